@@ -1,0 +1,150 @@
+"""Sessions: ``nox -l`` lists them.  Arguments after ``--`` reach pytest, or the command.
+
+``python -m nox -s conformance`` is the main job: it runs every case in real PyTorch and in
+mindtorch_v2, once per torch release, each in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+# Environments are kept: a torch release takes gigabytes.  `--reuse-venv=no` makes them anew.
+nox.options.reuse_venv = "yes"
+
+#: Releases that the suite judges by when none is chosen, the baseline first, and the newest
+#: Python that each has wheels for.
+NEWEST_PYTHON = {"2.4.1": (3, 12), "2.13.0": (3, 14)}
+TORCH_RELEASES = tuple(NEWEST_PYTHON)
+ENVIRONMENTS = Path(".nox")
+STRICT = (
+    "mindtorch_v2/dispatch",
+    "mindtorch_v2/schema",
+    "mindtorch_v2/binding",
+    "mindtorch_v2/profile",
+    "mindtorch_v2/pybind",
+    "conformance",
+)
+
+
+def install_with_torch(session: nox.Session, release: str) -> None:
+    """This package with the suite's needs, and one torch release by name."""
+    newest = NEWEST_PYTHON[release]
+    if sys.version_info[:2] > newest:
+        wanted = ".".join(map(str, newest))
+        session.error(
+            f"torch {release} has wheels up to Python {wanted}, and this nox runs on "
+            f"{platform.python_version()}: install nox there and run python{wanted} -m nox …"
+        )
+    session.install(f"torch=={release}", "numpy", "pyyaml")
+    session.install("-e", ".[conformance]")
+
+
+@nox.session
+@nox.parametrize("torch", TORCH_RELEASES)
+def conformance(session: nox.Session, torch: str) -> None:
+    """Every case in torch and in mindtorch_v2; reports go to reports/."""
+    install_with_torch(session, torch)
+    if not session.posargs:
+        # The escapes from the grammar of cases, tried on the torch they are about.
+        session.run("pytest", "tests", "-q", "-m", "torch")
+    workers = [] if _has_workers(session.posargs) else ["-n", str(os.cpu_count() or 1)]
+    # -rN: every mismatch stands in its failure already, pytest's summary would say it again.
+    session.run("pytest", "conformance/oracles", "-q", "-rN", *workers, *session.posargs)
+
+
+def _has_workers(arguments: list[str]) -> bool:
+    return any(argument.startswith(("-n", "--numprocesses", "-p")) for argument in arguments)
+
+
+@nox.session(venv_backend="none", default=False)
+def reproduce(session: nox.Session) -> None:
+    """One case, both sides: ``nox -s reproduce -- 'LINE'`` or a case id.
+
+    In every release that is installed here, or in the one that --torch RELEASE chooses.
+    """
+    release, arguments = _release(session)
+    installed = [each for each in TORCH_RELEASES if _python_of(each).exists()]
+    chosen = [release] if release else installed or TORCH_RELEASES[:1]
+    for each in chosen:
+        python = _conformance_python(session, each)
+        session.run(
+            str(python),
+            *("-m", "conformance", "reproduce", *arguments),
+            external=True,
+            success_codes=[0, 1],  # 1: the sides differ, which is what one came to see
+        )
+
+
+def _release(session: nox.Session) -> tuple[str | None, list[str]]:
+    """The release that ``-- --torch RELEASE …`` chooses, if it does; and the other arguments."""
+    arguments = list(session.posargs)
+    if arguments[:1] != ["--torch"]:
+        return None, arguments
+    if len(arguments) < 2 or arguments[1] not in TORCH_RELEASES:
+        session.error(f"--torch takes one of {', '.join(TORCH_RELEASES)}")
+    return arguments[1], arguments[2:]
+
+
+def _python_of(release: str) -> Path:
+    """The interpreter of a release's conformance environment, whether it is there or not."""
+    return ENVIRONMENTS / f"conformance-torch-{release.replace('.', '-')}" / "bin" / "python"
+
+
+def _conformance_python(session: nox.Session, release: str) -> Path:
+    """The same, made now if it is missing."""
+    python = _python_of(release)
+    if not python.exists():
+        target = f"conformance(torch='{release}')"
+        session.run(sys.executable, "-m", "nox", "-s", target, "--install-only", external=True)
+    return python
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The tests that need no torch: contracts of mindtorch_v2, and the harness itself."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", *(session.posargs or ["tests", "-m", "not torch"]))
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff, and mypy --strict where types are promised."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy", *STRICT)
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Ratios to real torch, in one process; --torch RELEASE chooses which."""
+    release, arguments = _release(session)
+    install_with_torch(session, release or TORCH_RELEASES[0])
+    session.run("python", "-m", "conformance.bench", *arguments)
+
+
+@nox.session(default=False)
+def npu(session: nox.Session) -> None:
+    """Tests of the NPU kernels: on Ascend hardware, or on the simulated runtime."""
+    if not (shutil.which("npu-smi") or Path("tests/npu/sim").is_dir()):
+        session.skip(
+            "no Ascend device is found here (npu-smi is not on the path) and the simulated "
+            "runtime (tests/npu/sim) is not built yet"
+        )
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "npu", *(session.posargs or ["tests/npu"]))
+
+
+@nox.session(default=False)
+@nox.parametrize("torch", TORCH_RELEASES)
+def profile(session: nox.Session, torch: str) -> None:
+    """Extract the facts of a torch release into mindtorch_v2/profile/data."""
+    install_with_torch(session, torch)
+    session.run("python", "-m", "conformance.extract", "--out", "mindtorch_v2/profile/data")
