@@ -1,0 +1,164 @@
+"""Shapes of the sections that a profile reads on demand.
+
+A section is the parsed JSON of its file, typed here; nothing is built from it at load.  What each
+field means to torch is said in the module of ``conformance/extract`` that has the section's name.
+"""
+
+from typing import TypedDict
+
+__all__ = [
+    "Bindings",
+    "ClassBinding",
+    "Fallback",
+    "Function",
+    "ManualBinding",
+    "OperatorRegistrations",
+    "Overload",
+    "Property",
+    "Registrations",
+    "Schemas",
+    "Signatures",
+]
+
+
+class _StaticMark(TypedDict, total=False):
+    #: Present, and true, for a property of the class itself.
+    static: bool
+
+
+class Property(_StaticMark):
+    """A property of a pybind11 class."""
+
+    doc: str | None
+    settable: bool
+
+
+class ClassBinding(TypedDict):
+    """A pybind11 class: its own attributes, in the order in which torch defines them."""
+
+    #: Module and qualified name, of the class and of its base.
+    name: str
+    base: str
+    doc: str | None
+    #: Name to docstring, whose lines are the signatures that pybind11 prints; empty if it has none.
+    methods: dict[str, str]
+    static_methods: dict[str, str]
+    properties: dict[str, Property]
+    #: Of an enum: name to value.
+    members: dict[str, int]
+    hashable: bool
+
+
+class Bindings(TypedDict):
+    """``bindings.json.xz``: what pybind11 made and stands directly in torch._C, by name."""
+
+    #: Name to docstring.
+    functions: dict[str, str]
+    classes: dict[str, ClassBinding]
+
+
+class Schemas(TypedDict):
+    """``schemas.json.xz``: what ``import torch`` alone registers."""
+
+    #: Printed schemas in the order of ``_jit_get_all_schemas``: overloads of one operator in
+    #: registration order.  A packet of torch.ops has the dispatcher's overloads first.
+    schemas: list[str]
+    #: ``_dispatch_get_all_op_names`` in its order, without names that only have kernels; the
+    #: other schemas are the JIT's own.
+    dispatcher_names: list[str]
+    #: Operator name to tag names; an operator that is absent has none.
+    tags: dict[str, list[str]]
+    #: Operator names that torch.ops cannot reach.
+    unresolvable: list[str]
+
+
+class _OverloadExtras(TypedDict, total=False):
+    #: Called instead of ``base`` when ``out`` is passed.
+    out: str
+    #: Present, and true, for a deprecated signature ...
+    deprecated: bool
+    #: ... with what it passes to the operator, in C++ order: names of its parameters, or the
+    #: literal ``1``.  ``out``, first where there is an ``out``, is not passed to ``base``.
+    call: list[str]
+
+
+class Overload(_OverloadExtras):
+    """A signature, and the operators that it calls."""
+
+    #: As given to PythonArgParser, ``|deprecated`` included.
+    signature: str
+    base: str
+
+
+class Function(TypedDict):
+    """A generated binding; its overloads in the parser's order."""
+
+    #: A method (not a function) with this set is METH_NOARGS: CPython words its errors.
+    noargs: bool
+    overloads: list[Overload]
+
+
+class ManualBinding(TypedDict):
+    """A method that torch binds by hand."""
+
+    #: The C function without its prefix; a generated one if ``signatures`` is empty and a
+    #: generated binding has that name.
+    function: str
+    #: For example ``METH_VARARGS | METH_KEYWORDS``.
+    flags: str
+    signatures: list[str]
+    #: A TypeError becomes NotImplemented.
+    not_implemented: bool
+
+
+class Signatures(TypedDict):
+    """``signatures.json.xz``: how torch's Python names are called."""
+
+    #: Module (torch, Tensor, nn, fft, linalg, special, sparse, nested) and name.
+    modules: dict[str, dict[str, Function]]
+    #: Module (Tensor, nn) and name.
+    manual: dict[str, dict[str, ManualBinding]]
+    #: Functions of torch known by their signatures alone.
+    compiled: dict[str, list[str]]
+    #: Type in torch.return_types to its fields.
+    return_types: dict[str, list[str]]
+    #: Object to its names and the type of each, for example ``torch._C._nn``.
+    names: dict[str, dict[str, str]]
+
+
+#: The kernels' last three members, and the other ``int`` fields, are indices into ``texts``.
+OperatorRegistrations = TypedDict(
+    "OperatorRegistrations",
+    {
+        "debug": int,
+        "alias analysis kind": int,
+        # Key, debug, signature, state; of several for a key the first is active.
+        "kernels": list[tuple[str, int, int, int]],
+    },
+)
+
+
+class Fallback(TypedDict):
+    """A backend fallback."""
+
+    debug: int
+    fallthrough: bool
+
+
+class Registrations(TypedDict):
+    """``registrations.json.xz``: kernels as ``_dispatch_dump`` lists them.
+
+    ``<torch>`` in a text stands for the directory of the installed torch.
+    """
+
+    #: By operator name; the schema is that of the schemas section.
+    operators: dict[str, OperatorRegistrations]
+    #: By key, in the order of a computed table.
+    fallbacks: dict[str, Fallback]
+    #: First 12 hexadecimal digits of the SHA-256 of ``_dispatch_dump_table``.
+    table_digests: dict[str, str]
+    #: Tables that do not follow from kernels, fallbacks and alias keys.
+    underived_tables: dict[str, str]
+    #: ``_dispatch_find_dangling_impls``.
+    dangling: list[str]
+    texts: list[str]
