@@ -1,0 +1,296 @@
+"""Thread-local include and exclude sets, and the guards that change them.
+
+Mirrors ``c10/core/impl/LocalDispatchKeySet.h`` and ``.cpp``.  Every dispatch of a thread works
+on ``((keys | included) - excluded) & mask``; guards change the two sets and put them back.
+
+Note [TLS initialization]
+    Thread-local storage starts as zeros.  What is stored is the XOR of a set with its default,
+    so that zeros are the defaults: BackendSelect and ADInplaceOrView included, autocast excluded.
+
+Note [Guards belong to a thread]
+    As in C++, a guard remembers the storage of the thread that constructed it, and undoes its
+    change there even when another thread drops it.  :class:`ForceDispatchKeyGuard` alone
+    restores into the thread that drops it.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Final, Protocol
+
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, BACKEND_MASK, difference, mask_of
+from mindtorch_v2.profile import GuardFacts
+
+_FACTS: Final = profile.active().keys
+
+DEFAULT_INCLUDED: Final = _FACTS.default_included
+DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
+
+
+class RawLocalDispatchKeySet:
+    """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
+
+    __slots__ = ("_excluded", "_included", "inference_mode", "python_dispatcher")
+
+    def __init__(self) -> None:
+        self._included = 0
+        self._excluded = 0
+        self.inference_mode = False
+        self.python_dispatcher = False
+
+    @property
+    def included(self) -> int:
+        return self._included ^ DEFAULT_INCLUDED
+
+    @included.setter
+    def included(self, mask: int) -> None:
+        self._included = mask ^ DEFAULT_INCLUDED
+
+    @property
+    def excluded(self) -> int:
+        return self._excluded ^ DEFAULT_EXCLUDED
+
+    @excluded.setter
+    def excluded(self, mask: int) -> None:
+        self._excluded = mask ^ DEFAULT_EXCLUDED
+
+
+class _ThreadLocal(threading.local):
+    def __init__(self) -> None:
+        self.raw = RawLocalDispatchKeySet()
+
+
+_thread_local: Final = _ThreadLocal()
+
+
+def local_dispatch_key_set() -> RawLocalDispatchKeySet:
+    """The calling thread's storage."""
+    return _thread_local.raw
+
+
+def apply_masks(mask: int) -> int:
+    """``(mask | included) - excluded`` for the calling thread."""
+    raw = _thread_local.raw
+    return difference(mask | raw.included, raw.excluded)
+
+
+# --- single keys ------------------------------------------------------------------------------
+
+
+def is_dispatch_key_included(key: int) -> bool:
+    bits = mask_of(key)
+    return _thread_local.raw.included & bits == bits
+
+
+def set_dispatch_key_included(key: int, desired: bool) -> None:
+    """Put ``key`` into the included set or take its functionality out; without a guard."""
+    if is_dispatch_key_included(key) != desired:
+        raw = _thread_local.raw
+        raw.included = _with(raw.included, key) if desired else _without(raw.included, key)
+
+
+def is_dispatch_key_excluded(key: int) -> bool:
+    bits = mask_of(key)
+    return _thread_local.raw.excluded & bits == bits
+
+
+def set_dispatch_key_excluded(key: int, desired: bool) -> None:
+    """Put ``key`` into the excluded set or take its functionality out; without a guard."""
+    if is_dispatch_key_excluded(key) != desired:
+        raw = _thread_local.raw
+        raw.excluded = _with(raw.excluded, key) if desired else _without(raw.excluded, key)
+
+
+def _with(mask: int, key: int) -> int:
+    return mask | mask_of(key)
+
+
+def _without(mask: int, key: int) -> int:
+    return difference(mask, mask_of(key))
+
+
+# --- guards -----------------------------------------------------------------------------------
+
+
+class Guard(Protocol):
+    """A change that construction makes and :meth:`close` undoes, once."""
+
+    def close(self) -> None: ...
+
+
+class IncludeDispatchKeyGuard:
+    """Includes ``mask``; on close the included set is without what the guard had brought.
+
+    Older releases take out what it brought, functionalities only: a backend bit that came in
+    with one stays.  Newer ones put back the whole included set as it was.
+    """
+
+    __slots__ = ("_brought", "_found", "_raw")
+
+    def __init__(self, mask: int) -> None:
+        self._raw = _thread_local.raw
+        self._found = self._raw.included
+        self._brought = difference(mask, self._found)
+        self._raw.included |= self._brought
+
+    def close(self) -> None:
+        self._raw.included = _closed(self._raw.included, self._brought, self._found)
+
+
+class ExcludeDispatchKeyGuard:
+    """Excludes ``mask``; on close as :class:`IncludeDispatchKeyGuard`, for the excluded set."""
+
+    __slots__ = ("_brought", "_found", "_raw")
+
+    def __init__(self, mask: int) -> None:
+        self._raw = _thread_local.raw
+        self._found = self._raw.excluded
+        self._brought = difference(mask, self._found)
+        self._raw.excluded |= self._brought
+
+    def close(self) -> None:
+        self._raw.excluded = _closed(self._raw.excluded, self._brought, self._found)
+
+
+def _closed(now: int, brought: int, found: int) -> int:
+    """The set that closing a guard leaves, by the release's rule."""
+    return found if _FACTS.guards_restore_sets else difference(now, brought)
+
+
+class ForceDispatchKeyGuard:
+    """Saves both sets and, if given, replaces them; on close puts back what it saved."""
+
+    __slots__ = ("_saved",)
+
+    def __init__(self, included: int | None = None, excluded: int | None = None) -> None:
+        raw = _thread_local.raw
+        self._saved = (raw.included, raw.excluded)
+        if included is not None and excluded is not None:
+            raw.included, raw.excluded = included, excluded
+
+    def close(self) -> None:
+        raw = _thread_local.raw
+        raw.included, raw.excluded = self._saved
+
+
+class SetExcludeDispatchKeyGuard:
+    """Sets whether one key is excluded; on close sets it back."""
+
+    __slots__ = ("_key", "_old")
+
+    def __init__(self, key: int, desired: bool) -> None:
+        self._key = key
+        self._old = is_dispatch_key_excluded(key)
+        set_dispatch_key_excluded(key, desired)
+
+    def close(self) -> None:
+        set_dispatch_key_excluded(self._key, self._old)
+
+
+class PythonDispatcherGuard:
+    """Switches the Python dispatcher on or off; on close back to what it was.
+
+    Mirrors c10/core/impl/PythonDispatcherTLS.cpp: whether it is on is a state of its own, of
+    which the key in the included set follows.  A key that was included without that state
+    is taken out when the guard closes, as in torch.
+    """
+
+    __slots__ = ("_old",)
+
+    def __init__(self, desired: bool) -> None:
+        self._old = _thread_local.raw.python_dispatcher
+        self._set(desired)
+
+    def close(self) -> None:
+        self._set(self._old)
+
+    @staticmethod
+    def _set(desired: bool) -> None:
+        _thread_local.raw.python_dispatcher = desired
+        set_dispatch_key_included(DispatchKey.PythonDispatcher, desired)
+
+
+class InferenceModeGuard:
+    """c10::InferenceMode: no ADInplaceOrView, no autograd keys; or, disabled, both again."""
+
+    __slots__ = ("_force", "_old")
+
+    def __init__(self, enabled: bool = True) -> None:
+        raw = _thread_local.raw
+        inplace_or_view = mask_of(DispatchKey.ADInplaceOrView)
+        if enabled:
+            included = difference(raw.included, inplace_or_view)
+            excluded = raw.excluded | AUTOGRAD_KEYS
+        else:
+            included = raw.included | inplace_or_view
+            excluded = difference(raw.excluded, AUTOGRAD_KEYS)
+        self._force = ForceDispatchKeyGuard(included, excluded)
+        self._old = raw.inference_mode
+        raw.inference_mode = enabled
+
+    def close(self) -> None:
+        _thread_local.raw.inference_mode = self._old
+        self._force.close()
+
+
+def is_inference_mode_enabled() -> bool:
+    return _thread_local.raw.inference_mode
+
+
+def set_meta_in_tls_included(desired: bool) -> None:
+    """Put Meta into the included set, or take its backend bit out (not its functionality)."""
+    raw = _thread_local.raw
+    meta = mask_of(DispatchKey.Meta)
+    raw.included = raw.included | meta if desired else raw.included & ~(meta & BACKEND_MASK)
+
+
+def is_meta_in_tls_included() -> bool:
+    return bool(_thread_local.raw.included & mask_of(DispatchKey.Meta) & BACKEND_MASK)
+
+
+def guard_from_facts(facts: GuardFacts) -> Guard:
+    """What a guard without arguments does, as observed in the release.
+
+    All but the Python dispatcher's include keys, exclude keys, or only preserve both sets.
+    """
+    if facts.error is not None:
+        raise RuntimeError(facts.error[1])
+    if _PYTHON_DISPATCHER in (facts.included_added, facts.included_removed):
+        return PythonDispatcherGuard(bool(facts.included_added))
+    if facts.included_added:
+        return IncludeDispatchKeyGuard(facts.included_added)
+    if facts.excluded_added:
+        return ExcludeDispatchKeyGuard(facts.excluded_added)
+    return ForceDispatchKeyGuard()
+
+
+_PYTHON_DISPATCHER: Final = mask_of(DispatchKey.PythonDispatcher)
+
+
+class guarded:  # noqa: N801 (used as a function)
+    """A guard as a context manager: ``with guarded(ExcludeDispatchKeyGuard, mask): …``.
+
+    The guard is made on entry and closed on exit, whatever leaves the block; blocks may nest,
+    those of one object too.
+    """
+
+    __slots__ = ("_args", "_guards", "_type")
+
+    def __init__(self, guard: type[Guard], *args: int) -> None:
+        self._type = guard
+        self._args = args
+        self._guards: list[Guard] = []
+
+    def __enter__(self) -> None:
+        self._guards.append(self._type(*self._args))
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._guards.pop().close()
