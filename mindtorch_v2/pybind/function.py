@@ -1,0 +1,181 @@
+"""Calls: arguments are loaded left to right, and a refused call says what it would have taken.
+
+Mirrors ``cpp_function::dispatcher`` in ``pybind11/pybind11.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MethodType
+from typing import Any, Final
+
+from mindtorch_v2.pybind.cast import NULL, Caster, Loader, NoMatch, caster_for, loader_for
+from mindtorch_v2.pybind.signature import Parameter, Signature
+
+Implementation = Callable[..., Any]
+
+_MISSING_HEADER: Final = """
+
+Did you forget to `#include <pybind11/stl.h>`? Or <pybind11/complex.h>,
+<pybind11/functional.h>, <pybind11/chrono.h>, etc. Some automatic
+conversions are optional and require extra headers to be included
+when compiling your pybind11 module."""
+
+_MISSING: Final = object()
+
+
+class Overload:
+    """One signature with its loaders, bound to what it calls."""
+
+    __slots__ = ("cast", "implementation", "loaders", "signature")
+
+    def __init__(
+        self,
+        signature: Signature,
+        implementation: Implementation,
+        loaders: Mapping[str, Loader] | None = None,
+        cast: Caster | None = None,
+    ) -> None:
+        """``loaders`` names those parameters whose C++ type the signature's text does not tell."""
+        special = loaders or {}
+        self.signature = signature
+        self.implementation = implementation
+        self.loaders = tuple(
+            special.get(parameter.name) or loader_for(parameter.type)
+            for parameter in signature.parameters
+        )
+        self.cast = cast or caster_for(signature.returns)
+
+    def load(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The C++ values of a call's arguments; NoMatch if this overload does not take them."""
+        parameters = self.signature.parameters
+        if len(args) > len(parameters):
+            raise NoMatch
+        values = list(args)
+        if kwargs or len(args) < len(parameters):
+            remaining = dict(kwargs)
+            values += [_argument(parameter, remaining) for parameter in parameters[len(args) :]]
+            if remaining:
+                raise NoMatch
+        loaded = [_load(loader, value) for loader, value in zip(self.loaders, values, strict=True)]
+        if any(value is NULL for value in loaded):
+            raise NoMatch
+        return loaded
+
+
+def _argument(parameter: Parameter, kwargs: dict[str, Any]) -> Any:
+    """The keyword's value, or the default (pybind11 prints defaults by repr)."""
+    value = kwargs.pop(parameter.name, _MISSING) if parameter.takes_keyword else _MISSING
+    if value is not _MISSING:
+        return value
+    if parameter.default is None:
+        raise NoMatch
+    return _DEFAULTS[parameter.default]
+
+
+_DEFAULTS: Final[dict[str, Any]] = {"''": "", "None": None, "True": True, "False": False}
+
+
+class cpp_function:  # noqa: N801 (pybind11's name)
+    """A bound C++ function; in a class body, a method."""
+
+    def __init__(self, name: str, overloads: tuple[Overload, ...], doc: str) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = doc
+        self._overloads = overloads
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        for overload in self._overloads:
+            try:
+                loaded = overload.load(args, kwargs)
+            except NoMatch:
+                continue
+            result = _call(overload.implementation, loaded)
+            return result if overload.cast is None else overload.cast(result)
+        raise TypeError(self._refusal(args, kwargs))
+
+    def __repr__(self) -> str:
+        return f"<built-in method {self.__name__} of PyCapsule object at {id(self):#x}>"
+
+    def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        lines = [overload.signature.text for overload in self._overloads]
+        return refusal(self.__name__, "function", lines, args, kwargs)
+
+
+class cpp_constructor(cpp_function):  # noqa: N801 (as above)
+    """``__init__`` of a bound class; ``slot`` of the instance keeps what C++ constructed."""
+
+    def __init__(self, overloads: tuple[Overload, ...], doc: str, owner: type, slot: str) -> None:
+        super().__init__("__init__", overloads, doc)
+        self._owner = owner
+        self._slot = slot
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> None:
+        if not args or not isinstance(args[0], self._owner):
+            raise TypeError("__init__(self, ...) called with invalid or missing `self` argument")
+        instance, *rest = args
+        if hasattr(instance, self._slot):
+            return  # C++ objects are constructed once: pybind11 ignores a second __init__
+        for overload in self._overloads:
+            try:
+                loaded = overload.load(args, kwargs)
+            except NoMatch:
+                continue
+            setattr(instance, self._slot, _call(overload.implementation, loaded[1:]))
+            return
+        lines = [overload.signature.constructor_text for overload in self._overloads]
+        raise TypeError(refusal("__init__", "constructor", lines, tuple(rest), kwargs))
+
+
+def _call(implementation: Implementation, arguments: list[Any]) -> Any:
+    """Call into C++, so to speak: the message of its exception is a C string."""
+    try:
+        return implementation(*arguments)
+    except RuntimeError as error:
+        raise _as_python_sees(error) from None
+
+
+def _load(loader: Loader, value: object) -> Any:
+    try:
+        return loader(value)
+    except RuntimeError as error:
+        raise _as_python_sees(error) from None
+
+
+def _as_python_sees(error: RuntimeError) -> RuntimeError:
+    """``error`` with the message that Python sees of it.
+
+    ``what()`` is a C string, so it ends at the first NUL; and Python decodes it, so bytes that
+    are no UTF-8 make a UnicodeDecodeError of it.
+    """
+    what = str(error).encode("utf-8", "surrogateescape").partition(b"\0")[0]
+    return type(error)(what.decode())
+
+
+def refusal(
+    name: str, kind: str, signatures: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str:
+    """The message of a call that no overload takes."""
+    listed = "".join(f"    {number}. {text}\n" for number, text in enumerate(signatures, 1))
+    invoked = ", ".join(_shown(value) for value in args)
+    if kwargs:
+        named = ", ".join(f"{key}={_shown(value)}" for key, value in kwargs.items())
+        invoked += f"{'; ' if args else ''}kwargs: {named}"
+    message = (
+        f"{name}(): incompatible {kind} arguments. "
+        f"The following argument types are supported:\n{listed}\nInvoked with: {invoked}"
+    )
+    return message + _MISSING_HEADER if "std::" in message else message
+
+
+def _shown(value: object) -> str:
+    """``py::repr`` as C++ text; what it raises is cleared, whatever it is."""
+    try:
+        text = repr(value)
+        text.encode()
+    except BaseException:
+        return "<repr raised Error>"
+    return text
