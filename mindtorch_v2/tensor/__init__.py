@@ -1,0 +1,1 @@
+"""Tensors: so far their metadata, from which their dispatch keys follow."""

@@ -1,0 +1,102 @@
+"""Devices and the strings that name them.
+
+Mirrors ``c10/core/Device.cpp`` and ``DeviceType.cpp``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, TypeAlias
+
+from mindtorch_v2 import profile
+
+DEVICE_TYPES: Final = profile.active().keys.devices
+"""torch's device types, in the order in which its message lists them."""
+EXTENSION_DEVICE: Final = "npu"
+NO_INDEX: Final = -1
+
+_DEVICE_STRING: Final = re.compile(r"([A-Za-z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
+_LARGEST_INT: Final = (1 << 31) - 1
+
+
+def parse_device_string(text: str) -> tuple[str, int]:
+    """The type and index of a device string such as ``cpu`` or ``cuda:1``.
+
+    The index is ``NO_INDEX`` without one.  C++ keeps it in eight bits: ``cpu:255`` is ``cpu``.
+    Raises RuntimeError for what names no device.
+    """
+    if not text:
+        raise RuntimeError("Device string must not be empty")
+    match = _DEVICE_STRING.fullmatch(text)
+    if match is None:
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    name, digits = match.groups()
+    index = NO_INDEX
+    if digits is not None:
+        if int(digits) > _LARGEST_INT:
+            raise RuntimeError(f"Could not parse device index '{digits}' in device string '{text}'")
+        index = _as_int8(int(digits))
+    if name not in DEVICE_TYPES and name != EXTENSION_DEVICE:
+        raise RuntimeError(
+            f"Expected one of {', '.join(DEVICE_TYPES)} device type "
+            f"at start of device string: {name}"
+        )
+    return name, index
+
+
+def _as_int8(value: int) -> int:
+    return (value + 128) % 256 - 128
+
+
+class device:  # noqa: N801 (torch's name)
+    """Where a tensor lives: a type and, if it has one, an index."""
+
+    __slots__ = ("_index", "type")
+    __module__ = "mindtorch_v2"
+
+    type: str
+    _index: int
+
+    def __init__(self, type: str | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            self.type, self._index = type.type, type._index
+            return
+        self.type, self._index = parse_device_string(type)
+        if index is not None:
+            if self._index != NO_INDEX:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed "
+                    f"explicitly: {type}"
+                )
+            self._index = index
+
+    @property
+    def index(self) -> int | None:
+        return None if self._index == NO_INDEX else self._index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return (self.type, self._index) == (other.type, other._index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self._index))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+
+Device: TypeAlias = device
+"""The class under a name that no parameter called ``device`` hides."""
+
+
+def device_type_for_key(text: str) -> str:
+    """The device type of a string that may not carry an index (_dispatch_key_for_device)."""
+    name, index = parse_device_string(text)
+    if index != NO_INDEX:
+        raise RuntimeError(f"Expected device_type string to not have a device index; got {text}")
+    return name

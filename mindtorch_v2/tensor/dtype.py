@@ -1,0 +1,133 @@
+"""Data types, layouts and memory formats: named constants of the active profile.
+
+Mirrors ``c10/core/ScalarType.h``, ``Layout.h`` and ``MemoryFormat.h`` as
+``torch/csrc/Dtype.cpp``, ``Layout.cpp`` and ``MemoryFormat.cpp`` show them to Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+from mindtorch_v2 import profile
+
+_FACTS: Final = profile.active().tensors
+
+
+class dtype:  # noqa: N801 (torch's name)
+    """A data type.  There is one instance of each; it is compared by identity."""
+
+    __slots__ = ("_facts",)
+    __module__ = "mindtorch_v2"
+
+    def __init__(self, facts: dict[str, Any]) -> None:
+        self._facts = facts
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element (of a whole pack, for the packed sub-byte types)."""
+        return int(self._facts["itemsize"])
+
+    @property
+    def is_floating_point(self) -> bool:
+        return bool(self._facts["is_floating_point"])
+
+    @property
+    def is_complex(self) -> bool:
+        return bool(self._facts["is_complex"])
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether values can be negative; RuntimeError for quantized and bits types."""
+        answer = self._facts["is_signed"]
+        if isinstance(answer, str):
+            raise RuntimeError(answer)
+        return bool(answer)
+
+    @property
+    def _is_quantized(self) -> bool:
+        """c10::isQIntType."""
+        return bool(self._facts["is_quantized"])
+
+    def __repr__(self) -> str:
+        return str(self._facts["name"])
+
+    def __reduce__(self) -> str:
+        return str(self._facts["aliases"][0])
+
+
+class _Constant:
+    """A named constant that is compared by identity."""
+
+    __slots__ = ("_attribute", "_name")
+    __module__ = "mindtorch_v2"
+
+    def __init__(self, name: str, attribute: str) -> None:
+        self._name = name
+        self._attribute = attribute
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> str:
+        return self._attribute
+
+
+class layout(_Constant):  # noqa: N801 (torch's name)
+    """How elements lie in memory."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2"
+
+
+class memory_format(_Constant):  # noqa: N801 (torch's name)
+    """In which order the dimensions of a strided tensor lie in memory."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2"
+
+
+DType: TypeAlias = dtype
+Layout: TypeAlias = layout
+"""The classes under names that no parameter called ``dtype`` or ``layout`` hides."""
+
+
+def _by_attribute(kind: type[_Constant], names: dict[str, str]) -> dict[str, Any]:
+    made: dict[str, _Constant] = {}
+    for attribute, name in names.items():
+        made.setdefault(name, kind(name, attribute))
+    return {attribute: made[name] for attribute, name in names.items()}
+
+
+def _dtypes() -> dict[str, dtype]:
+    return {
+        alias: instance
+        for facts in _FACTS["dtypes"]
+        for instance in [dtype(facts)]
+        for alias in facts["aliases"]
+    }
+
+
+DTYPES: Final = _dtypes()
+"""Every dtype by every name it has, ``half`` as well as ``float16``."""
+LAYOUTS: Final[dict[str, layout]] = _by_attribute(layout, _FACTS["layouts"])
+MEMORY_FORMATS: Final[dict[str, memory_format]] = _by_attribute(
+    memory_format, _FACTS["memory_formats"]
+)
+
+float32: Final = DTYPES["float32"]
+int64: Final = DTYPES["int64"]
+strided: Final = LAYOUTS["strided"]
+jagged: Final = LAYOUTS["jagged"]
+sparse_coo: Final = LAYOUTS["sparse_coo"]
+mkldnn: Final = LAYOUTS["_mkldnn"]
+sparse_compressed: Final = {
+    LAYOUTS["sparse_csr"]: "SparseCsr",
+    LAYOUTS["sparse_csc"]: "SparseCsc",
+    LAYOUTS["sparse_bsr"]: "SparseBsr",
+    LAYOUTS["sparse_bsc"]: "SparseBsc",
+}
+"""The compressed layouts, by the names that C++ prints."""
+
+MKLDNN_DTYPES: Final = frozenset(
+    instance for instance in DTYPES.values() if repr(instance) in _FACTS["mkldnn_dtypes"]
+)
