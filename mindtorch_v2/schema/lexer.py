@@ -1,0 +1,250 @@
+"""Tokens of the schema language, which are those of TorchScript.
+
+Mirrors ``torch/csrc/jit/frontend/lexer.h``.  C++ lexes one token ahead of its parser, so a text
+that does not lex may be refused for another reason first: here a bad token ends the list of
+tokens and is raised when the parser comes to it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from mindtorch_v2.schema.source_range import highlight
+
+EOF: Final = "eof"
+IDENT: Final = "ident"
+NUMBER: Final = "number"
+STRING: Final = "string_literal"
+NEWLINE: Final = "newline"
+ERROR: Final = "error"
+
+_AGAIN: Final = "again"
+"""Not a kind: a token stands here that the fast path takes."""
+_NO_TOKENS: Final = frozenset(("whitespace", "whitespace_eof", _AGAIN))
+
+_KEYWORDS: Final = {
+    word: word
+    for word in [
+        "def",
+        "if",
+        "else",
+        "elif",
+        "while",
+        "return",
+        "is",
+        "True",
+        "False",
+        "None",
+        "and",
+        "or",
+        "not",
+        "global",
+        "for",
+        "in",
+        "raise",
+        "assert",
+        "break",
+        "continue",
+        "del",
+        "pass",
+        "class",
+        "import",
+        "with",
+        "as",
+        "Ellipsis",
+        "NoneType",
+    ]
+} | {"is not": "is not", "not in": "not in"}
+
+_NAMED: Final = {
+    "<=>": "equivalent",
+    "!=": "ne",
+    "==": "eq",
+    "<=": "le",
+    ">=": "ge",
+    "//": "floordiv",
+    "**": "pow operator",
+    "->": "arrow",
+    "...": "dots",
+    "# type:": "type comment",
+}
+_PLAIN: Final = [
+    "<<",
+    ">>",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "%=",
+    "|=",
+    "&=",
+    "^=",
+    "<<=",
+    ">>=",
+    "**=",
+    *"+-*/%@()[]:,={}><.?!&^|~",
+]
+_OPERATORS: Final = _NAMED | {sign: sign for sign in _PLAIN}
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+
+_HEX: Final = r"0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
+_DECIMAL: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_BLANKS: Final = re.compile(r"[ \t\v\f\r]*")
+_TOKEN: Final = re.compile(
+    rf"[ \t\v\f\r]*(?:((?:{_HEX}|{_DECIMAL})j?)|(is not|not in|[A-Za-z_][A-Za-z0-9_]*)|("
+    + "|".join(re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
+    + "))"
+)
+_STRINGS: Final = {
+    opening: re.compile(pattern, re.DOTALL)
+    for quote in "'\""
+    for opening, pattern in (
+        (quote, rf"{quote}(?:\\.|[^{quote}\n\\])*{quote}"),
+        (quote * 3, rf"{quote * 3}(?:\\.|(?!{quote * 3})[^\\])*{quote * 3}"),
+    )
+}
+
+
+@dataclass(slots=True)
+class Tokens:
+    """Kinds as messages name them, and where each token starts and ends.
+
+    The last is ``eof``, or ``error`` with the exception in ``error``.
+    """
+
+    kinds: list[str]
+    starts: list[int]
+    ends: list[int]
+    error: RuntimeError | None = None
+
+
+def expected(what: str, found: str, text: str, start: int, end: int) -> RuntimeError:
+    excerpt = highlight(text, start, end)
+    return RuntimeError(f"expected {what} but found '{found}' here:\n{excerpt}")
+
+
+def tokenize(text: str, *, ends_at_zero: bool) -> Tokens:
+    """The tokens of ``text``.
+
+    ``ends_at_zero``: in some releases an iterator that was moved to the end of the text says it
+    is at 0.  It is moved so by numbers and strings: one that ends the text ends at 0, and the
+    ``eof`` after it is at 0.
+    """
+    return _Lexer(text, ends_at_zero).run()
+
+
+class _Lexer:
+    __slots__ = ("ends_at_zero", "indents", "nesting", "text", "tokens")
+
+    def __init__(self, text: str, ends_at_zero: bool) -> None:
+        self.text = text
+        self.ends_at_zero = ends_at_zero
+        self.nesting = 0
+        self.indents: list[int] = []
+        self.tokens = Tokens([], [], [])
+
+    def run(self) -> Tokens:
+        tokens = self.tokens
+        kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
+        match, operators, keywords, text = _TOKEN.match, _OPERATORS, _KEYWORDS, self.text
+        try:
+            _, start, position = self.slow(0, whitespace=True)
+            self.indents.append(position - start)
+            while True:
+                found = match(text, position)
+                if found is None:
+                    kind, start, position = self.slow(position)
+                    if kind in _NO_TOKENS:
+                        self.indent(kind, start, position)
+                        continue
+                else:
+                    group = found.lastindex
+                    start, position = found.span(group)  # type: ignore[arg-type]
+                    if group == 2:
+                        kind = keywords.get(found[2], IDENT)
+                    elif group == 3:
+                        kind = operators[found[3]]
+                        if kind in _OPENING:
+                            self.nesting += 1
+                        elif kind in _CLOSING:
+                            self.nesting -= 1
+                    else:
+                        kind = NUMBER
+                kinds.append(kind)
+                starts.append(start)
+                ends.append(position)
+                if kind == EOF:
+                    break
+        except RuntimeError as error:
+            tokens.error = error
+            kinds.append(ERROR)
+            starts.append(0)
+            ends.append(0)
+        self.mind_the_end()
+        return tokens
+
+    def mind_the_end(self) -> None:
+        tokens = self.tokens
+        if self.ends_at_zero and len(tokens.kinds) > 1 and tokens.kinds[-1] == EOF:
+            last_kind, last_end = tokens.kinds[-2], tokens.ends[-2]
+            if last_kind in (NUMBER, STRING) and last_end == len(self.text):
+                tokens.ends[-2] = tokens.starts[-1] = tokens.ends[-1] = 0
+
+    def slow(self, position: int, *, whitespace: bool = False) -> tuple[str, int, int]:
+        """``SharedParserData::match``, where blanks, comments, lines, strings or errors stand."""
+        text, before = self.text, position
+        size = len(text)
+        while True:
+            start = position
+            position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
+            here = text[position : position + 1]
+            if here == "#" and not text.startswith("# type:", position):
+                found = text.find("\n", position)
+                position = size if found < 0 else found
+            elif here == "\\" and text[position + 1 : position + 2] == "\n" and not whitespace:
+                position += 2
+            elif here == "\n":
+                position += 1
+                whitespace = self.nesting == 0
+            else:
+                break
+        if whitespace:
+            return "whitespace" if here else "whitespace_eof", start, position
+        if not here:
+            return EOF, position, position
+        return self.token(before, position)
+
+    def token(self, before: int, position: int) -> tuple[str, int, int]:
+        """The token at ``position``; ``before`` is where the one before it ended."""
+        text = self.text
+        if _TOKEN.match(text, position) is not None:
+            return _AGAIN, position, position
+        quote = text[position]
+        opening = quote * 3 if text.startswith(quote * 3, position) else quote
+        string = _STRINGS[opening].match(text, position) if opening in _STRINGS else None
+        if string is None:
+            raise expected("a valid token", text[before], text, position, position + 1)
+        return STRING, position, string.end()
+
+    def indent(self, kind: str, start: int, end: int) -> None:
+        """Queue what a new line at nesting 0 means."""
+        if kind == _AGAIN:
+            return
+        tokens, indents = self.tokens, self.indents
+        depth = indents[0] if kind == "whitespace_eof" else end - start
+        made = [NEWLINE]
+        if depth > indents[-1]:
+            indents.append(depth)
+            made = ["indent"]
+        while depth != indents[-1]:
+            indents.pop()
+            made.append("dedent")
+            if not indents:
+                excerpt = highlight(self.text, start, end)
+                raise RuntimeError(f"invalid indent level {depth}:\n{excerpt}")
+        tokens.kinds += made
+        tokens.starts += [start] * len(made)
+        tokens.ends += [end] * len(made)
