@@ -1,0 +1,184 @@
+"""Casts of Python values to C++ types: pybind11's part of the conversion.
+
+Mirrors the type casters of ``pybind11/cast.h``, ``complex.h`` and ``stl.h``, always with
+``convert=true``.  A cast answers the value as Python shows the C++ one, or raises CastError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import index
+from types import GeneratorType, MappingProxyType
+from typing import Any, Final, TypeVar
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.errors import CastError, PythonError
+from mindtorch_v2.pybind.cast import NoMatch, load_bool, load_string
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.tensor import Tensor
+
+Cast = Callable[[Any], Any]
+
+INT64_MIN: Final = -(1 << 63)
+INT64_MAX: Final = (1 << 63) - 1
+
+_TAKES_ITERABLES: Final[bool] = profile.active().conversions["vectors_from_iterables"]
+_ITERABLES: Final[tuple[type, ...]] = (
+    GeneratorType,
+    set,
+    frozenset,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    map,
+    zip,
+)
+_NO_SEQUENCES: Final = (dict, MappingProxyType, Tensor)
+"""What has ``__getitem__`` and is no sequence to C."""
+
+
+def uncastable(value: object) -> CastError:
+    return CastError(
+        f"Unable to cast Python instance of type {type(value)} to C++ type '?' "
+        "(#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
+    )
+
+
+def to_int(value: Any) -> int:
+    """``int64_t``: what has ``__index__``, else ``__int__``; no float, no text."""
+    if type(value) is int and INT64_MIN <= value <= INT64_MAX:
+        return value
+    if not isinstance(value, float):
+        for convert in (index, _number_to_int):
+            try:
+                number = convert(value)
+            except Exception:  # pybind11 clears whatever it was
+                continue
+            if INT64_MIN <= number <= INT64_MAX:
+                return int(number)
+    raise uncastable(value)
+
+
+def _number_to_int(value: Any) -> int:
+    _require_number(value)
+    return int(value)
+
+
+def to_float(value: Any) -> float:
+    """``double``: what has ``__float__`` or ``__index__``."""
+    if type(value) is float:
+        return value
+    try:
+        _require_number(value)
+        return float(value)
+    except Exception:
+        raise uncastable(value) from None
+
+
+def to_complex(value: Any) -> complex:
+    """``std::complex<double>``."""
+    try:
+        _require_number(value)
+        return complex(value)
+    except Exception:
+        raise uncastable(value) from None
+
+
+def _require_number(value: object) -> None:
+    """Python's constructors read text too, C's conversions do not."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError
+
+
+def to_bool(value: Any) -> bool:
+    """``bool``: None is false; otherwise what has a truth value of its own."""
+    try:
+        return load_bool(value)
+    except NoMatch:
+        raise uncastable(value) from None
+
+
+def to_string(value: Any) -> str:
+    """``std::string``: text that has a UTF-8 form, or bytes."""
+    try:
+        return load_string(value)
+    except NoMatch:
+        raise uncastable(value) from None
+
+
+def to_tensor(value: Any) -> Tensor:
+    """``at::Tensor``: a tensor, nothing else."""
+    if isinstance(value, Tensor):
+        return value
+    raise uncastable(value)
+
+
+def vector(element: Cast) -> Cast:
+    """``std::vector``: every element of a sequence, or the whole is refused."""
+
+    def cast(value: Any) -> list[Any]:
+        items = _elements(value)
+        try:
+            return [element(item) for item in items]
+        except CastError:
+            raise uncastable(value) from None
+
+    return cast
+
+
+def _elements(value: Any) -> Iterable[Any]:
+    if _is_sequence(value):
+        return value  # type: ignore[no-any-return]
+    if _TAKES_ITERABLES and isinstance(value, _ITERABLES):
+        return tuple(iterate(value))
+    raise uncastable(value)
+
+
+def _is_sequence(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, (str, bytes, *_NO_SEQUENCES)):
+        return False
+    return hasattr(type(value), "__getitem__")
+
+
+def iterate(value: Any) -> Iterable[Any]:
+    """``for (auto element : value)``; PythonError for what is not iterable."""
+    if isinstance(value, Tensor) and value.shape:
+        return (value._view(value.shape[1:]) for _ in range(value.shape[0]))
+    return _in_python(iter, value)
+
+
+def to_tuple(value: Any) -> tuple[Any, ...]:
+    """``py::tuple``: of whatever can be iterated."""
+    return tuple(iterate(value))
+
+
+def to_dict(value: Any) -> dict[Any, Any]:
+    """``py::dict``: what ``dict()`` makes of it."""
+    return value if isinstance(value, dict) else _in_python(dict, value)
+
+
+def text(value: object) -> str:
+    """``py::str`` in a C++ message: it needs a UTF-8 form."""
+    return to_string(str(value))
+
+
+_Made = TypeVar("_Made")
+
+
+def _in_python(make: Callable[[Any], _Made], value: Any) -> _Made:
+    """What Python makes of a value; its complaint becomes a PythonError."""
+    if isinstance(value, _STATIC_TYPES):
+        cls = type(value)
+        named = f"{cls.__module__}.{cls.__qualname__}"
+        raise PythonError(f"TypeError: '{named}' object is not iterable")
+    try:
+        return make(value)
+    except Exception as error:
+        raise PythonError(f"{type(error).__name__}: {error}") from None
+
+
+_STATIC_TYPES: Final = (DType, Layout, memory_format, Device)
+"""torch's types made in C, which CPython names with their module."""

@@ -1,0 +1,315 @@
+"""Converters: one per schema type, from a Python argument to the value an operator gets.
+
+Mirrors ``toIValue`` in ``torch/csrc/jit/python/pybind_utils.cpp``.  dtypes, layouts and memory
+formats become the numbers that C++ keeps, as in torch; :mod:`mindtorch_v2.binding.values` turns
+them back.  There are no symbolic integers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import index
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding import casts
+from mindtorch_v2.binding.casts import Cast, uncastable
+from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastError, c_string
+from mindtorch_v2.binding.infer import convert_inferred
+from mindtorch_v2.schema.types import Type
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.tensor import Tensor
+
+Maker = Callable[[Type, "int | None", bool], Cast]
+"""Makes the converter of a type; the length of a list that a single value fills, if the schema
+gives one; and whether numbers are taken for tensors."""
+
+_FACTS: Final = profile.active().conversions
+_UNSIGNED_NUMBERS: Final[bool] = _FACTS["unsigned_numbers"]
+_TENSORS_AS_SIZES: Final[bool] = _FACTS["tensors_as_symbolic_sizes"]
+_UINT64_MAX: Final = (1 << 64) - 1
+
+
+def converter(type: Type, length: int | None = None, numbers_as_tensors: bool = False) -> Cast:
+    """What converts an argument of ``type``; it raises as :mod:`mindtorch_v2.binding.errors`."""
+    return _MAKERS.get(type.kind, _unhandled)(type, length, numbers_as_tensors)
+
+
+def _unhandled(type: Type, length: int | None, numbers: bool) -> Cast:
+    def convert(value: Any) -> Any:
+        raise CastError(f"toIValue() cannot handle converting to type: {type.repr_text}")
+
+    return convert
+
+
+def _always(cast: Cast) -> Maker:
+    """The maker of a converter that is the same for every type of its kind."""
+    return lambda type, length, numbers: cast
+
+
+# --- tensors ----------------------------------------------------------------------------------
+
+
+def _tensor(type: Type, length: int | None, numbers: bool) -> Cast:
+    return _tensor_or_number if numbers else _only_tensor
+
+
+def _only_tensor(value: Any) -> Any:
+    if value is None or isinstance(value, Tensor):
+        return value
+    raise _no_tensor(value)
+
+
+def _tensor_or_number(value: Any) -> Any:
+    """A number stays one; it counts as a tensor without dimensions that wraps it."""
+    if value is None or isinstance(value, (Tensor, bool)):
+        return value
+    if isinstance(value, int):
+        return _unpack_int(value)
+    if isinstance(value, (float, complex)):
+        return complex(value) if isinstance(value, complex) else float(value)
+    raise _no_tensor(value)
+
+
+def _no_tensor(value: object) -> CastError:
+    return CastError(f"Unable to cast {casts.text(value)} to Tensor")
+
+
+def _unpack_int(value: int) -> int:
+    """``THPUtils_unpackInteger``; before it there was ``THPUtils_unpackLong``."""
+    if casts.INT64_MIN <= value <= casts.INT64_MAX:
+        return int(value)
+    if not _UNSIGNED_NUMBERS:
+        raise RuntimeError("Overflow when unpacking long")
+    return _unpack_unsigned(value)
+
+
+def _unpack_unsigned(value: int) -> int:
+    """``PyLong_AsUnsignedLongLong``, which complains as CPython words it."""
+    if value < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if value > _UINT64_MAX:
+        raise OverflowError("int too big to convert")
+    return int(value)
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def _number(type: Type, length: int | None, numbers: bool) -> Cast:
+    return _to_number
+
+
+def _to_number(value: Any) -> Any:
+    if isinstance(value, (DType, Layout)):
+        return enum_value(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return _unpack_int(value) if _UNSIGNED_NUMBERS else casts.to_int(value)
+    if isinstance(value, float):
+        return casts.to_float(value)
+    if type(value) is complex:
+        return value
+    raise CastError(f"Cannot cast {casts.text(value)} to number")
+
+
+def _guarded(cast: Cast, name: str) -> Maker:
+    """``cast``, but of a tensor on the meta device there is no value."""
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, Tensor) and value.is_meta:
+            raise CastError(f"cannot extract {name} from tensor with meta storage")
+        return cast(value)
+
+    return _always(convert)
+
+
+def _to_int(value: Any) -> int:
+    if isinstance(value, (DType, Layout, memory_format)):
+        return enum_value(value)
+    return casts.to_int(value)
+
+
+def _enum(kind: type) -> Maker:
+    """The constants of one class, or the numbers that stand for them."""
+
+    def convert(value: Any) -> int:
+        return enum_value(value) if isinstance(value, kind) else casts.to_int(value)
+
+    return _always(convert)
+
+
+_ENUM_VALUES: Final[dict[str, int]] = {
+    **_FACTS["scalar_types"],
+    **_FACTS["layouts"],
+    **_FACTS["memory_formats"],
+}
+
+
+def enum_value(constant: object) -> int:
+    """The number of a dtype, layout or memory format."""
+    return _ENUM_VALUES[repr(constant)]
+
+
+def _to_none(value: Any) -> None:
+    if value is not None:
+        raise CastError(f"Cannot cast {casts.text(value)} to None")
+
+
+def _to_device(value: Any) -> Device:
+    """A device, or a string that names one: RuntimeError if it does not."""
+    if isinstance(value, Device):
+        return value
+    try:
+        return Device(casts.to_string(value))
+    except RuntimeError as error:
+        raise RuntimeError(c_string(str(error))) from None
+
+
+def _to_qscheme(value: Any) -> int:
+    if isinstance(value, int):
+        return casts.to_int(value)
+    raise CastError(f"Cannot cast {casts.text(value)} to QScheme")
+
+
+def _refuse(value: Any) -> Any:
+    """Classes of torch of which this package has no instances."""
+    raise uncastable(value)
+
+
+# --- containers -------------------------------------------------------------------------------
+
+
+def _optional(type: Type, length: int | None, numbers: bool) -> Cast:
+    element = converter(type.contained[0], length, numbers)
+    return lambda value: None if value is None else element(value)
+
+
+def _list(type: Type, length: int | None, numbers: bool) -> Cast:
+    element = type.contained[0]
+    special = _LISTS.get(element.kind)
+    return (
+        special(length) if special is not None else _generic_list(converter(element, None, numbers))
+    )
+
+
+def _generic_list(element: Cast) -> Cast:
+    return lambda value: [element(item) for item in casts.iterate(value)]
+
+
+def _filled(cast: Cast, scalar: type) -> Callable[[int | None], Cast]:
+    """A list of numbers; a single one fills a list of a given length."""
+    vector = casts.vector(cast)
+
+    def make(length: int | None) -> Cast:
+        if length is None:
+            return vector
+        return lambda value: [cast(value)] * length if isinstance(value, scalar) else vector(value)
+
+    return make
+
+
+def _symbolic_ints(length: int | None) -> Cast:
+    """``SymInt[]``: iterated twice, first to see whether an element is symbolic."""
+
+    def convert(value: Any) -> list[int]:
+        symbolic = any(_is_symbolic(item) for item in casts.iterate(value))
+        cast = _to_symbolic_int if symbolic else casts.to_int
+        return [cast(item) for item in casts.iterate(value)]
+
+    return convert
+
+
+def _is_symbolic(value: object) -> bool:
+    return _TENSORS_AS_SIZES and isinstance(value, Tensor)
+
+
+def _to_symbolic_int(value: Any) -> int:
+    """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
+    if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
+        raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
+    if isinstance(value, bool):
+        raise uncastable(value)
+    try:
+        number = index(value)
+    except Exception:
+        raise uncastable(value) from None
+    if not casts.INT64_MIN <= number <= casts.INT64_MAX:
+        raise RuntimeError("Overflow when unpacking long")
+    return number
+
+
+def _holds_one_integer(tensor: Tensor) -> bool:
+    integral = not (tensor.dtype.is_floating_point or tensor.dtype.is_complex)
+    return integral and all(size == 1 for size in tensor.shape)
+
+
+_LISTS: Final[Mapping[str, Callable[[int | None], Cast]]] = {
+    "IntType": _filled(casts.to_int, int),
+    "FloatType": _filled(casts.to_float, float),
+    "SymIntType": _symbolic_ints,
+    "BoolType": lambda length: casts.vector(casts.to_bool),
+    "TensorType": lambda length: casts.vector(casts.to_tensor),
+}
+
+
+def _tuple(type: Type, length: int | None, numbers: bool) -> Cast:
+    elements = [converter(element, None, numbers) for element in type.contained]
+
+    def convert(value: Any) -> tuple[Any, ...]:
+        items = casts.to_tuple(value)
+        if len(items) != len(elements):
+            raise CastError(
+                f"Object {casts.text(value)} had a different number of elements than type "
+                f"{type.repr_text}"
+            )
+        return tuple(cast(item) for cast, item in zip(elements, items, strict=True))
+
+    return convert
+
+
+def _dict(type: Type, length: int | None, numbers: bool) -> Cast:
+    key, value = (converter(element, None, numbers) for element in type.contained)
+
+    def convert(mapping: Any) -> dict[Any, Any]:
+        if mapping is None:
+            raise ReferenceCastError  # torch asks first whether it is a ScriptDict
+        entries = casts.to_dict(mapping).items()
+        converted = ((value(item), name) for name, item in entries)  # values first, as compiled C++
+        return {key(name): item for item, name in converted}
+
+    return convert
+
+
+_MAKERS: Final[Mapping[str, Maker]] = {
+    "TensorType": _tensor,
+    "NumberType": _number,
+    "IntType": _guarded(_to_int, "int"),
+    "FloatType": _guarded(casts.to_float, "float"),
+    "BoolType": _guarded(casts.to_bool, "bool"),
+    "ComplexType": _always(casts.to_complex),
+    "SymIntType": _always(casts.to_int),
+    "SymFloatType": _always(casts.to_float),
+    "SymBoolType": _always(casts.to_bool),
+    "ScalarTypeType": _enum(DType),
+    "LayoutType": _enum(Layout),
+    "MemoryFormatType": _enum(memory_format),
+    "StringType": _always(casts.to_string),
+    "DeviceObjType": _always(_to_device),
+    "NoneType": _always(_to_none),
+    "QSchemeType": _always(_to_qscheme),
+    "GeneratorType": _always(_refuse),
+    "StorageType": _always(_refuse),
+    "FutureType": _always(_refuse),
+    "AwaitType": _always(_refuse),
+    "RRefType": _always(_refuse),
+    "CapsuleType": _always(_refuse),
+    "StreamObjType": _always(_refuse),
+    "AnyType": lambda type, length, numbers: lambda value: convert_inferred(value, converter),
+    "OptionalType": _optional,
+    "ListType": _list,
+    "TupleType": _tuple,
+    "DictType": _dict,
+}

@@ -1,0 +1,140 @@
+"""Operators that can be called: packets and their overloads, each parsed when it is first used.
+
+Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple, NoReturn
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding import messages
+from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
+from mindtorch_v2.binding.op_schema import OpSchema, Stack
+from mindtorch_v2.binding.values import python_arguments
+from mindtorch_v2.dispatch import registry
+from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
+from mindtorch_v2.schema.function_schema import FunctionSchema
+from mindtorch_v2.schema.parser import parse_schema
+
+_TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
+_NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
+
+
+def parse_printed(text: str) -> FunctionSchema:
+    """The schema that torch prints as ``text``, which is what a profile has of it.
+
+    A set of aliases, ``(a|b)``, is printed in the reverse of the order in which it was parsed.
+    """
+    schema = parse_schema(text)
+    return schema if str(schema) == text else parse_schema(str(schema))
+
+
+class Operator:
+    """One overload; ``canonical`` is its name without aliases, by which kernels are found."""
+
+    def __init__(self, text: OperatorText, name: str) -> None:
+        self.name = name
+        self.overload_name = text.overload_name
+        self.in_dispatcher = text.in_dispatcher
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """The schema as text, with the name that the user typed."""
+        return self.name + self._text.schema.removeprefix(self._text.name)
+
+    @cached_property
+    def binder(self) -> OpSchema:
+        return OpSchema(
+            parse_printed(self.text), numbers_as_tensors=_takes_numbers(self._text.name)
+        )
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        """The call with these arguments; RuntimeError in torch's words if they do not suit."""
+        return Call(self, self.binder.stack(args, kwargs))
+
+    @property
+    def schema(self) -> FunctionSchema:
+        return self.binder.schema
+
+    @property
+    def full_name(self) -> str:
+        """``aten::add.Tensor``, as the user typed it."""
+        return _joined(self.name, self.overload_name)
+
+    @property
+    def canonical(self) -> str:
+        return _joined(self._text.name, self.overload_name)
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Names of tags; a tuple where torch's Python has set them, else a list."""
+        tags = profile.active().schemas["tags"].get(self.canonical, [])
+        return tuple(tags) if self.canonical in _TAGS_AS_TUPLES else list(tags)
+
+
+class Call(NamedTuple):
+    """An operator and a value for each of its arguments."""
+
+    operator: Operator
+    stack: Stack
+
+    def run(self) -> NoReturn:
+        raise NotImplementedError(f"mindtorch_v2 has no kernel for {self.operator.full_name} yet")
+
+    def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
+        """What a kernel written in Python is called with."""
+        return python_arguments(self.operator.schema, self.stack)
+
+
+class Packet:
+    """All overloads of a name, in the order in which a call tries them."""
+
+    def __init__(self, name: str, operators: Sequence[OperatorText]) -> None:
+        self.name = name
+        self.overloads = {text.overload_name: Operator(text, name) for text in operators}
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        """The call of the first overload that takes these arguments.
+
+        RuntimeError with every overload's reason if none does; of a single overload, its own.
+        """
+        reasons = []
+        for operator in self.overloads.values():
+            try:
+                return Call(operator, operator.binder.match(args, kwargs))
+            except SchemaMatchError as error:
+                reasons.append(error)
+            except ReferenceCastError:
+                raise messages.not_called(self.name.partition("::")[2], args, kwargs) from None
+        if len(reasons) == 1:
+            raise RuntimeError(str(reasons[0]))
+        raise messages.no_overload(reasons)
+
+
+def _joined(name: str, overload_name: str) -> str:
+    return f"{name}.{overload_name}" if overload_name else name
+
+
+def _takes_numbers(name: str) -> bool:
+    return name.startswith("prims::") or name in _NUMBERS_AS_TENSORS
+
+
+def find_packet(name: str) -> Packet | None:
+    """The operators of a qualified name or alias; RuntimeError for a name without namespace."""
+    check_qualified(name)
+    return _packet(name, registry.resolve(name))
+
+
+@cache
+def _packet(name: str, canonical: str) -> Packet | None:
+    operators = in_call_order(canonical)
+    return Packet(name, operators) if operators else None
+
+
+def find_operator(name: str, overload_name: str) -> Operator | None:
+    packet = find_packet(name)
+    return None if packet is None else packet.overloads.get(overload_name)
