@@ -1,0 +1,99 @@
+"""mindtorch_v2: a PyTorch-compatible framework whose dispatcher behaves as PyTorch's does.
+
+The public namespace: the same names at the same paths as in torch.  Which release is mirrored
+is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
+"""
+
+from mindtorch_v2 import _C, nested
+from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
+from mindtorch_v2._ops import ops
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.inference_mode import inference_mode
+from mindtorch_v2.tensor.device import device
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, dtype, layout, memory_format
+from mindtorch_v2.tensor.factories import (
+    _efficientzerotensor,
+    _empty_affine_quantized,
+    _neg_view,
+    arange,
+    empty,
+    empty_like,
+    eye,
+    full,
+    ones,
+    quantize_per_tensor,
+    sparse_coo_tensor,
+    sparse_csc_tensor,
+    sparse_csr_tensor,
+    tensor,
+    zeros,
+)
+from mindtorch_v2.tensor.functions import (
+    clone,
+    conj,
+    detach,
+    imag,
+    is_inference,
+    real,
+    resolve_conj,
+    resolve_neg,
+    t,
+)
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.version import __version__
+
+rand = randn = empty  # the same metadata; random values come with storage
+zeros_like = ones_like = rand_like = randn_like = empty_like
+is_inference_mode_enabled = tls.is_inference_mode_enabled
+
+globals().update(DTYPES)
+globals().update(LAYOUTS)
+globals().update(MEMORY_FORMATS)
+
+__all__ = [
+    "_C",
+    "DispatchKey",
+    "DispatchKeySet",
+    "ExcludeDispatchKeyGuard",
+    "Tensor",
+    "__version__",
+    "_efficientzerotensor",
+    "_empty_affine_quantized",
+    "_neg_view",
+    "arange",
+    "clone",
+    "conj",
+    "detach",
+    "device",
+    "dtype",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "imag",
+    "inference_mode",
+    "is_inference",
+    "is_inference_mode_enabled",
+    "layout",
+    "memory_format",
+    "nested",
+    "ones",
+    "ones_like",
+    "ops",
+    "quantize_per_tensor",
+    "rand",
+    "rand_like",
+    "randn",
+    "randn_like",
+    "real",
+    "resolve_conj",
+    "resolve_neg",
+    "sparse_coo_tensor",
+    "sparse_csc_tensor",
+    "sparse_csr_tensor",
+    "t",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]
+__all__ += [*DTYPES, *LAYOUTS, *MEMORY_FORMATS]

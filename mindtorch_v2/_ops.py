@@ -1,0 +1,211 @@
+"""``torch.ops``: operators as Python objects, looked up when they are first named.
+
+Mirrors ``torch/_ops.py``, whose module this is named after, as far as no kernel runs.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2._operator_bindings import BoundPacket, wrap_schema
+from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
+from mindtorch_v2.pybind.cast import unsigned_loader
+from mindtorch_v2.pybind.classes import make_enum
+
+_TAG_FACTS: Final = profile.active().bindings["classes"]["Tag"]
+
+Tag: Any = make_enum(
+    "torch.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], unsigned_loader(32)
+)
+"""What is known of an operator besides its schema: ``torch.Tag``."""
+
+
+class OpOverload:
+    """One operator, ``ops.aten.add.Tensor``.  Calling it binds the arguments to its schema."""
+
+    def __init__(self, overloadpacket: OpOverloadPacket, operator: Operator) -> None:
+        self._overloadpacket = overloadpacket
+        self._operator = operator
+        self._schema = wrap_schema(operator.schema)
+        self._tags = type(operator.tags)(getattr(Tag, name) for name in operator.tags)  # type: ignore[call-arg]
+        self._overloadname = operator.overload_name or "default"
+        self._name = operator.full_name
+        self.__name__ = f"{self._opname}.{self._overloadname}"
+        self.__module__ = overloadpacket.__module__
+        self.__qualname__ = self._name
+        self.__doc__ = None
+        writes = [
+            argument.alias_info.is_write
+            for argument in operator.schema.arguments
+            if argument.alias_info is not None
+        ]
+        #: Whether results alias arguments that are not written to.
+        self.is_view = bool(writes) and not any(writes)
+
+    @property
+    def namespace(self) -> str:
+        return self._operator.name.partition("::")[0]
+
+    _namespace = namespace
+
+    @property
+    def _opname(self) -> str:
+        return self._operator.name.partition("::")[2]
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        return self._overloadpacket
+
+    @property
+    def tags(self) -> Sequence[Any]:
+        return self._tags
+
+    def name(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        op = f"{self._namespace}.{self._opname}"
+        return f"<OpOverload(op='{op}', overload='{self._overloadname}')>"
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self._opname}.{self._overloadname}"
+
+    def __hash__(self) -> int:
+        return hash(self._operator)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __deepcopy__(self, memo: object) -> OpOverload:
+        return self
+
+    def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        return self._operator.bind(args, kwargs)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._operator.bind(args, kwargs).run()
+
+
+class TorchBindOpOverload(OpOverload):
+    """An operator that takes an object of a custom class."""
+
+
+class OpOverloadPacket:
+    """All operators of one name, ``ops.aten.add``.  A call takes the first that suits it."""
+
+    def __init__(self, qualified_op_name: str, op_name: str, packet: Packet) -> None:
+        self._qualified_op_name = qualified_op_name
+        self.__name__ = op_name
+        self.__doc__ = None
+        self._op = BoundPacket(packet)
+        self._packet = packet
+        self._overload_names = list(packet.overloads)
+        self._dir: list[str] = []
+
+    @property
+    def op(self) -> BoundPacket:
+        return self._op
+
+    @property
+    def _schemas(self) -> dict[str, Any]:
+        return {
+            name: wrap_schema(operator.schema) for name, operator in self._packet.overloads.items()
+        }
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
+
+    def __hash__(self) -> int:
+        return hash(self._packet)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __deepcopy__(self, memo: object) -> OpOverloadPacket:
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dir)
+
+    def overloads(self) -> list[str]:
+        return [name or "default" for name in self._overload_names]
+
+    def __getattr__(self, key: str) -> OpOverload:
+        if key.startswith("__"):
+            raise AttributeError(
+                f"'{self}' can't have an overload name beginning with '__' and the "
+                f"underlying op {self._op} has no attribute {key} either."
+            )
+        operator = self._packet.overloads.get("" if key == "default" else key)
+        if operator is None:
+            raise AttributeError(f"The underlying op of '{self}' has no overload name '{key}'")
+        takes_object = any(a.type.kind == "ClassType" for a in operator.schema.arguments)
+        overload = (TorchBindOpOverload if takes_object else OpOverload)(self, operator)
+        setattr(self, key, overload)
+        self._dir.append(key)
+        return overload
+
+    def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        return self._packet.bind(args, kwargs)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._packet.bind(args, kwargs).run()
+
+
+class _OpNamespace(types.ModuleType):
+    """The operators of a namespace, ``ops.aten``; there is one for any name."""
+
+    __file__ = "torch.ops"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{_OPS}.{name}")
+        self.name = name
+        self._dir: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dir)
+
+    def __getattr__(self, op_name: str) -> OpOverloadPacket:
+        if op_name in ("__origin__", "__self__"):
+            raise AttributeError(f"Invalid attribute '{op_name}' for '_OpNamespace' '{self.name}'")
+        qualified_op_name = f"{self.name}::{op_name}"
+        found = find_packet(qualified_op_name)
+        if found is None:
+            raise AttributeError(
+                f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'"
+            )
+        packet = OpOverloadPacket(qualified_op_name, op_name, found)
+        packet.__module__ = f"{self.__module__}.{self.name}"
+        setattr(self, op_name, packet)
+        self._dir.append(op_name)
+        return packet
+
+
+class _Ops(types.ModuleType):
+    """``torch.ops``."""
+
+    __file__ = "_ops.py"
+
+    def __init__(self) -> None:
+        super().__init__(_OPS)
+        self._dir: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._dir)
+
+    def __getattr__(self, name: str) -> _OpNamespace:
+        namespace = _OpNamespace(name)
+        setattr(self, name, namespace)
+        self._dir.append(name)
+        return namespace
+
+
+_OPS: Final = "mindtorch_v2.ops"
+
+ops: Final = _Ops()

@@ -1,0 +1,22 @@
+"""Messages whose words depend on how a release was built.
+
+Mirrors TORCH_INTERNAL_ASSERT in ``c10/util/Exception.h``: its message names the C++ file and line
+it stands in, which are facts of the profile.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2 import profile
+
+_FACTS: Final = profile.active().messages
+
+NULL_STRING: Final[str] = _FACTS["null_string"]
+"""What the C++ library says of a std::string made from a null pointer."""
+
+
+def internal_assert(condition: str, function: str) -> str:
+    """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""
+    location = _FACTS["asserts"][function]
+    return f"{condition} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
