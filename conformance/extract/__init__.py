@@ -1,0 +1,18 @@
+"""Extract the profile of the installed torch release.
+
+    python -m conformance.extract --out mindtorch_v2/profile/data
+
+runs inside the environment of one release and writes ``<out>/<major.minor>/``, one file for
+each section.  A section is a module here with one function, ``extract``, that asks torch for
+facts and answers a value JSON can hold.  Nothing here imports mindtorch_v2.
+"""
+
+
+class ExtractionError(Exception):
+    """Torch does not have the shape a section relies on; nothing has been written."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Stop the extraction with ``message`` unless ``condition`` holds."""
+    if not condition:
+        raise ExtractionError(message)

@@ -1,0 +1,86 @@
+"""Extracts the parts of messages that differ from build to build, by provoking each message.
+
+torch's internal assertions name the C++ file and line they stand in, and the C++ library has its
+own words.  What else a message says is a rule of the subject.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import _C as C
+
+from conformance.extract import ExtractionError
+
+LOCATION = re.compile(r'INTERNAL ASSERT FAILED at ("[^"]+":\d+)')
+
+
+def extract() -> dict[str, Any]:
+    """The section ``messages.json``."""
+    return {
+        "asserts": {
+            name: location for name, provoke in ASSERTS.items() if (location := assert_at(provoke))
+        },
+        "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
+        "null_string": refusal(lambda: C._parse_dispatch_key(None)),
+    }
+
+
+def refusal(provoke: Callable[[], object]) -> str:
+    """The message with which torch refuses; a call that it takes is an error here."""
+    try:
+        provoke()
+    except RuntimeError as error:
+        return str(error)
+    raise ExtractionError("a call that torch used to refuse was taken; look at messages.py")
+
+
+def assert_at(provoke: Callable[[], object]) -> str | None:
+    """``"file":line`` of the assertion, or None where this release lacks the way to it."""
+    try:
+        message = refusal(provoke)
+    except AttributeError:
+        return None
+    found = LOCATION.search(message)
+    if found is None:
+        raise ExtractionError(f"no internal assertion in {message!r}")
+    return found[1]
+
+
+def condition_of(provoke: Callable[[], object]) -> str:
+    """The condition that an assertion shows, where releases write it differently."""
+    return refusal(provoke).partition(" INTERNAL ASSERT FAILED")[0]
+
+
+def schema_info() -> Any:
+    return C._SchemaInfo(C.parse_schema("f(Tensor x) -> ()"))
+
+
+def argument(index: int) -> Any:
+    return C._SchemaArgument(C._SchemaArgType.input, index)
+
+
+#: Function in which the assertion stands to a call that trips it.
+ASSERTS: dict[str, Callable[[], object]] = {
+    "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
+    "iterator": lambda: repr(C.DispatchKeySet.from_raw_repr(1 << 63)),
+    "runtimeDispatchKeySetHas": lambda: C._dispatch_is_included_in_alias("CPU", "Undefined"),
+    "UnionType": lambda: C.parse_schema("f(None? x) -> ()"),
+    "checkSchema": lambda: C.parse_schema("f(int x=1, int y) -> ()"),
+    "toBool": lambda: C.parse_schema("f(bool[] x=[1]) -> ()"),
+    "toComplexDouble": lambda: C.parse_schema("f(complex[] x=[True]) -> ()"),
+    "toDouble": lambda: C.parse_schema("f(float[] x=[True]) -> ()"),
+    "toInt": lambda: C.parse_schema("f(int[] x=[None]) -> ()"),
+    "UnionType.create": lambda: C.UnionType([]),
+    "Type.expect": lambda: C.IntType.get().sizes(),
+    "Type.expectRef": lambda: C.IntType.get().dim(),
+    "FunctionSchema.may_alias(lhs)": lambda: schema_info().may_alias(argument(1), argument(0)),
+    "FunctionSchema.may_alias(rhs)": lambda: schema_info().may_alias(argument(0), argument(1)),
+    "SchemaInfo.is_mutable(argument)": lambda: schema_info().is_mutable(argument(1)),
+    "SchemaInfo.is_mutable(name)": lambda: schema_info().is_mutable("y"),
+    "SchemaInfo.addArgumentValue": lambda: schema_info().add_argument_value("y", 1),
+    "SchemaInfo.add_argument_values": lambda: schema_info().add_argument_values({1: 1}),
+}
+#: Of these, the assertions whose condition differs between releases.
+REWORDED = ("SchemaInfo.addArgumentValue",)

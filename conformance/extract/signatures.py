@@ -1,0 +1,231 @@
+"""Section ``signatures.json.xz``: Python signatures, and the names that are bound.
+
+The signatures are made by the generator that made torch's own bindings, which the wheel carries
+(torchgen/packaged/autograd/gen_python_functions.py): it loads, filters, groups and sorts.  A few
+bindings are written by hand in its templates and read from there.  Of those in
+torch/csrc/autograd/python_torch_functions_manual.cpp a wheel has the signatures alone, among the
+strings of its compiled library.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import torchgen
+from torchgen.gen import parse_native_yaml
+from torchgen.packaged.autograd import gen_python_functions as generator
+
+from conformance.extract import require
+
+PACKAGED = Path(torchgen.__path__[0]) / "packaged"
+DEPRECATED = str(PACKAGED / "autograd" / "deprecated.yaml")
+
+#: Python module to the generator's predicate of its functions and the object they are bound to.
+MODULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "torch": (generator.is_py_torch_function, "_VariableFunctions"),
+    "nn": (generator.is_py_nn_function, "_nn"),
+    "fft": (generator.is_py_fft_function, "_fft"),
+    "linalg": (generator.is_py_linalg_function, "_linalg"),
+    "special": (generator.is_py_special_function, "_special"),
+    "sparse": (generator.is_py_sparse_function, "_sparse"),
+    "nested": (generator.is_py_nested_function, "_nested"),
+}
+
+
+def extract() -> dict[str, Any]:
+    """Signatures by module and name, hand-written ones, structseq types, and bound names."""
+    names = bound_names()  # first: what is imported below may add names to torch
+    native = load_native_functions()
+    methods = generator.load_signatures(native, DEPRECATED, method=True)
+    functions = generator.load_signatures(native, DEPRECATED, method=False)
+    modules = {"Tensor": describe_module(methods, generator.is_py_variable_method)}
+    for module, (predicate, _) in MODULES.items():
+        modules[module] = describe_module(functions, predicate)
+    manual = {
+        "Tensor": manual_bindings("python_variable_methods.cpp"),
+        "nn": manual_bindings("python_nn_functions.cpp"),
+    }
+    bound = set(names["torch._C._VariableFunctions"]) - set(dir(object))
+    return {
+        "modules": modules,
+        "manual": manual,
+        "compiled": compiled_signatures(
+            sorted(bound - set(modules["torch"])),
+            besides={s for entry in manual["Tensor"].values() for s in entry["signatures"]},
+        ),
+        "return_types": return_types(functions),
+        "names": names,
+    }
+
+
+def load_native_functions() -> list[Any]:
+    """The operators that get Python bindings."""
+    aten = PACKAGED / "ATen" / "native"
+    parsed = parse_native_yaml(str(aten / "native_functions.yaml"), str(aten / "tags.yaml"))
+    return list(filter(generator.should_generate_py_binding, parsed.native_functions))
+
+
+def describe_module(pairs: Any, predicate: Callable[[Any], bool]) -> dict[str, Any]:
+    """Name to its overloads, for the operators of one Python module."""
+    grouped = generator.group_filter_overloads(pairs, predicate)
+    by_name = {str(name): overloads for name, overloads in grouped.items()}
+    return {name: describe_function(by_name[name]) for name in sorted(by_name)}
+
+
+def describe_function(overloads: Any) -> dict[str, Any]:
+    """One bound name.
+
+    ``noargs`` says that there is one overload without parameters: such a method (not a function)
+    is METH_NOARGS, and CPython words its errors.
+    """
+    groups = generator.group_overloads(overloads)
+    return {
+        "noargs": generator.is_noarg(overloads),
+        "overloads": [describe_overload(group) for group in groups],
+    }
+
+
+def describe_overload(group: Any) -> dict[str, Any]:
+    """One signature as PythonArgParser gets it, and the aten overloads it calls."""
+    signature = group.signature
+    facts: dict[str, Any] = {
+        "signature": signature.signature_str(symint=True),
+        "base": f"aten::{group.base.func.name}",
+    }
+    if group.outplace is not None:
+        facts["out"] = f"aten::{group.outplace.func.name}"
+    if signature.deprecated:
+        facts["deprecated"] = True
+        facts["call"] = list(signature.deprecated_args_exprs)
+    return facts
+
+
+def return_types(pairs: Any) -> dict[str, list[str]]:
+    """Types of torch.return_types and their fields."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        fields = generator.structseq_fieldnames(pair.function.func.returns)
+        if fields:
+            found.setdefault(generator.cpp.name(pair.function.func), fields)
+    return dict(sorted(found.items()))
+
+
+# Bindings written by hand -----------------------------------------------------------------------
+
+FUNCTION = re.compile(r"^ *static PyObject\s*\*\s*(THPVariable_\w+)\(", re.MULTILINE)
+PARSER = re.compile(r"static PythonArgParser parser\(\s*\{(.*?)\}\s*[,)]", re.DOTALL)
+ENTRY = re.compile(r'\{"(\w+)",\s*(.*?THPVariable_\w+[^,]*),\s*(METH_[A-Z_ |]+),\s*n?(?:NULL|ull)')
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def manual_bindings(template: str) -> dict[str, Any]:
+    """Methods that a template of the generator binds itself.
+
+    ``signatures`` is empty where the function has no argument parser of its own; ``function`` is
+    then the generated one it shares, if it shares one.  ``not_implemented`` says that a TypeError
+    becomes NotImplemented.
+    """
+    text = (PACKAGED / "autograd" / "templates" / template).read_text(encoding="utf-8")
+    parsers = dict(hand_written_parsers(text))
+    require(len(parsers) == text.count("PythonArgParser parser"), f"{template}: missed a parser")
+    entries = {}
+    for name, target, flags in ENTRY.findall(text):
+        function = re.findall(r"THPVariable_(\w+)", target)[0]
+        entries[name] = {
+            "function": function,
+            "flags": flags.strip(),
+            "signatures": parsers.get(function, []),
+            "not_implemented": "TypeError_to_NotImplemented_" in target,
+        }
+    require(bool(entries), f"no method table in {template}")
+    return dict(sorted(entries.items()))
+
+
+def hand_written_parsers(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Function name to its signatures, for each function body with a PythonArgParser."""
+    starts = list(FUNCTION.finditer(text))
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    for start, end in zip(starts, ends, strict=True):
+        found = PARSER.search(text, start.end(), end)
+        if found:
+            yield start[1].removeprefix("THPVariable_"), LITERAL.findall(found[1])
+
+
+# Bindings known from the compiled library alone --------------------------------------------------
+
+
+def compiled_signatures(names: Iterable[str], besides: set[str]) -> dict[str, list[str]]:
+    """Signatures of functions of torch, found in its library; those found, in parser order.
+
+    ``besides`` are signatures of other bindings that may have the same names.
+    """
+    lib = Path(torch.__path__[0]) / "lib"
+    data = b"".join(path.read_bytes() for path in sorted(lib.glob("*torch_python.*")))
+    found = {
+        name: [text for text in strings_starting(f"{name}(", data) if text not in besides]
+        for name in names
+    }
+    return {name: signatures for name, signatures in found.items() if in_order(name, signatures)}
+
+
+def strings_starting(prefix: str, data: bytes) -> list[str]:
+    """The C strings in ``data`` that start so and look like a signature."""
+    found = []
+    start = data.find(b"\0" + prefix.encode())
+    while start >= 0:
+        end = data.index(b"\0", start + 1)
+        text = data[start + 1 : end].decode(errors="replace")
+        if re.fullmatch(r"\w+\([^\n]*\)(\|\w+)?", text):
+            found.append(text)
+        start = data.find(b"\0" + prefix.encode(), end)
+    return found
+
+
+def in_order(name: str, signatures: list[str]) -> bool:
+    """Whether torch, called wrongly, lists the same parameters in the same order."""
+    if len(signatures) <= 1:
+        return bool(signatures)
+    listed = listed_signatures(getattr(torch, name))
+    stored = [signature.partition("(")[2].rpartition(")")[0] for signature in signatures]
+    return list(map(parameter_names, listed)) == list(map(parameter_names, stored))
+
+
+def listed_signatures(function: Callable[..., Any]) -> list[str]:
+    """What a TypeError lists: all signatures, if more than one takes as many arguments."""
+    for count in range(8):
+        try:
+            function(*[object()] * count, nosuch=0)
+        except TypeError as error:
+            listed = re.findall(r"^ \* \((.*)\)$", str(error), re.MULTILINE)
+            if listed:
+                return listed
+    return []
+
+
+def parameter_names(parameters: str) -> list[str]:
+    """``a`` and ``b`` of ``Tensor a, *, int? b=None``."""
+    declared = (part.partition("=")[0].split() for part in parameters.split(", "))
+    return [words[-1] for words in declared if words and words != ["*"]]
+
+
+# Names ------------------------------------------------------------------------------------------
+
+
+def bound_names() -> dict[str, dict[str, str]]:
+    """Name to the type of what is bound to it, sorted, for each object that a user reaches."""
+    owners: dict[str, Any] = {
+        f"torch._C.{attribute}": getattr(torch._C, attribute) for _, attribute in MODULES.values()
+    }
+    tensor_base = next(n for n in ("TensorBase", "_TensorBase") if hasattr(torch._C, n))
+    owners[f"torch._C.{tensor_base}"] = getattr(torch._C, tensor_base)
+    owners["torch.Tensor"] = torch.Tensor
+    owners["torch"] = torch
+    return {name: kinds(owner) for name, owner in owners.items()}
+
+
+def kinds(owner: Any) -> dict[str, str]:
+    # A module's dictionary, not getattr: torch imports some of its submodules on first use.
+    values = vars(owner) if owner is torch else {name: getattr(owner, name) for name in dir(owner)}
+    return {name: type(values[name]).__name__ for name in sorted(dir(owner)) if name in values}
