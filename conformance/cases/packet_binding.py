@@ -1,0 +1,128 @@
+"""Area ``packet-binding``: packets, which try one overload after the other.
+
+The calls are stopped before a kernel (see :mod:`conformance.bound`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from hypothesis import strategies as st
+
+from conformance.area import Area, Text
+from conformance.cases.arguments import (
+    POOL,
+    Target,
+    call,
+    good,
+    iterates_tensors,
+    named,
+    targets,
+)
+from mindtorch_v2.profile import Profile
+
+WRONG_ARGUMENTS: Final = 4
+"""Calls of each packet with a wrong value in a place where an overload has an argument."""
+
+ONCE: Final = frozenset(("(i for i in (0, 1))", "map(int, (0, 1))", "iter([1])"))
+"""What the first overload that looks at it uses up: torch is asked twice, see ``bound``."""
+
+
+def packets(profile: Profile) -> dict[str, list[Target]]:
+    """Every packet of which a case may name all overloads, and whose arguments can be given."""
+    found: dict[str, list[Target]] = {}
+    for target in targets(profile):
+        found.setdefault(target.path.rpartition(".")[0], []).append(target)
+    registered = _registered(profile)
+    return {
+        path: overloads
+        for path, overloads in found.items()
+        if all(target.is_safe for target in overloads)
+        and len(overloads) == registered[overloads[0].schema.name]
+    }
+
+
+def _registered(profile: Profile) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for text in profile.schemas["schemas"]:
+        name = text.partition("(")[0].partition(".")[0]
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def texts(profile: Profile) -> Iterator[Text]:
+    turn = count()
+    for path, overloads in packets(profile).items():
+        for text in _calls(path, overloads, turn):
+            yield path.removeprefix("xp.ops."), text
+
+
+def _calls(path: str, overloads: list[Target], turn: Iterator[int]) -> Iterator[str]:
+    pool = _pool(overloads)
+    most = max(len(target.schema.arguments) for target in overloads)
+    yield call(path, [])
+    yield call(path, [pool[next(turn) % len(pool)]])
+    yield call(path, ["None"] * (most + 1))
+    yield call(path, [], {"nosuch": "1"})
+    for target in overloads:
+        positional = [a for a in target.schema.arguments if not a.kwarg_only]
+        keyword = [a for a in target.schema.arguments if a.kwarg_only and named(a)]
+        values = [good(argument) for argument in positional]
+        keywords = {a.name: good(a) for a in keyword if not a.has_default}
+        yield call(path, values, keywords)
+        yield call(path, [*values, pool[next(turn) % len(pool)]], keywords)
+        yield call(path, values[:-1], {**keywords, "nosuch": pool[next(turn) % len(pool)]})
+        yield call(path, [], {a.name: good(a) for a in target.schema.arguments if named(a)})
+    for _ in range(WRONG_ARGUMENTS):
+        target = overloads[next(turn) % len(overloads)]
+        arguments = target.schema.arguments
+        if arguments:
+            place = next(turn) % len(arguments)
+            values = [
+                good(a) if a is not arguments[place] else pool[next(turn) % len(pool)]
+                for a in arguments
+            ]
+            split = next((i for i, a in enumerate(arguments) if a.kwarg_only), len(values))
+            pairs = list(zip(arguments, values, strict=True))[split:]
+            yield call(path, values[:split], {a.name: value for a, value in pairs if named(a)})
+
+
+def _pool(overloads: list[Target]) -> tuple[str, ...]:
+    """Without tensors where Python iterates them (see ``iterates_tensors``)."""
+    if any(iterates_tensors(a) for target in overloads for a in target.schema.arguments):
+        return tuple(value for value in _VALUES if "xp.empty" not in value)
+    return _VALUES
+
+
+#: No number that stands for no constant: an overload may take it for one.
+_VALUES: Final = tuple(
+    value for value in POOL if value not in ONCE and value not in ("-1", "2**63 - 1")
+)
+
+
+def strategy(profile: Profile) -> st.SearchStrategy[Text]:
+    """A packet with any values, some by keyword."""
+    found = packets(profile)
+
+    @st.composite
+    def calls(draw: st.DrawFn) -> Text:
+        path = draw(st.sampled_from(sorted(found)))
+        target = draw(st.sampled_from(found[path]))
+        pool = _pool(found[path])
+        values = [
+            draw(st.one_of(st.just(good(argument)), st.sampled_from(pool)))
+            for argument in target.schema.arguments
+        ]
+        end = draw(st.integers(0, len(values)))
+        pairs = list(zip(target.schema.arguments, values, strict=True))[end:]
+        keywords = {a.name: value for a, value in pairs if named(a)}
+        if draw(st.booleans()):
+            keywords["nosuch"] = "1"
+        return path.removeprefix("xp.ops."), call(path, values[:end], keywords)
+
+    return calls()
+
+
+AREA: Final = Area("packet-binding", texts, strategy, warnings=False)
