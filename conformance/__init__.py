@@ -1,0 +1,1 @@
+"""The oracle suite: runs each case in real PyTorch and in a subject, and compares."""

@@ -1,0 +1,44 @@
+"""An area: a family of cases with one generator and its hypothesis strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.case import Case, Isolation
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from mindtorch_v2.profile import Profile
+
+Text = tuple[str, str]
+"""A target and the text of a case about it."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """``texts`` yields the cases that every run has; ``strategy`` draws further ones."""
+
+    name: str
+    texts: Callable[[Profile], Iterable[Text]]
+    strategy: Callable[[Profile], SearchStrategy[Text]]
+    isolation: Isolation = "shared"
+    warnings: bool = True
+    """Whether the warnings that its cases draw are compared."""
+
+    def cases(self, profile: Profile) -> Iterator[Case]:
+        """The cases for one release: each text once, in the generator's order."""
+        seen: set[str] = set()
+        for target, text in self.texts(profile):
+            if text not in seen:
+                seen.add(text)
+                yield self.case(target, text)
+
+    def case(self, target: str, text: str, origin: str = "generated") -> Case:
+        return Case(self.name, target, text, origin, self.isolation, self.warnings)
+
+    def drawn(self, profile: Profile) -> SearchStrategy[Case]:
+        """Cases drawn by hypothesis, in the same form as the generated ones."""
+        return self.strategy(profile).map(lambda text: self.case(*text, origin="hypothesis"))

@@ -1,0 +1,84 @@
+"""Batches: a pytest item is many cases, so that a hundred thousand cases stay fast.
+
+Each batch writes its comparisons to a file of its own as they come, one JSON line each: what an
+interrupted run had is there, and pytest-xdist's workers need not send anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from conformance.area import Area
+from conformance.case import Case
+from conformance.compare import Comparison
+
+PLAN = "planned.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some consecutive cases of an area."""
+
+    area: str
+    index: int
+    cases: Sequence[Case]
+
+    @property
+    def id(self) -> str:
+        return f"{self.area}-{self.index:04}"
+
+
+def batches(area: Area, cases: Iterable[Case], size: int) -> Iterator[Batch]:
+    """``cases`` in batches of ``size``, in their order; the last may be smaller."""
+    listed = list(cases)
+    for index, start in enumerate(range(0, len(listed), size)):
+        yield Batch(area.name, index, listed[start : start + size])
+
+
+class Outcomes:
+    """The directory of a run's comparisons: one ``.jsonl`` file per batch."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def clear(self) -> None:
+        """Forget an earlier run: nothing of it may be counted for this one."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for pattern in ("*.json", "*.jsonl", "*.log"):
+            for path in self.directory.glob(pattern):
+                path.unlink()
+
+    def write_plan(self, planned: dict[str, int]) -> None:
+        """How many cases each area has, for a run that does not reach the last of them."""
+        path = self.directory / PLAN
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(planned))
+        partial.replace(path)
+
+    def read_plan(self) -> dict[str, int]:
+        path = self.directory / PLAN
+        if not path.exists():
+            return {}
+        planned: dict[str, int] = json.loads(path.read_text())
+        return planned
+
+    def open(self, name: str) -> TextIO:
+        """The file of one batch, for :func:`record`."""
+        return (self.directory / f"{name}.jsonl").open("w", encoding="utf-8")
+
+    def read(self) -> Iterator[Comparison]:
+        """Every comparison recorded so far; a last line that was cut short is left out."""
+        for path in sorted(self.directory.glob("*.jsonl")):
+            with path.open(encoding="utf-8") as lines:
+                for line in lines:
+                    if line.endswith("\n"):
+                        yield Comparison.from_json(json.loads(line))
+
+
+def record(file: TextIO, comparison: Comparison) -> None:
+    """Add one comparison to a batch's file."""
+    file.write(json.dumps(comparison.to_json(), separators=(",", ":")) + "\n")

@@ -1,0 +1,110 @@
+"""Runs one case in the calling process and says what came of it.
+
+Called in forked workers only (:mod:`conformance.worker`): a case may crash the interpreter.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from conformance import grammar
+from conformance.bound import bound
+from conformance.case import Case
+from conformance.describe import describe, qualified_name
+from conformance.outcome import Outcome, Warned
+from conformance.vocabulary import Vocabulary
+
+
+def in_thread(function: Callable[[], Any]) -> Any:
+    """Call ``function`` in a new thread and return what it returns, or raise what it raises.
+
+    Cases may use it by this name: ``in_thread(lambda: xp._C._dispatch_tls_local_include_set())``.
+    """
+    box: list[Any] = []
+
+    def target() -> None:
+        try:
+            box.append((True, function()))
+        except BaseException as error:
+            box.append((False, error))
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    returned, value = box.pop()
+    if returned:
+        return value
+    raise value
+
+
+HELPERS: dict[str, Any] = {"bound": bound, "in_thread": in_thread}
+"""What a case finds in its namespace besides ``xp`` and the builtins of the grammar."""
+
+
+def execute(case: Case, xp: ModuleType, vocabulary: Vocabulary) -> Outcome:
+    """Run ``case`` with ``xp``; a ``thread`` case runs in a thread of its own.
+
+    A text outside the grammar is not run; its outcome is ``refused``.
+    """
+    try:
+        parsed = grammar.parse(case.text, vocabulary)
+    except grammar.CaseRefused as refusal:
+        return Outcome("refused", message=str(refusal))
+    names = _namespace(xp, vocabulary)
+    if case.isolation == "thread":
+        outcome: Outcome = in_thread(lambda: _run(parsed, names, collect=True))
+    else:
+        outcome = _run(parsed, names)
+    return outcome if case.warnings else replace(outcome, warnings=())
+
+
+def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
+    names = grammar.namespace(xp, vocabulary, HELPERS)
+    # Out of reach of the text, but C++ that imports a module looks for it in the caller's globals.
+    names["__builtins__"]["__import__"] = __import__
+    return names
+
+
+def _run(parsed: grammar.ParsedCase, names: dict[str, Any], *, collect: bool = False) -> Outcome:
+    """``collect``: undo here, in the case's own thread, also what only the collector finds."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome = Outcome("returned", value=describe(_evaluate(parsed, names)))
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are outcomes too
+            outcome = Outcome("raised", type=qualified_name(type(error)), message=_text(error))
+            traceback.clear_frames(error.__traceback__)
+        names.clear()  # guards that the case left open are undone here, in its own thread
+        if collect:
+            gc.collect(1)  # the young: what was there before the case is not its own
+    return _with_warnings(outcome, caught)
+
+
+def _evaluate(parsed: grammar.ParsedCase, names: dict[str, Any]) -> Any:
+    """The value of the case's last line, if that is an expression; else None."""
+    if parsed.statements is not None:
+        exec(parsed.statements, names)
+    return None if parsed.expression is None else eval(parsed.expression, names)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"<str raised {qualified_name(type(failure))}>"
+
+
+def _with_warnings(outcome: Outcome, caught: list[warnings.WarningMessage]) -> Outcome:
+    if not caught:
+        return outcome
+    warned: tuple[Warned, ...] = tuple(
+        (qualified_name(item.category), str(item.message)) for item in caught
+    )
+    return replace(outcome, warnings=warned)

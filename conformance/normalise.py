@@ -1,0 +1,95 @@
+"""The rules that take out of an outcome what no two runs can have in common.
+
+There are four, and each is named, has its reason, and has a test that shows it cannot hide a
+difference (tests/unit/test_normalise.py).  Everything else is compared to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.describe import Description
+from conformance.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rewrite of text.  ``reason`` says why the text it takes out cannot be compared."""
+
+    name: str
+    reason: str
+    pattern: re.Pattern[str]
+    replacement: str
+
+    def __call__(self, text: str) -> str:
+        return self.pattern.sub(self.replacement, text)
+
+
+MEMORY_ADDRESS: Final = Rule(
+    "memory-address",
+    "the default repr of an object ends in its address",
+    re.compile(r" at 0x[0-9a-f]+>"),
+    " at 0x…>",
+)
+REGISTRATION_SOURCE: Final = Rule(
+    "registration-source",
+    "a kernel registered from Python is shown with the file and line that registered it",
+    re.compile(r"\bregistered at [^\s:…]+\.py:\d+(?!\w)"),
+    "registered at ….py:…",
+)
+INTERPRETER_FRAMES: Final = Rule(
+    "interpreter-frames",
+    "with TORCH_SHOW_CPP_STACKTRACES a C++ error ends in the frames of the interpreter's binary",
+    re.compile(
+        r"(?:\nException raised from [^\n]+ \(most recent call first\):"
+        r"(?:\nC\+\+ CapturedTraceback:|\n(?:frame #\d+:|#\d+) [^\n]*)+)+(?:\n\Z)?"
+    ),
+    "",
+)
+
+BOTH_SIDES: Final = (MEMORY_ADDRESS, REGISTRATION_SOURCE, INTERPRETER_FRAMES)
+
+
+def subject_module(name: str) -> Rule:
+    """The fourth rule, for the subject alone: its module's name stands for torch's."""
+    return Rule(
+        "subject-module",
+        "the subject's classes live in the subject's module, torch's in torch",
+        re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"),
+        "torch",
+    )
+
+
+def normalise(outcome: Outcome, rules: tuple[Rule, ...]) -> Outcome:
+    """``outcome`` with every text of it rewritten by ``rules``, in their order."""
+
+    def rewrite(text: str) -> str:
+        for rule in rules:
+            text = rule(text)
+        return text
+
+    return Outcome(
+        outcome.kind,
+        None if outcome.value is None else _rewrite_value(outcome.value, rewrite),
+        rewrite(outcome.type),
+        rewrite(outcome.message),
+        tuple((rewrite(category), rewrite(text)) for category, text in outcome.warnings),
+    )
+
+
+def _rewrite_value(value: Description, rewrite: Callable[[str], str]) -> Description:
+    rewritten: Description = _rewrite(value, rewrite)
+    return rewritten
+
+
+def _rewrite(value: Any, rewrite: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return rewrite(value)
+    if isinstance(value, list):
+        return [_rewrite(item, rewrite) for item in value]
+    if isinstance(value, dict):
+        return {key: _rewrite(item, rewrite) for key, item in value.items()}
+    return value

@@ -1,0 +1,98 @@
+"""The live oracle: a real torch that is installed here.
+
+Its facts come from the installed distribution's metadata where they can, so that asking which
+release there is does not cost an import of torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+PROFILE_VARIABLE = "MINDTORCH_PROFILE"
+
+
+class NoOracleError(RuntimeError):
+    """No torch is installed; the message says how to get one."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOracle:
+    """An installed torch.  ``version`` is its full version, such as ``2.4.1+cu121``."""
+
+    version: str
+
+    @property
+    def release(self) -> str:
+        """``2.4.1`` for ``2.4.1+cu121``."""
+        return self.version.partition("+")[0]
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that mirrors this release: ``2.4`` for ``2.4.1``."""
+        return profile_name(self.version)
+
+    def module(self) -> ModuleType:
+        """torch, imported and ready for cases: see :func:`prepare`."""
+        return prepare("torch")
+
+    @property
+    def full_version(self) -> str:
+        """What torch itself says, local build suffix included."""
+        return str(self.module().__version__)
+
+    @property
+    def git_hash(self) -> str:
+        return str(self.module().version.git_version)
+
+    @property
+    def platform(self) -> str:
+        return f"{platform.system()} {platform.machine()}"
+
+
+@cache
+def live() -> LiveOracle:
+    """The torch that is installed; NoOracleError if there is none."""
+    try:
+        return LiveOracle(importlib.metadata.version("torch"))
+    except importlib.metadata.PackageNotFoundError:
+        raise NoOracleError(
+            "no torch is installed here. Run `nox -s conformance`, which installs one per "
+            "release in an environment of its own, or `pip install torch==<release>`"
+        ) from None
+
+
+def choose_profile() -> str:
+    """Have mindtorch_v2 mirror the installed torch; to be called before it is imported.
+
+    Raises NoOracleError without a torch.
+    """
+    os.environ[PROFILE_VARIABLE] = live().profile
+    return os.environ[PROFILE_VARIABLE]
+
+
+def profile_name(version: str) -> str:
+    """``2.4`` for ``2.4.1+cu121``."""
+    match = re.match(r"\d+\.\d+", version)
+    if match is None:
+        raise ValueError(f"{version!r} is no torch version")
+    return match[0]
+
+
+@cache
+def prepare(name: str) -> ModuleType:
+    """Import a torch-like module for cases.
+
+    Warnings that are shown once per process would come or not depending on which cases ran
+    before, so both sides are asked to warn every time.
+    """
+    module = importlib.import_module(name)
+    if hasattr(module, "set_warn_always"):
+        module.set_warn_always(True)
+    return module

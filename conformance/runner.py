@@ -1,0 +1,102 @@
+"""Runs cases in the oracle and in the subject, and compares what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from conformance import oracle as oracles
+from conformance import worker
+from conformance.case import Case
+from conformance.compare import Comparison, compare
+from conformance.execute import HELPERS, execute
+from conformance.ledger import LEDGER_FILE, Ledger
+from conformance.normalise import BOTH_SIDES, normalise, subject_module
+from conformance.outcome import Outcome
+from conformance.vocabulary import Vocabulary, for_profile
+from conformance.worker import Limits
+from mindtorch_v2 import profile as profiles
+
+DEFAULT_SUBJECT = "mindtorch_v2"
+
+
+class RefusedCaseError(ValueError):
+    """A case's text is outside the grammar; the message says where."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """One oracle, one subject, and the limits cases run under."""
+
+    oracle: ModuleType
+    subject: ModuleType
+    vocabulary: Vocabulary
+    ledger: Ledger = field(default_factory=Ledger)
+    limits: Limits = field(default_factory=Limits)
+
+    @classmethod
+    def live(cls, subject: str = DEFAULT_SUBJECT) -> Runner:
+        """The installed torch against ``subject``, under that release's profile and ledger.
+
+        Both modules are imported here, before any worker is forked.  oracle.choose_profile must
+        have been called before mindtorch_v2 was first imported.
+        """
+        oracle = oracles.live()
+        if profiles.active().name != oracle.profile:
+            raise RuntimeError(
+                f"mindtorch_v2 mirrors torch {profiles.active().name}, the oracle is torch "
+                f"{oracle.release}: set {oracles.PROFILE_VARIABLE}={oracle.profile}"
+            )
+        return cls(
+            oracle.module(),
+            oracles.prepare(subject),
+            for_profile(oracle.profile).with_helpers(*HELPERS).with_free_attributes(),
+            Ledger.load(LEDGER_FILE, oracle.release),
+        )
+
+    def compare(self, cases: Sequence[Case]) -> Iterator[Comparison]:
+        """A comparison for each case, in order, whatever the cases do."""
+        oracle = self.outcomes(self.oracle, cases)
+        subject = self.outcomes(self.subject, cases)
+        for case, left, right in zip(cases, oracle, subject, strict=True):
+            yield self.judge(case, left, right)
+
+    def outcomes(self, xp: ModuleType, cases: Sequence[Case]) -> Iterator[Outcome]:
+        """What each case does with ``xp``, as it came out of the worker."""
+        return worker.run(cases, lambda case: execute(case, xp, self.vocabulary), self.limits)
+
+    def interactive(self) -> Interactive:
+        """The same, one case at a time; close it when done."""
+        return Interactive(self)
+
+    def worker(self, xp: ModuleType) -> worker.Interactive:
+        return worker.Interactive(lambda case: execute(case, xp, self.vocabulary), self.limits)
+
+    def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
+        """Normalise, compare, and look into the ledger.
+
+        Raises RefusedCaseError for a text that the grammar does not let in.
+        """
+        for outcome in (oracle, subject):
+            if outcome.kind == "refused":
+                raise RefusedCaseError(f"{case.id} is no case: {outcome.message}\n{case.text}")
+        rules = (subject_module(self.subject.__name__), *BOTH_SIDES)
+        comparison = compare(case, normalise(oracle, BOTH_SIDES), normalise(subject, rules))
+        return self.ledger.judge(comparison)
+
+
+class Interactive:
+    """Compares one case at a time, in two workers that live as long as the cases let them."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._oracle = runner.worker(runner.oracle)
+        self._subject = runner.worker(runner.subject)
+
+    def compare(self, case: Case) -> Comparison:
+        return self._runner.judge(case, self._oracle.ask(case), self._subject.ask(case))
+
+    def close(self) -> None:
+        self._oracle.close()
+        self._subject.close()
