@@ -1,0 +1,862 @@
+"""The grammar of cases: what it lets in, what it refuses and where, and attacks on it.
+
+In the tables ``▲`` stands before the place a refusal names, and ``CANARY`` for the path of a file
+that nothing may make.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import sys
+import tokenize
+import unicodedata
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mindtorch_v2
+from conformance import vocabulary as words
+from conformance.grammar import MAX_DEPTH, MAX_LENGTH, CaseRefused, namespace, parse
+from conformance.vocabulary import Facts, Vocabulary, for_facts
+from mindtorch_v2 import profile
+
+FACTS = Facts(
+    keys=frozenset({"CPU", "Meta", "AutogradCPU"}),
+    functions=frozenset(
+        {
+            "ones",
+            "add",
+            "mul",
+            "sum",
+            "data",
+            "size",
+            "select",
+            "sinh",
+            "sinh_",
+            "values",
+            "indices",
+        }
+        | {"from_file", "save", "_from_blob", "share_memory_", "load_something"}
+        | {"os", "copy", "__class__"}
+    ),
+    bindings={
+        "DispatchKey": frozenset({"name", "__or__", "__reduce__"}),
+        "DispatchKeySet": frozenset({"has", "raw_repr"}),
+        "_dispatch_keys": frozenset(),
+        "_dispatch_library": frozenset(),
+        "_dispatch_tls_local_include_set": frozenset(),
+        "_dispatch_tls_local_exclude_set": frozenset(),
+        "_dispatch_find_schema_or_throw": frozenset(),
+        "_dispatch_call_boxed": frozenset(),
+        "_DispatchModule": frozenset({"def_", "impl_with_aoti_compile", "_pybind11_conduit_v1_"}),
+        "_jit_set_profiling_mode": frozenset(),
+        "_set_worker_signal_handlers": frozenset(),
+        "import_ir_module": frozenset(),
+    },
+    operators=frozenset({"aten", "add", "Tensor", "quantized", "_test_load", "save"}),
+)
+VOCABULARY = for_facts(FACTS).with_helpers("in_thread")
+
+PLACE = "▲"
+
+
+def marked(text: str) -> tuple[str, int, int]:
+    """The text without its mark, and the mark's line and column."""
+    before, mark, _ = text.partition(PLACE)
+    assert mark, "no place marked"
+    return text.replace(PLACE, ""), before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def refused(text: str, vocabulary: Vocabulary = VOCABULARY) -> CaseRefused:
+    with pytest.raises(CaseRefused) as caught:
+        parse(text, vocabulary)
+    return caught.value
+
+
+def value(text: str, xp: Any = None, **helpers: Any) -> Any:
+    return parse(text, VOCABULARY).run(namespace(xp, VOCABULARY, helpers))
+
+
+# Accepted ---------------------------------------------------------------------------------------
+
+ACCEPTED = """
+xp.add(xp.ones(2), "x")
+---
+xp._C.DispatchKeySet(xp._C.DispatchKey.CPU) | xp._C.DispatchKeySet(xp._C.DispatchKey.Meta)
+---
+with xp._C._ExcludeDispatchKeyGuard(xp._C.DispatchKeySet(xp._C.DispatchKey.CPU)):
+    xp._C._dispatch_tls_local_exclude_set()
+---
+keys = [xp._C.DispatchKey.CPU, xp._C.DispatchKey.Meta]
+[(k.name, int(k.value)) for k in keys if k is not None]
+---
+xp._C.DispatchKey.__members__["CPU"].__or__(1)
+---
+lib = xp.library.Library("case_a", "DEF")
+lib.define("foo(Tensor x, *, int n=1) -> Tensor")
+lib.impl("foo", lambda x, *, n=1: x + n, "CPU")
+xp.ops.case_a.foo(xp.ones(2), n=2)
+---
+calls = []
+def kernel(keyset, x, /, y=1, *rest, alpha=1, **more):
+    "What is called, in order."
+    calls.append((y, rest, alpha, more))
+    return x @ x if calls else -x
+kernel(None, xp.ones(1))
+calls[0][1:], calls
+---
+try:
+    xp.ones(2).add("x", alpha=2)
+except (TypeError, RuntimeError) as error:
+    found = type(error).__name__, str(error), error.args
+else:
+    found = None
+finally:
+    done = True
+found
+---
+class Logged(xp.Tensor):
+    elem = None
+    __torch_dispatch__ = xp._C._disabled_torch_dispatch_impl
+
+    @staticmethod
+    def __new__(cls, data):
+        return super().__new__(cls, data)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+Logged(xp.ones(2)).sum()
+---
+class Mode(xp.utils._python_dispatch.TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.calls.append(str(func))
+        return func(*args, **(kwargs or {}))
+with Mode() as mode:
+    xp.ones(2) * 2
+mode.calls
+---
+class Base(object):
+    pass
+class Failed(Exception, Base):
+    def __str__(self):
+        return "failed: %s" % (self.args,)
+try:
+    raise Failed(1) from ValueError("x")
+except Failed as error:
+    text = repr(error)
+---
+x = xp.ones(2, 3, requires_grad=True)
+x.grad = xp.ones(2, 3)
+x.data = x.data * 2
+x.grad += 1
+x[0, ...][1:2] = 5
+x.requires_grad
+---
+a, (b, *c) = 1, (2, 3, 4)
+d = [n for n in range(3) for m in c if n if m] + [*c]
+e = {**{"k": a}, "l": {1, 2}, 3j: b"\\x00"}
+del a
+for i, n in enumerate(d):
+    if n == 2:
+        continue
+    elif n is None:
+        break
+    else:
+        pass
+assert all(k for k in e), "empty"
+---
+(n := 3) + n if True else ~n
+---
+xp.ops.aten.nosuch, xp.ops.nowhere.zorg.blah, xp.ops.zorg
+---
+o = xp.ops.aten
+p = o.zorg
+p.Tensr
+---
+xp.ops.quantized._test_load
+---
+in_thread(lambda: xp._C._dispatch_tls_local_include_set())
+---
+xp._C._jit_get_operation("aten::nosuch.overload")
+---
+xp._C._dispatch_find_schema_or_throw("aten::add", "Tensor")
+---
+type(xp.ones(2)) is xp.Tensor, 1
+---
+type(xp.ones(2)), [type(None)]
+---
+type(xp.ones(2)).__qualname__ == "Tensor"
+---
+xp.device("cpu").type == "cpu"
+---
+str(xp.device("cpu").type), [xp.device("cpu").type]
+---
+str(xp.device("cpu").type).upper()
+---
+xp.ones(2).type(xp.float64), xp.ones(2).type("torch.DoubleTensor"), xp.ones(2).type()
+---
+"％s × ünïcode" % "x"
+---
+# a comment × with other letters
+1
+---
+pow(2, 3), isinstance(1, (int, float)), max([1, 2], key=lambda n: -n), callable(len)
+---
+xp._C._dispatch_keys; xp.__version__
+"""
+
+ACCEPTED_TEXTS = [text.strip("\n") for text in ACCEPTED.split("\n---\n")]
+
+
+@pytest.mark.parametrize("text", ACCEPTED_TEXTS)
+def test_a_case_as_people_write_it_is_accepted(text: str) -> None:
+    assert parse(text, VOCABULARY).text == text
+
+
+def test_the_value_of_a_case_is_its_last_expression() -> None:
+    assert value("a = 2\na + 1") == 3
+    assert value("1 + 1") == 2
+    assert value("a = 2") is None
+
+
+def test_a_case_without_statements_before_its_expression_compiles_only_that() -> None:
+    parsed = parse("1", VOCABULARY)
+    assert parsed.statements is None
+    assert parsed.expression is not None
+
+
+def test_asserts_are_kept() -> None:
+    with pytest.raises(AssertionError):
+        value("assert False")
+
+
+def test_annotations_are_not_inherited_from_the_grammar_own_future_imports() -> None:
+    flags = parse("lambda: 0", VOCABULARY).expression
+    assert flags is not None
+    assert not flags.co_flags & 0x1000000  # CO_FUTURE_ANNOTATIONS
+
+
+# Refused ----------------------------------------------------------------------------------------
+
+#: Text, node, part of the reason.
+REFUSED: list[tuple[str, str, str]] = [
+    ("▲import os", "Import", "imports nothing"),
+    ("▲from os import *", "ImportFrom", "imports nothing"),
+    ("▲while True: pass", "While", "'for'"),
+    ("▲f'{1}'", "JoinedStr", "'%'"),
+    ("x = 1\n▲x: int = 2", "AnnAssign", "annotations"),
+    ("def f(x: ▲int): pass", "Name", "annotations"),
+    ("def f() -> ▲int: pass", "Name", "annotations"),
+    ("def f(*args: ▲'1'): pass", "Constant", "annotations"),
+    ("def f():\n    ▲global x", "Global", "a list or a dict"),
+    ("def f():\n    x = 1\n    def g():\n        ▲nonlocal x", "Nonlocal", "a list or a dict"),
+    ("▲async def f(): pass", "AsyncFunctionDef", "not part of a case"),
+    ("def f():\n    ▲yield 1", "Yield", "generator"),
+    ("lambda: (▲yield 1)", "Yield", "generator"),
+    ("def f():\n    ▲yield from []", "YieldFrom", "generator"),
+    ("[n async for ▲n in []]", "Name", "'async'"),
+    ("▲match 1:\n    case 1: pass", "Match", "not part of a case"),
+    ("@▲property\ndef f(): pass", "Name", "decorator"),
+    ("class X:\n    @▲property\n    def data(self): pass", "Name", "decorator"),
+    ("@▲staticmethod\ndef f(): pass", "Name", "decorator"),
+    (
+        "class X:\n    def data(self):\n        @▲staticmethod\n        def g(): pass",
+        "Name",
+        "deco",
+    ),
+    ("@▲len\nclass X: pass", "Name", "decorator"),
+    ("class X(▲metaclass=object): pass", "keyword", "metaclass"),
+    ("class X(▲[object][0]): pass", "Subscript", "base class"),
+    ("class X(▲*[object]): pass", "Starred", "base class"),
+    ("class X(▲xp): pass", "Name", "base class"),
+    ("class X(xp.ops.aten.▲add): pass", "Attribute", "base class"),
+    ("x = 1\nclass X(▲x): pass", "Name", "class statement"),
+    ("class X: pass\nX = 1\nclass Y(▲X): pass", "Name", "class statement"),
+    ("class X(object.▲__or__): pass", "Attribute", "base class"),
+    ("class X(▲type(1)): pass", "Call", "compared by"),
+    ("class X(▲type): pass", "Name", "may only be called"),
+    ("class X:\n    ▲def nosuch(self): pass", "FunctionDef", "a class may define"),
+    ("class X:\n    ▲nosuch = 1", "Name", "a class may define"),
+    ("class X:\n    for ▲nosuch in []: pass", "Name", "a class may define"),
+    ("class X:\n    ▲__name__ = 1", "Name", "a class may define"),
+    ("▲__init__ = 1", "Name", "Python's own"),
+    ("▲def __init__(): pass", "FunctionDef", "Python's own"),
+    ("lambda ▲__x: 0", "arg", "Python's own"),
+    ("class X:\n    def data(self): return self.▲__x", "Attribute", "not on the list"),
+    ("f = 1\nf(▲__class__=1)", "keyword", "Python's own"),
+    ("▲nowhere", "Name", "not bound"),
+    ("x = 1\nlambda: ▲y", "Name", "not bound"),
+    ("▲__name__", "Name", "not bound"),
+    ("▲id(1)", "Name", "not bound"),
+    ("▲print(1)", "Name", "not bound"),
+    ("del ▲nowhere", "Name", "not bound"),
+    ("▲classmethod(1)", "Name", "not bound"),
+    ("x = {}\ndel ▲x['a']", "Subscript", "only names are deleted"),
+    ("x = 1\ndel x.▲grad", "Attribute", "only names are deleted"),
+    ("lambda ▲xp: 0", "arg", "keeps its meaning"),
+    ("▲xp = 1", "Name", "keeps its meaning"),
+    ("for ▲xp in []: pass", "Name", "keeps its meaning"),
+    ("(▲type := 1)", "Name", "keeps its meaning"),
+    ("▲def str(x): pass", "FunctionDef", "keeps its meaning"),
+    ("▲in_thread = 1", "Name", "keeps its meaning"),
+    ("try: pass\n▲except Exception as type: pass", "ExceptHandler", "keeps its meaning"),
+    ("▲class repr: pass", "ClassDef", "keeps its meaning"),
+    ("xp.▲add = 1", "Attribute", "may set"),
+    ("x = 1\nx.▲nosuch = 1", "Attribute", "may set"),
+    ("x = 1\nx.▲shape += 1", "Attribute", "may set"),
+    ("for xp.▲add in []: pass", "Attribute", "may set"),
+    ("xp.Tensor.▲data = 1", "Attribute", "xp itself"),
+    ("xp.▲nosuch", "Attribute", "not on the list of names a case may reach"),
+    ("x = 'é'; x.▲nosuch", "Attribute", "not on the list"),
+    ("(xp\n  .\n  ▲nosuch)", "Attribute", "not on the list"),
+    ("'a' if 1 else 'é'.▲casefold()", "Attribute", "not on the list"),
+    ("xp.ops.aten.add.Tensor.▲zorg", "Attribute", "not on the list"),
+    ("xp.ones.▲zorg", "Attribute", "not on the list"),
+    ("o = xp.ops.aten\np = o\np.▲zorg", "Attribute", "not on the list"),
+    ("▲é = 1", "Name", "ASCII"),
+    ("x = '×'; ▲ｘｐ", "Name", "ASCII"),
+    ("▲type(1)(2)", "Call", "compared by"),
+    ("x = ▲type(1)", "Call", "compared by"),
+    ("▲type(1, 2, 3)", "Call", "exactly one argument"),
+    ("▲type(*[1])", "Call", "exactly one argument"),
+    ("map(▲type, [1])", "Name", "may only be called"),
+    ("▲type(1) == xp", "Call", "compared by"),
+    ("type(▲type(1)) is 1", "Call", "compared by"),
+    ("class X:\n    def data(self): return ▲super(X, self)", "Call", "no arguments"),
+    ("x = ▲super", "Name", "may only be called"),
+    ("xp.ones.▲__init__()", "Attribute", "super()"),
+    ("xp.Tensor.▲__new__(xp.Tensor)", "Attribute", "super()"),
+    ("x = xp.ones(2).▲type", "Attribute", "literals"),
+    ("xp.ones(2).▲type == xp", "Attribute", "literals"),
+    ("xp.ones(2).type(▲'os.abort')", "Constant", "no name such as"),
+    ("xp.ones(2).type(▲'torch')", "Constant", "no name such as"),
+    ("xp.ones(2).type(▲'torch.os.a.FloatTensor')", "Constant", "no name such as"),
+    ("xp.ones(2).type(▲'a' + 'b')", "BinOp", "takes literals"),
+    ("xp.ones(2).type(xp.Tensor.▲data)", "Attribute", "takes literals"),
+    ("xp.ones(2).type(xp.▲__version__)", "Attribute", "takes literals"),
+    ("xp.ones(2).type(dtype=▲'os.abort')", "Constant", "no name such as"),
+    ("xp.ones(2).type(▲*['os.abort'])", "Starred", "takes literals"),
+    ("xp.ones(2).type(▲**{})", "keyword", "'**'"),
+    ("f = xp._C.▲_jit_get_operation", "Attribute", "called on the spot"),
+    ("xp._C._jit_get_operation(▲'aten::save')", "Constant", "opens files"),
+    ("xp._C._jit_get_operation(▲'prim::zorg')", "Constant", "stack"),
+    ("xp._C._get_operation_overload(▲'aten::from_file', '')", "Constant", "opens files"),
+]
+
+
+@pytest.mark.parametrize(("text", "node", "reason"), REFUSED)
+def test_a_refusal_names_node_place_and_reason(text: str, node: str, reason: str) -> None:
+    text, line, column = marked(text)
+    refusal = refused(text)
+    assert (refusal.node, refusal.line, refusal.column) == (node, line, column)
+    assert reason in refusal.reason
+
+
+def test_a_refusal_reads_as_one_line() -> None:
+    assert str(refused("xp.os")) == (
+        "line 1, column 4: attribute 'os' is not on the list of names a case may reach"
+    )
+
+
+def test_a_refusal_survives_pickling() -> None:
+    refusal = refused("xp.os")
+    copied = pickle.loads(pickle.dumps(refusal))
+    assert str(copied) == str(refusal)
+    assert (copied.node, copied.line, copied.column) == ("Attribute", 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "node", "line", "column", "reason"),
+    [
+        ("x = (1,\n", "SyntaxError", 1, 5, "never closed"),
+        ("x = = 1", "SyntaxError", 1, 5, "syntax error"),
+        ("return 1", "SyntaxError", 1, 1, "outside function"),
+        ("1\n\ud800", "Text", 2, 1, "half a character"),
+        ("9" * 5000, "SyntaxError", 1, 1, "Exceeds the limit"),
+        ("", "Module", 1, 1, "no statement"),
+        ("# nothing", "Module", 1, 1, "no statement"),
+        ("1 " * MAX_LENGTH, "Text", 1, 1, "longer than 20,000"),
+    ],
+)
+def test_what_is_no_python_is_refused_too(
+    text: str, node: str, line: int, column: int, reason: str
+) -> None:
+    refusal = refused(text)
+    assert (refusal.node, refusal.line, refusal.column) == (node, line, column)
+    assert reason in refusal.reason
+
+
+def test_a_text_that_python_warns_about_is_accepted() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value("1 is 1, '\\\\d'")[0] is True
+
+
+def test_a_null_byte_is_refused() -> None:
+    assert "null bytes" in refused("1\n\0").reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 9_000,
+        "-" * 15_000 + "1",
+        "not " * 4_000 + "1",
+        "x" + ".data" * 3_000,
+        "1" + "+1" * 9_000,
+        "1" + "**1" * 6_000,
+        "lambda:" * 2_000 + "1",
+        "f" + "()" * 9_000,
+        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
+        "(" * (MAX_DEPTH + 1) + "1" + ",)" * (MAX_DEPTH + 1),
+        "".join(" " * n + "if 1:\n" for n in range(90)) + " " * 90 + "pass",
+        "if 1: pass\n" + "elif 1: pass\n" * 1_500,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_a_text_nested_too_deep_is_refused(text: str) -> None:
+    reason = refused("f = x = 1\n" + text).reason
+    assert "nested" in reason or "xp" in reason
+
+
+def test_brackets_without_meaning_do_not_count_as_levels() -> None:
+    assert value("(" * 50 + "7" + ")" * 50) == 7
+
+
+# Attacks ----------------------------------------------------------------------------------------
+
+#: Each makes the canary if nobody checks its text: a test below runs it so.
+REAL_ATTACKS = [
+    # Modules that torch holds, by name and by detour.
+    "xp.▲os.mkdir(CANARY)",
+    "a = xp\na.▲os.mkdir(CANARY)",
+    "[xp][0].▲os.mkdir(CANARY)",
+    "{'m': xp}['m'].▲sys.modules['os'].mkdir(CANARY)",
+    "(m := xp).▲os.mkdir(CANARY)",
+    "(lambda m: m.os)(xp).▲mkdir(CANARY)",
+    "(lambda m=xp.▲os: m.mkdir(CANARY))()",
+    "def f(m=xp.▲os): m.mkdir(CANARY)\nf()",
+    "[m.os for m in [xp]][0].▲mkdir(CANARY)",
+    "[f for m in [xp] for f in [m.▲os.mkdir]][0](CANARY)",
+    "max([xp], key=lambda m: m.▲os.mkdir(CANARY) or 1)",
+    "for m in [xp]: m.▲os.mkdir(CANARY)",
+    "with xp.no_grad() as a: xp.▲os.mkdir(CANARY)",
+    "class X:\n    data = xp.▲os.mkdir(CANARY)",
+    "assert xp.▲os.mkdir(CANARY) is None",
+    '▲f"{xp.os.mkdir(CANARY)}"',
+    "▲match xp:\n    case object(os=found): found.mkdir(CANARY)",
+    "xp.▲oſ.mkdir(CANARY)",
+    "xp.▲ｏｓ.mkdir(CANARY)",
+    "xp.library.▲sys.modules['os'].mkdir(CANARY)",
+    "xp.nn.functional.▲importlib.import_module('os').mkdir(CANARY)",
+    "xp.▲builtins.open(CANARY, 'w')",
+    "xp.functional.▲torch.os.mkdir(CANARY)",
+    # Names with two leading underscores.
+    "xp.is_tensor.▲__globals__['os'].mkdir(CANARY)",
+    "object.▲__getattribute__(xp, 'os').mkdir(CANARY)",
+    "xp.▲__dict__['os'].mkdir(CANARY)",
+    "[c for c in ().▲__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
+    ".__init__.__globals__['mkdir'](CANARY)",
+    # Frames.
+    "try:\n    1 / 0\nexcept Exception as e:\n"
+    "    e.▲__traceback__.tb_frame.f_back.f_builtins['open'](CANARY, 'w')",
+    "class X:\n    def __enter__(self): pass\n    def __exit__(self, t, e, tb):\n"
+    "        tb.▲tb_frame.f_back.f_builtins['open'](CANARY, 'w')\nwith X(): 1 / 0",
+    "g = (g.▲gi_frame.f_back.f_back.f_builtins['open'](CANARY, 'w') for _ in [1])\nlist(g)",
+    # Files, by torch and by NumPy.
+    "xp.▲save(xp.ones(1), CANARY)",
+    "xp.▲serialization.save(xp.ones(1), CANARY)",
+    "xp.▲from_file(CANARY, shared=True, size=4)",
+    "xp.UntypedStorage.▲from_file(CANARY, True, 4)",
+    "xp.ones(2).numpy().▲dump(CANARY)",
+    # Operators that open files, looked up by name, alias, string and constructor.
+    "xp.ops.aten.▲from_file(CANARY, True, 4)",
+    "xp.ops.aten.▲from_file.default(CANARY, True, 4)",
+    "o = xp.ops.aten\no.▲from_file(CANARY, True, 4)",
+    "o = xp.ops\np = o.aten\np.▲from_file(CANARY, True, 4)",
+    "xp._C._jit_get_operation(▲'aten::from_' + 'file')[0](CANARY, True, 4)",
+    "n = 'aten::from_file'\nxp._C._jit_get_operation(▲n)[0](CANARY, True, 4)",
+    "f = xp._C.▲_jit_get_operation\nf('aten::from_file')[0](CANARY, True, 4)",
+    "xp._C._get_operation_overload(▲'aten::from_file', '')[0](CANARY, True, 4)",
+    "▲type(xp.ops.aten.add)('aten::from_file', 'from_file', None, ['']).default(CANARY, True, 4)",
+    "P = ▲type(xp.ops.aten.add)\n"
+    "P('aten::from_file', 'from_file', None, ['']).default(CANARY, True, 4)",
+    "P = ▲type(xp.ops.aten.add).__new__(type(xp.ops.aten.add))\n"
+    "P.__init__('aten::from_file', 'from_file', None, [''])\nP.default(CANARY, True, 4)",
+    "p = xp.ops.aten._test_check_tensor\np.▲__init__('aten::from_file', 'from_file', p, [''])\n"
+    "p.default(CANARY, True, 4)",
+    "h = xp._C._dispatch_find_schema_or_throw(▲'aten::from_file', '')\n"
+    "k = xp._C.DispatchKeySet(xp._C.DispatchKey.CPU)\nh.redispatch_boxed(k, CANARY, True, 4)",
+    "xp._C.▲_dispatch_call_boxed(\n"
+    "    xp._C._dispatch_find_schema_or_throw('aten::from_file', ''), CANARY, True, 4)",
+    # Functions that import what a string names, and call it.
+    "xp.ones(2).untyped_storage().type(▲'canary_module.run')",
+    "f = xp.ones(2).untyped_storage().▲type\nf('canary_module.run')",
+    "list(map(xp.ones(2).untyped_storage().▲type, ['canary_module.run']))",
+    "(lambda f: f('canary_module.run'))(xp.ones(2).untyped_storage().▲type)",
+    "class X:\n    def __eq__(self, other): return other('canary_module.run')\n"
+    "xp.ones(2).untyped_storage().▲type == X()",
+    "xp.▲set_default_tensor_type('canary_module.run')",
+]
+
+#: Further ones, each a step of an escape, or one that harms the process that runs it.
+ATTACKS = [
+    "▲import os",
+    "▲from os import *",
+    "▲__import__('os')",
+    "▲__builtins__",
+    "▲__build_class__(lambda: 0, 'X')",
+    "▲getattr(xp, 'os')",
+    "▲setattr(xp, 'add', 1)",
+    "▲vars(xp)",
+    "▲globals()",
+    "▲eval('1')",
+    "▲exec('1')",
+    "▲open('x')",
+    "▲breakpoint()",
+    "▲memoryview(b'')",
+    "'{0.os}'.▲format(xp)",
+    "str.▲format('{0.os}', xp)",
+    "'{m.os}'.▲format_map({'m': xp})",
+    "▲format(xp, '')",
+    "▲type('X', (), {'__array_interface__': {}})",
+    "▲type(type(1))('X', (), {})",
+    "▲type(1).__call__('2')",
+    "xp.Tensor.▲mro()",
+    "(lambda: 0).▲__code__",
+    "(lambda: 0).▲__closure__",
+    "xp.ones.▲__self__",
+    "xp.ones(1).add.▲__func__",
+    "xp.ones.▲__wrapped__",
+    "xp.Tensor.▲__mro__",
+    "xp.Tensor.▲__bases__",
+    "xp.Tensor.▲__subclasses__()",
+    "xp.ones(1).▲__reduce_ex__(2)",
+    "xp.ones(1).▲_reduce_ex_internal(2)",
+    "xp.ones(1).▲__array_interface__",
+    "(n for n in [1]).▲gi_code",
+    "in_thread.▲__globals__",
+    "class X(object, ▲metaclass=object): pass",
+    "class X(▲type(xp)): pass",
+    "class X:\n    ▲def _pybind11_conduit_v1_(self, a, b, c): return b",
+    "class X:\n    ▲__array_interface__ = {'data': (1, False)}",
+    "class X:\n    ▲def __reduce__(self): pass",
+    "class X:\n    ▲def __del__(self): pass",
+    "class X:\n    ▲def __getattr__(self, name): pass",
+    "class X:\n    ▲def __init_subclass__(cls): pass",
+    "class X:\n    ▲def __class_getitem__(cls, k): pass",
+    "class X:\n    ▲def __set_name__(self, o, n): pass",
+    "class X:\n    def data(self): return ▲__class__",
+    "class X:\n    ▲__slots__ = ()",
+    "class X:\n    ▲__annotations__ = {}",
+    "class X:\n    ▲__annotations__: int",
+    "def f(x: ▲'__import__(\"os\")'): pass\nxp.library.infer_schema(f)",
+    "@xp.▲compile\ndef f(): pass",
+    "@(▲lambda f: f)\nclass X: pass",
+    "▲type = lambda *a: a",
+    "def f(▲type): type(1, 2, 3)",
+    "xp.Tensor.▲add = 1",
+    "xp.autograd.▲grad = 1",
+    "with xp as xp.▲os: pass",
+    "o = xp.ops\nfor o in [xp]: pass\no.▲os",
+    "o = xp.ops.aten\nlambda o: o.▲os",
+    "o = [xp.ops][0]\no.▲zorg",
+    "o = p.▲zorg\np = o.zorg",
+    "xp.ops.▲load_library('x')",
+    "o = xp.ops\no.▲load_library('x')",
+    "xp.ops.▲import_module('os')",
+    "xp.ops.▲loaded_libraries",
+    "xp.ops.▲higher_order.print",
+    "xp.ops.▲_higher_order_op_namespace.print",
+    "xp.ops.▲_modules",
+    "xp.ops.▲c10d.send",
+    "xp.ops.▲inductor._reinterpret_tensor",
+    "xp.ops.aten.▲_reshape_alias(xp.ones(1), [100], [1])",
+    "xp.ops.aten.▲write_something",
+    "xp.ops.▲image.read_file",
+    "xp.▲_from_blob(1, [1])",
+    "xp._C.▲_construct_storage_from_data_pointer(1, 2, 3)",
+    "xp._C.▲_dispatch_call_boxed(1)",
+    "xp._C.▲import_ir_module('x')",
+    "xp._C.▲PyTorchFileReader('x')",
+    "xp._C.▲_jit_set_profiling_mode(True)",
+    "xp._C.▲_set_worker_signal_handlers()",
+    "xp._C._dispatch_library('DEF', 'a', '').▲impl_with_aoti_compile",
+    "xp.▲hub.load('a/b', 'c')",
+    "xp.▲load('x')",
+    "xp.▲load_something('x')",
+    "xp.▲jit.script('x')",
+    "xp.▲compile(lambda: 0)",
+    "xp.▲classes.load_library('x')",
+    "xp.▲multiprocessing",
+    "xp.▲distributed",
+    "xp.▲package",
+    "xp.storage.▲copy",
+    "xp.utils.▲cpp_extension",
+    "xp.ones(1).▲share_memory_()",
+    "xp.library.▲custom_op('a::b', lambda: 0)",
+    "xp.library.▲get_kernel('aten::from_file', 'CPU')",
+    "xp.overrides.▲resolve_name",
+    "xp.▲get_device_module('os')",
+    "xp.ones(1).numpy().▲ctypes",
+    "xp.ones(1).numpy().▲tofile('x')",
+    "try: pass\nexcept* ValueError: pass",
+    "def f[T](): pass",
+    "class X[T]: pass",
+    "type X = int",
+]
+
+
+@pytest.mark.parametrize("text", REAL_ATTACKS + ATTACKS)
+def test_an_attack_is_refused_where_it_begins(text: str) -> None:
+    if PLACE not in text:  # a syntax that some releases of Python do not have
+        refused(text)
+        return
+    text, line, column = marked(text)
+    refusal = refused(text.replace("CANARY", "'canary'"))
+    assert (refusal.line, refusal.column) == (line, column)
+
+
+def test_every_attack_is_its_own() -> None:
+    assert len(set(REAL_ATTACKS + ATTACKS)) == len(REAL_ATTACKS) + len(ATTACKS)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", REAL_ATTACKS)
+def test_an_attack_would_succeed_if_nobody_checked(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    canary = tmp_path / "canary"
+    module = f"import os\nos.mkdir({str(canary)!r})\n"
+    (tmp_path / "canary_module.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "canary_module", raising=False)
+    source = text.replace(PLACE, "").replace("CANARY", repr(str(canary)))
+    names = namespace(torch, VOCABULARY, {})
+    names["__builtins__"]["type"] = type
+    with contextlib.suppress(Exception):
+        exec(compile(source, "<attack>", "exec"), names)
+    assert canary.exists()
+
+
+# What holds for every text ----------------------------------------------------------------------
+
+NAMES = "xp os add ones data x y lambda def class for in with try except as if else raise pass del"
+DUNDERS = "__class__ __init__ __globals__ __or__ __torch_function__ __x __name__ __import__"
+LOOK_ALIKES = "_＿x__ __ｃlass__ ｏｓ oſ ﬁll"
+CALLS = "type super str return import match case"
+OTHERS = ". . . ( ) [ ] { } , : = := @ * ** 'a' '__class__' f'{x}' 1 2j ... + - is == not"
+WORDS = " ".join((NAMES, DUNDERS, LOOK_ALIKES, CALLS, OTHERS))
+FRAGMENTS = st.sampled_from([*WORDS.split(), "\n"])
+
+
+def dunders(text: str) -> set[str]:
+    """Names of a text with two leading underscores, as Python reads them."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    names = {unicodedata.normalize("NFKC", t.string) for t in tokens if t.type == tokenize.NAME}
+    return {name for name in names if name.startswith("__")}
+
+
+TEMPLATES = st.sampled_from(
+    [
+        "xp.{}",
+        "xp.ops.{}.{}",
+        "x = xp\nx.{}.{}",
+        "lambda {}: {}",
+        "def {}({}={}): pass",
+        "class {}(xp.{}):\n    def {}(self): return self.{}",
+        "class X:\n    {} = {}",
+        "with xp as {}: {}",
+        "try: {}\nexcept Exception as {}: pass",
+        "f = 1\nf({}={})",
+        "[{} for {} in {}]",
+        "({} := {})",
+        "type(xp).{}",
+        "super().{}",
+        "{}",
+    ]
+)
+
+
+@st.composite
+def filled_templates(draw: st.DrawFn) -> str:
+    template = draw(TEMPLATES)
+    return template.format(*(draw(FRAGMENTS) for _ in range(template.count("{}"))))
+
+
+SOUPS = st.lists(FRAGMENTS, max_size=12).map(" ".join)
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(st.one_of(filled_templates(), SOUPS))
+def test_an_accepted_text_has_no_dunder_but_those_listed(text: str) -> None:
+    try:
+        parse(text, VOCABULARY)
+    except CaseRefused:
+        return
+    assert dunders(text) <= words.DEFINABLE | words.READABLE
+    assert not any(name in text for name in LOOK_ALIKES.split())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(), st.text(alphabet="xp.os_()[]{}\n\r\t \0'\"\\#é:=@"), SOUPS))
+def test_any_text_is_accepted_or_refused_with_a_place_in_it(text: str) -> None:
+    refusal = None
+    try:
+        parse(text, VOCABULARY)
+    except CaseRefused as error:
+        refusal = error
+    assert refusal is None or (refusal.line >= 1 and refusal.column >= 1)
+
+
+# The namespace ----------------------------------------------------------------------------------
+
+
+def test_a_case_finds_xp_helpers_and_listed_builtins() -> None:
+    xp = object()
+    names = namespace(xp, VOCABULARY, {"in_thread": len})
+    assert names["xp"] is xp
+    assert names["in_thread"] is len
+    assert "open" not in names["__builtins__"]
+    assert "getattr" not in names["__builtins__"]
+
+
+def test_namespaces_do_not_share_their_builtins() -> None:
+    first, second = (namespace(None, VOCABULARY, {}) for _ in range(2))
+    assert first["__builtins__"] is not second["__builtins__"]
+
+
+def test_a_helper_that_the_vocabulary_does_not_have_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="elsewhere"):
+        namespace(None, VOCABULARY, {"elsewhere": len})
+
+
+def test_classes_work_and_belong_to_the_case() -> None:
+    text = (
+        "class X:\n    def __init__(self): self.calls = 1\n"
+        "    @classmethod\n    def add(cls): return cls()\n"
+        "    @staticmethod\n    def sum(): return 2\n"
+        "X.add().calls + X.sum(), X.__module__"
+    )
+    assert value(text) == (3, "case")
+
+
+def test_helpers_are_called() -> None:
+    assert value("in_thread(lambda: 3)", in_thread=lambda f: f()) == 3
+
+
+# The vocabulary ---------------------------------------------------------------------------------
+
+
+def test_names_of_the_profile_come_in_unless_something_speaks_against_them() -> None:
+    assert {"sinh", "indices", "CPU", "_dispatch_keys", "def_"} <= VOCABULARY.attributes
+    out = {"os", "copy", "from_file", "load_something", "__class__", "_jit_set_profiling_mode"}
+    assert not out & VOCABULARY.attributes
+
+
+@pytest.mark.parametrize("name", ["os", "from_file", "__class__", "load_it", "higher_order"])
+def test_a_vocabulary_with_a_forbidden_name_cannot_be_made(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Vocabulary(words.SETTABLE | {name})
+
+
+def test_what_is_settable_is_an_attribute() -> None:
+    with pytest.raises(ValueError, match="elem"):
+        Vocabulary(words.SETTABLE - {"elem"})
+
+
+def test_the_lists_contradict_neither_each_other_nor_the_rules() -> None:
+    assert not words.JUDGED.keys() & words.NEVER.keys()
+    assert not words.DEFINABLE & words.READABLE
+    by_hand = words.C_NAMES.keys() | words.PROPERTIES
+    assert all(name in by_hand or name.startswith(words.C_PREFIXES) for name in words.LITERAL_CALLS)
+
+
+def test_no_method_of_pythons_own_types_that_looks_up_by_string_is_listed() -> None:
+    assert not {"format", "format_map", "mro", "translate"} & VOCABULARY.attributes
+
+
+@pytest.mark.parametrize("name", profile.known())
+def test_every_stored_profile_makes_a_vocabulary(name: str) -> None:
+    made = words.for_profile(name)
+    assert {"add", "float32", "CPU", "DispatchKeySet", "_dispatch_dump"} <= made.attributes
+    assert "aten" in made.operators
+    assert not {"os", "sys", "from_file", "_from_blob", "share_memory_"} & made.attributes
+
+
+def reached(root: Any, names: frozenset[str], depth: int) -> Iterator[tuple[str, Any]]:
+    """What attributes with these names reach from ``root``, and by which path."""
+    seen: set[int] = set()
+    level = [("xp", root)]
+    for _ in range(depth):
+        found = []
+        for path, owner in level:
+            for name in names.intersection(dir(owner)):
+                value = getattr(owner, name, None)
+                if isinstance(value, (type, ModuleType, FunctionType)) and id(value) not in seen:
+                    seen.add(id(value))
+                    found.append((f"{path}.{name}", value))
+        yield from found
+        level = found
+
+
+def test_no_module_but_its_own_is_reached_in_the_subject() -> None:
+    foreign = {
+        path: value
+        for path, value in reached(mindtorch_v2, words.for_profile("2.4").attributes, 5)
+        if isinstance(value, ModuleType) and not value.__name__.startswith("mindtorch_v2")
+    }
+    assert not foreign
+
+
+def test_free_attributes_are_asked_for() -> None:
+    refused("xp.nosuch_name")
+    free = VOCABULARY.with_free_attributes()
+    assert parse("xp.nosuch_name.nosuch2, xp._C.nosuch_c", free)
+    for text in ("xp.nosuchName", "xp.nosuc", "xp._nosuch", "xp.nosuch_x.os"):
+        refused(text, free)
+    with pytest.raises(ValueError, match="starts with"):
+        VOCABULARY.with_free_attributes("o")
+
+
+def test_helpers_are_added_and_the_vocabulary_itself_does_not_change() -> None:
+    more = VOCABULARY.with_helpers("names")
+    assert parse("names", more)
+    refused("names")
+
+
+@pytest.mark.parametrize("text", ["aten::add", "aten::add.out", "nowhere::zorg", "add", "", "::"])
+def test_operators_are_named_by_strings(text: str) -> None:
+    assert words.operator_name(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["aten::save", "aten::from_file.out", "prim::x", "a::__x", "x::load_x", "b::a::save"]
+)
+def test_operators_that_are_refused_are_refused_in_strings(text: str) -> None:
+    assert words.operator_name(text)
+
+
+@pytest.mark.parametrize("text", ["torch.FloatTensor", "torch.cuda.HalfTensor"])
+def test_tensor_types_are_named_by_strings(text: str) -> None:
+    assert words.tensor_type(text) is None
+
+
+@pytest.mark.parametrize("text", ["os.abort", "torch", "torch.a.b.XTensor", "os.XTensor", "é"])
+def test_other_strings_name_no_tensor_type(text: str) -> None:
+    assert words.tensor_type(text)

@@ -1,0 +1,457 @@
+"""The suite as a pytest session: batches, what hypothesis draws, reports, interruptions.
+
+A run here is a pytest of its own over one small area, with a package ``torch`` that is none as
+oracle and a module ``imitation`` as subject; the suite's hooks and its test file are the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fakes.processes import PATIENCE, are_gone, eventually
+from hypothesis import settings
+
+from conformance import oracle, session
+from conformance.batch import Outcomes, record
+from conformance.case import Case
+from conformance.compare import Comparison, compare
+from conformance.ledger import LEDGER_FILE, Entry, Ledger
+from conformance.outcome import Outcome
+from conformance.report import Facts, Run, json_report
+
+ROOT = Path(__file__).parents[2]
+SEED = "12345"
+
+TORCH = """
+import ctypes, os, time
+from types import SimpleNamespace
+
+__version__ = "2.4.1+none"
+version = SimpleNamespace(git_version="0" * 40)
+WRONG_FROM = 10**9
+
+def add(a, b):
+    return a + b
+
+def mul(a, b):
+    return a * b if a < WRONG_FROM else a + b
+
+def sin(seconds):
+    with open(os.environ["PIDS"], "a") as file:
+        print(os.getpid(), file=file, flush=True)
+    time.sleep(seconds)
+
+def neg(text):
+    raise ValueError(text)
+
+def abs():
+    ctypes.string_at(0)
+"""
+
+IMITATION = """
+import os
+from torch import *
+import torch
+
+WRONG_FROM = int(os.environ.get("WRONG_FROM", 10**9))
+
+def mul(a, b):
+    return a * b if a < WRONG_FROM else a + b
+
+def neg(text):
+    raise ValueError(text.replace(os.environ.get("WRONG_WORD", "no such word"), ""))
+
+def abs():
+    return 1
+"""
+
+CONFTEST = """
+import json, os
+from conformance.oracles.conftest import *
+from conformance.area import Area
+from conformance.cases import BY_NAME
+from hypothesis import strategies as st
+
+TEXTS = [("t", text) for text in json.loads(os.environ["TEXTS"])]
+DRAWN = st.integers(0, 999).map(lambda n: ("drawn", f"xp.mul({n}, 3)"))
+BY_NAME["tiny"] = Area("tiny", lambda profile: TEXTS, lambda profile: DRAWN)
+"""
+
+METADATA = "Metadata-Version: 2.1\nName: torch\nVersion: 2.4.1\n"
+
+ADDITIONS = [f"xp.add({number}, 1)" for number in range(10)]
+
+
+class Suite:
+    """A directory with the small area, and runs of it."""
+
+    def __init__(self, directory: Path, compiled: Path) -> None:
+        self.directory = directory
+        self.compiled = compiled
+        self.reports = directory / "reports"
+        self.pids = directory / "pids"
+        self.pids.touch()
+        test = (ROOT / "conformance" / "oracles" / "test_keys.py").read_text(encoding="utf-8")
+        files = {
+            "site/torch/__init__.py": TORCH,
+            "site/torch-2.4.1.dist-info/METADATA": METADATA,
+            "site/imitation.py": IMITATION,
+            "suite/conftest.py": CONFTEST,
+            "suite/test_tiny.py": test.replace('"keys"', '"tiny"'),
+            "suite/pytest.ini": "[pytest]\nfilterwarnings = error\n",
+        }
+        for name, text in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def start(self, *arguments: str, texts: list[str], **environment: str) -> subprocess.Popen[str]:
+        outside = ("PYTEST_", "CONFORMANCE_", "MINDTORCH_", "HYPOTHESIS_", "CI", "PYTHONDONT")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
+        paths = [str(self.directory / "site"), str(ROOT)]
+        return subprocess.Popen(
+            [
+                *(sys.executable, "-m", "pytest", "suite", "-c", "suite/pytest.ini", "-q"),
+                *("-p", "no:cacheprovider", "--reports", "reports", "--subject", "imitation"),
+                *("--hypothesis-seed", SEED) * ("--hypothesis-profile=ci" not in arguments),
+                *arguments,
+            ],
+            cwd=self.directory,
+            env={
+                **inherited,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "PYTHONPYCACHEPREFIX": str(self.compiled),
+                "TEXTS": json.dumps(texts),
+                "PIDS": str(self.pids),
+                **environment,
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, texts: list[str], **environment: str) -> tuple[int, str]:
+        """Exit status and what was printed."""
+        process = self.start(*arguments, texts=texts, **environment)
+        printed, _ = process.communicate(timeout=PATIENCE)
+        return process.returncode, printed
+
+    @property
+    def report(self) -> Run:
+        return json_report.read(self.reports / "torch-2.4.1.json")
+
+    @property
+    def outcomes(self) -> list[Comparison]:
+        return list(Outcomes(self.reports / "outcomes" / "torch-2.4.1").read())
+
+    def texts(self, origin: str) -> list[str]:
+        cases = [comparison.case for comparison in self.outcomes]
+        return [case.text for case in cases if case.origin == origin]
+
+    def noted(self) -> list[int]:
+        return [int(line) for line in self.pids.read_text().split()]
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the runs keep what they have compiled: nothing of them lands in the repository."""
+    return tmp_path_factory.mktemp("compiled")
+
+
+@pytest.fixture
+def suite(tmp_path: Path, compiled: Path) -> Suite:
+    return Suite(tmp_path, compiled)
+
+
+# Whole runs -------------------------------------------------------------------------------------
+
+DISTRIBUTED = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "-n 2"])
+
+
+@DISTRIBUTED
+def test_a_run_in_which_all_agree_passes_and_reports_every_case_once(
+    suite: Suite, workers: tuple[str, ...]
+) -> None:
+    status, printed = suite.run(*workers, "--batch-size=3", texts=ADDITIONS)
+    assert status == 0, printed
+    assert sorted(suite.texts("generated")) == ADDITIONS
+    drawn = suite.texts("hypothesis")
+    assert len(drawn) == len(set(drawn)) > 20
+    [area] = suite.report.areas
+    assert (area.name, area.planned, area.differing) == ("tiny", None, ())
+    assert area.counts.cases == area.counts.agree == 10 + len(drawn)
+    cases = f"all {10 + len(drawn):,} cases"
+    assert f"imitation agrees with PyTorch 2.4.1 in {cases}." in printed
+    assert {path.name for path in suite.reports.iterdir() if path.is_file()} == {
+        "PARITY.md",
+        "torch-2.4.1.html",
+        "torch-2.4.1.json",
+        "torch-2.4.1.xml",
+    }
+
+
+def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
+    wrong = [f"xp.neg('not a key: {number}')" for number in range(3)]
+    texts = [*ADDITIONS[:3], *wrong, "xp.abs()"]
+    arguments = ("-n", "2", "--batch-size=3", "-k", "generated")
+    status, printed = suite.run(*arguments, texts=texts, WRONG_WORD="a ")
+    assert status == 1, printed
+    [area] = suite.report.areas
+    assert Counter(c.verdict for c in suite.outcomes) == {"agree": 3, "mismatch": 3, "unjudged": 1}
+    assert [comparison.case.text for comparison in area.differing] == wrong
+    assert [comparison.oracle.message for comparison in area.casualties] == ["killed by SIGSEGV"]
+    for number, comparison in enumerate(area.differing):
+        assert comparison.case.id in printed
+        assert f"PyTorch 2.4.1: raised ValueError: not a key: {number}" in printed
+        assert f"imitation: raised ValueError: not key: {number}" in printed
+        assert f"reproduce: {comparison.reproduce}" in printed
+    assert "imitation differs from PyTorch 2.4.1 in 3 of 6 cases" in printed
+
+
+def test_what_is_drawn_is_found_again_by_the_seed_that_the_run_names(suite: Suite) -> None:
+    """Also by one process what two have found."""
+    arguments = ("-k", "drawn", "--hypothesis-profile=dev")
+    status, printed = suite.run(*arguments, "-n", "2", texts=["1"])
+    assert status == 0, printed
+    first = suite.texts("hypothesis")
+    assert suite.report.facts.seed == int(SEED)
+    status, printed = suite.run(*arguments, texts=["1"])
+    assert (status, suite.texts("hypothesis")) == (0, first), printed
+
+
+def test_a_drawn_mismatch_shrinks_and_is_recorded_once(suite: Suite) -> None:
+    status, printed = suite.run("-k", "drawn", texts=["1"], WRONG_FROM="500")
+    assert status == 1, printed
+    [area] = suite.report.areas
+    assert [comparison.case.text for comparison in area.differing] == ["xp.mul(500, 3)"]
+    assert area.counts.agree == area.counts.cases - 1
+    assert f"--hypothesis-seed={SEED}" in printed
+    assert "nox -s reproduce -- 'xp.mul(500, 3)'" in printed
+
+
+def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Suite) -> None:
+    suite.run("-k", "generated", "--batch-size=1", texts=ADDITIONS)
+    before = suite.report
+    status, printed = suite.run("--collect-only", texts=["1"])
+    assert status == 0, printed
+    assert len(suite.outcomes) == 10
+    assert suite.report == before
+    suite.run("-k", "generated", texts=["1", "2"])
+    assert sorted(suite.texts("generated")) == ["1", "2"]
+    assert suite.report.counts.cases == 2
+
+
+# Interruptions ----------------------------------------------------------------------------------
+
+
+@DISTRIBUTED
+def test_an_interrupted_run_keeps_what_it_had_and_says_so(
+    suite: Suite, workers: tuple[str, ...]
+) -> None:
+    """Two batches, then one that waits in its second case, in both sides."""
+    texts = [*ADDITIONS[:5], "xp.sin(60)", *ADDITIONS[6:]]
+    process = suite.start(*workers, "--batch-size=2", "-k", "generated", texts=texts)
+    had = ADDITIONS[:5] if not workers else []
+    assert eventually(lambda: len(suite.noted()) == 2 and len(suite.outcomes) >= 4)
+    time.sleep(0.5)  # until the case before it, which both sides have done, is compared too
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    printed, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, printed
+    run = suite.report
+    assert run.interrupted
+    assert not run.complete
+    [area] = run.areas
+    assert area.planned == len(texts)
+    assert 4 <= area.counts.cases == area.counts.agree < len(texts)
+    assert set(suite.texts("generated")) >= set(had)
+    assert f"{area.counts.cases} of {len(texts)} planned cases ran." in printed
+    assert "ran before the run was cut short" in printed
+    assert are_gone(suite.noted())
+
+
+# Seeds ------------------------------------------------------------------------------------------
+
+
+def config(seed: str | None = None, profile: str | None = None) -> Any:
+    """What is asked of pytest's configuration."""
+    option = SimpleNamespace(hypothesis_seed=seed, hypothesis_profile=profile)
+    names = {"--hypothesis-seed": "hypothesis_seed", "--hypothesis-profile": "hypothesis_profile"}
+    return SimpleNamespace(
+        option=option, getoption=lambda name, default=None: getattr(option, names[name])
+    )
+
+
+@pytest.fixture
+def profile_restored() -> Iterator[None]:
+    before = settings.get_current_profile_name()
+    yield
+    settings.load_profile(before)
+
+
+@pytest.mark.usefixtures("profile_restored")
+def test_a_run_without_a_seed_chooses_one_that_it_can_name() -> None:
+    settings.load_profile("dev")
+    made = [config(), config()]
+    for each in made:
+        session._choose_seed(each)
+    first, second = (session._seed(each) for each in made)
+    assert isinstance(first, int)
+    assert first != second
+
+
+@pytest.mark.usefixtures("profile_restored")
+def test_a_seed_that_is_given_stays() -> None:
+    settings.load_profile("dev")
+    made = config(SEED)
+    session._choose_seed(made)
+    assert session._seed(made) == int(SEED)
+
+
+@pytest.mark.usefixtures("profile_restored")
+@pytest.mark.parametrize(("current", "named"), [("ci", None), ("dev", "ci")])
+def test_a_profile_that_draws_the_same_every_time_has_no_seed(
+    current: str, named: str | None
+) -> None:
+    settings.load_profile(current)
+    made = config(profile=named)
+    session._choose_seed(made)
+    assert session._seed(made) is None
+
+
+def test_the_profiles_are_derandomised_in_ci_and_thorough_at_night() -> None:
+    ci, dev, nightly = map(settings.get_profile, ("ci", "dev", "nightly"))
+    assert ci.derandomize
+    assert not dev.derandomize
+    assert nightly.max_examples > 10 * dev.max_examples
+
+
+# Collecting a run -------------------------------------------------------------------------------
+
+
+def comparison(area: str, text: str, subject: str = "1 : int") -> Comparison:
+    case = Case(area, "t", text)
+    return compare(case, Outcome("returned", "1 : int"), Outcome("returned", subject))
+
+
+def state(directory: Path, planned: dict[str, int], *found: Comparison) -> Any:
+    """A session's state that has recorded ``found``."""
+    outcomes = Outcomes(directory)
+    outcomes.clear()
+    outcomes.write_plan(planned)
+    with outcomes.open("batch") as file:
+        for each in found:
+            record(file, each)
+    facts = Facts(
+        torch="2.4.1",
+        full_version="2.4.1+none",
+        git_hash="0" * 40,
+        platform="Linux",
+        python="3.11",
+        suite="0",
+        subject="imitation",
+        profile="2.4",
+        started="2026-01-31T12:00:00Z",
+    )
+    return SimpleNamespace(
+        outcomes=outcomes,
+        facts=lambda: facts,
+        oracle=oracle.LiveOracle("2.4.1"),
+        started=time.monotonic(),
+    )
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have the shipped ledger list these cases."""
+
+    def load(path: Path, release: str) -> Ledger:
+        assert (path, release) == (LEDGER_FILE, "2.4.1")
+        return Ledger(tuple(entries))
+
+    entries: list[Entry] = []
+    monkeypatch.setattr(Ledger, "load", load)
+    return lambda *cases: entries.extend(Entry(case, "known") for case in cases)
+
+
+def test_a_run_has_every_planned_area_and_what_is_recorded_of_it(tmp_path: Path) -> None:
+    found = [comparison("tls", "a"), comparison("tls", "b", "2 : int")]
+    run = session.collect_run(state(tmp_path, {"keys": 3, "tls": 2}, *found), interrupted=True)
+    assert [(area.name, area.counts.cases, area.planned) for area in run.areas] == [
+        ("keys", 0, 3),
+        ("tls", 2, None),
+    ]
+    assert run.interrupted
+    assert not run.complete
+    assert run.areas[1].differing == (found[1],)
+
+
+def test_an_entry_of_an_area_that_ran_whole_and_differs_no_more_fails_the_run(
+    tmp_path: Path, listed: Callable[..., None]
+) -> None:
+    known, agrees = comparison("keys", "a", "2 : int"), comparison("keys", "b")
+    listed(known.case.id, agrees.case.id)
+    judged = Ledger((Entry(known.case.id, "known"),)).judge(known)
+    run = session.collect_run(state(tmp_path, {"keys": 2}, judged, agrees), interrupted=False)
+    assert run.stale == (agrees.case.id,)
+    assert not run.passed
+
+
+def test_an_entry_of_an_area_that_was_cut_short_is_not_stale(
+    tmp_path: Path, listed: Callable[..., None]
+) -> None:
+    agrees = comparison("keys", "b")
+    listed(agrees.case.id, comparison("tls", "a").case.id)
+    run = session.collect_run(state(tmp_path, {"keys": 2, "tls": 1}, agrees), interrupted=True)
+    assert run.stale == ()
+
+
+# The oracle -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], oracle.LiveOracle]]:
+    """Install a torch that is none, and ask which there is."""
+
+    def install(version: str) -> oracle.LiveOracle:
+        directory = tmp_path / "torch-0.dist-info"
+        directory.mkdir()
+        text = METADATA.replace("2.4.1", version)
+        (directory / "METADATA").write_text(text, encoding="utf-8")
+        return oracle.live()
+
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    oracle.live.cache_clear()
+    yield install
+    oracle.live.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "profile"),
+    [("2.4.1", "2.4.1", "2.4"), ("2.13.0+cpu", "2.13.0", "2.13"), ("2.4.1+cu121", "2.4.1", "2.4")],
+)
+def test_the_oracle_is_the_torch_that_is_installed(
+    installed: Callable[[str], oracle.LiveOracle], version: str, release: str, profile: str
+) -> None:
+    found = installed(version)
+    assert (found.version, found.release, found.profile) == (version, release, profile)
+
+
+@pytest.mark.usefixtures("installed")
+def test_without_a_torch_the_error_says_how_to_get_one() -> None:
+    with pytest.raises(oracle.NoOracleError, match=re.escape("nox -s conformance")):
+        oracle.live()
