@@ -35,9 +35,7 @@ BATCH_SIZE = 2000
 # A mismatch explains itself: its line and the seed are what reproduces it.
 PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
 # Hypothesis' own defaults differ where CI is set; ours are the same everywhere.
-COMMON = settings(
-    settings.get_profile("default"), deadline=None, print_blob=False, phases=PHASES
-)
+COMMON = settings(settings.get_profile("default"), deadline=None, print_blob=False, phases=PHASES)
 
 settings.register_profile("ci", COMMON, derandomize=True, max_examples=200)
 settings.register_profile("dev", COMMON, max_examples=200)

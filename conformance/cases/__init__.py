@@ -1,11 +1,18 @@
-"""The areas, in the order in which reports list them.
-
-The generators of schema-parse, operator-binding and packet-binding are here too; they join when
-every case they draw agrees.
-"""
+"""The areas, in the order in which reports list them."""
 
 from conformance.area import Area
-from conformance.cases import keys, keysets, lookup_alias, priority, schema_facts, tensor_keys, tls
+from conformance.cases import (
+    keys,
+    keysets,
+    lookup_alias,
+    operator_binding,
+    packet_binding,
+    priority,
+    schema_facts,
+    schema_parse,
+    tensor_keys,
+    tls,
+)
 
 AREAS: tuple[Area, ...] = (
     keys.AREA,
@@ -13,7 +20,10 @@ AREAS: tuple[Area, ...] = (
     priority.AREA,
     tls.AREA,
     tensor_keys.AREA,
+    schema_parse.AREA,
     schema_facts.AREA,
+    operator_binding.AREA,
+    packet_binding.AREA,
     lookup_alias.AREA,
 )
 
