@@ -52,6 +52,7 @@ def conformance(session: nox.Session, torch: str) -> None:
     """Every case in torch and in mindtorch_v2; reports go to reports/."""
     install_with_torch(session, torch)
     if not session.posargs:
+        session.install("-e", ".[dev]")
         # The escapes from the grammar of cases, tried on the torch they are about.
         session.run("pytest", "tests", "-q", "-m", "torch")
     workers = [] if _has_workers(session.posargs) else ["-n", str(os.cpu_count() or 1)]
