@@ -48,7 +48,7 @@ class Type:
 
     @property
     def repr_text(self) -> str:
-        """``repr_str``: how messages spell it, for all these types as Python does."""
+        """``repr_str``: how messages spell it, for all but classes as Python does."""
         return self.annotation
 
 

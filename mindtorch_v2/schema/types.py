@@ -266,6 +266,11 @@ class ClassType(Type):
     def name(self) -> str:
         return self.text
 
+    @property
+    def repr_text(self) -> str:
+        """With the address of the compilation unit: custom classes belong to none."""
+        return f"{self.text} (of Python compilation unit at: 0)"
+
 
 # --- unions -----------------------------------------------------------------------------------
 
