@@ -23,6 +23,7 @@ from mindtorch_v2.pybind.guard import make_guard_class
 from mindtorch_v2.pybind.signature import parse_docstring
 from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_key
 from mindtorch_v2.tensor.options import compute_dispatch_key as _compute_dispatch_key
+from mindtorch_v2.tensor.symbolic import nested_int as _nested_int
 from mindtorch_v2.tensor.tensor import Tensor as _Tensor
 
 _facts: Final = profile.active()
@@ -178,6 +179,10 @@ _define(
         "_dispatch_keys": lambda tensor: tensor._keys,
         "_dispatch_key_set": lambda tensor: _keyset.to_string(tensor._keys),
     }
+)
+
+_define(
+    {"_get_nested_int": _nested_int}, arg0=_cast.signed_loader(64), arg1=_cast.signed_loader(64)
 )
 
 # --- schemas ----------------------------------------------------------------------------------

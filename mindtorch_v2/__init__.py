@@ -11,7 +11,16 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.inference_mode import inference_mode
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, dtype, layout, memory_format
+from mindtorch_v2.tensor.dtype import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    QSCHEMES,
+    dtype,
+    layout,
+    memory_format,
+    qscheme,
+)
 from mindtorch_v2.tensor.factories import (
     _efficientzerotensor,
     _empty_affine_quantized,
@@ -44,9 +53,13 @@ from mindtorch_v2.tensor.functions import (
     resolve_neg,
     t,
 )
+from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.printing import set_printoptions
+from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.support import promote_types
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo, iinfo
 from mindtorch_v2.version import __version__
@@ -58,12 +71,19 @@ is_inference_mode_enabled = tls.is_inference_mode_enabled
 globals().update(DTYPES)
 globals().update(LAYOUTS)
 globals().update(MEMORY_FORMATS)
+globals().update(QSCHEMES)
 
 __all__ = [
     "_C",
     "DispatchKey",
     "DispatchKeySet",
     "ExcludeDispatchKeyGuard",
+    "Generator",
+    "Size",
+    "Stream",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
     "Tensor",
     "UntypedStorage",
     "__version__",
@@ -96,6 +116,7 @@ __all__ = [
     "ones_like",
     "ops",
     "promote_types",
+    "qscheme",
     "quantize_per_tensor",
     "rand",
     "rand_like",
@@ -114,4 +135,4 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-__all__ += [*DTYPES, *LAYOUTS, *MEMORY_FORMATS]
+__all__ += [*DTYPES, *LAYOUTS, *MEMORY_FORMATS, *QSCHEMES]

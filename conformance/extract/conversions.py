@@ -2,8 +2,8 @@
 
 The rules themselves are code (``toIValue`` in torch/csrc/jit/python/pybind_utils.cpp, and the
 casters of the pybind11 it was built with).  Here is what of them differs between releases, and
-the numbers that stand for dtypes, layouts and memory formats; and, of the objects of torch.ops,
-those whose tags Python has set.
+the numbers that stand for dtypes, layouts, memory formats and qschemes; what symbolic numbers
+print; and, of the objects of torch.ops, those whose tags Python has set.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,6 +23,8 @@ def extract() -> dict[str, Any]:
         "scalar_types": numbers(torch.dtype),
         "layouts": numbers(torch.layout),
         "memory_formats": numbers(torch.memory_format),
+        "qschemes": numbers(torch.qscheme),
+        "symbolic_reprs": symbolic_reprs(),
         "numbers_as_tensors": numbers_as_tensors(),
         "bytes_are_strings": not message(lambda: infer(b"x")),
         "no_type": message(lambda: infer(...)).partition("\n:")[2].removesuffix("ellipsis."),
@@ -43,6 +45,25 @@ def numbers(kind: type) -> dict[str, int]:
     """The C++ enum value of every instance of ``kind``, by repr."""
     values = {repr(value): value for value in vars(torch).values() if isinstance(value, kind)}
     return {name: ops("aten::add.int")(value, 0) for name, value in sorted(values.items())}
+
+
+class Probe:
+    """A node of a symbolic number whose every way to be printed says which it is."""
+
+    def __str__(self) -> str:
+        return "__str__"
+
+    def _graph_repr(self) -> str:
+        return "_graph_repr"
+
+    def str(self) -> str:
+        return "str"
+
+
+def symbolic_reprs() -> dict[str, str]:
+    """Which method of its node a symbolic number prints."""
+    classes = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    return {cls.__name__: repr(cls(Probe())) for cls in classes}
 
 
 def ops(name: str) -> Any:

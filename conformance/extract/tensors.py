@@ -1,4 +1,5 @@
-"""Extracts what a tensor may be: dtypes, layouts, memory formats, and which backend serves which.
+"""Extracts what a tensor may be: dtypes, layouts, memory formats, qschemes, and which backend
+serves which.
 
 Mirrors c10/core/ScalarType.h, Layout.h, MemoryFormat.h and TensorOptions.h.
 """
@@ -22,6 +23,7 @@ def extract() -> dict[str, Any]:
             "dtypes": [describe_dtype(dtype) for dtype in dtypes()],
             "layouts": aliases(torch.layout),
             "memory_formats": aliases(torch.memory_format),
+            "qschemes": aliases(torch.qscheme),
             "mkldnn_dtypes": [str(dtype) for dtype in dtypes() if takes_mkldnn(dtype)],
             "backend_devices": backend_devices(),
         }

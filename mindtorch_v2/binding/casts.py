@@ -7,15 +7,20 @@ Mirrors the type casters of ``pybind11/cast.h``, ``complex.h`` and ``stl.h``, al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import index
+from functools import partial
+from operator import getitem, index
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, TypeVar
+
+import numpy as np
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.errors import CastError, PythonError
 from mindtorch_v2.pybind.cast import NoMatch, load_bool, load_string
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
 
 Cast = Callable[[Any], Any]
@@ -24,6 +29,7 @@ INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 
 _TAKES_ITERABLES: Final[bool] = profile.active().conversions["vectors_from_iterables"]
+"""Whether pybind11 iterates; before, it asked sequences for one item after the other."""
 _ITERABLES: Final[tuple[type, ...]] = (
     GeneratorType,
     set,
@@ -34,7 +40,7 @@ _ITERABLES: Final[tuple[type, ...]] = (
     map,
     zip,
 )
-_NO_SEQUENCES: Final = (dict, MappingProxyType, Tensor)
+_NO_SEQUENCES: Final = (dict, MappingProxyType, Tensor, np.generic)
 """What has ``__getitem__`` and is no sequence to C."""
 
 
@@ -128,16 +134,20 @@ def vector(element: Cast) -> Cast:
 
 
 def _elements(value: Any) -> Iterable[Any]:
+    if type(value) is list or type(value) is tuple:
+        return value
     if _is_sequence(value):
-        return value  # type: ignore[no-any-return]
+        size = _in_python(len, value)
+        if _TAKES_ITERABLES:
+            return iterate(value)
+        return (_in_python(partial(getitem, value), at) for at in range(size))
     if _TAKES_ITERABLES and isinstance(value, _ITERABLES):
         return tuple(iterate(value))
     raise uncastable(value)
 
 
 def _is_sequence(value: object) -> bool:
-    if isinstance(value, (list, tuple)):
-        return True
+    """``PySequence_Check``, less text."""
     if isinstance(value, (str, bytes, *_NO_SEQUENCES)):
         return False
     return hasattr(type(value), "__getitem__")
@@ -145,7 +155,7 @@ def _is_sequence(value: object) -> bool:
 
 def iterate(value: Any) -> Iterable[Any]:
     """``for (auto element : value)``; PythonError for what is not iterable."""
-    return _in_python(iter, value)
+    return _iterated(iter, value)
 
 
 def to_tuple(value: Any) -> tuple[Any, ...]:
@@ -155,28 +165,32 @@ def to_tuple(value: Any) -> tuple[Any, ...]:
 
 def to_dict(value: Any) -> dict[Any, Any]:
     """``py::dict``: what ``dict()`` makes of it."""
-    return value if isinstance(value, dict) else _in_python(dict, value)
+    return value if isinstance(value, dict) else _iterated(dict, value)
 
 
 def text(value: object) -> str:
     """``py::str`` in a C++ message: it needs a UTF-8 form."""
-    return to_string(str(value))
+    return to_string(_in_python(str, value))
 
 
 _Made = TypeVar("_Made")
 
 
-def _in_python(make: Callable[[Any], _Made], value: Any) -> _Made:
-    """What Python makes of a value; its complaint becomes a PythonError."""
+def _iterated(make: Callable[[Any], _Made], value: Any) -> _Made:
     if isinstance(value, _STATIC_TYPES):
         cls = type(value)
         named = f"{cls.__module__}.{cls.__qualname__}"
         raise PythonError(f"TypeError: '{named}' object is not iterable")
+    return _in_python(make, value)
+
+
+def _in_python(make: Callable[[Any], _Made], value: Any) -> _Made:
+    """What Python makes of a value; its complaint becomes a PythonError."""
     try:
         return make(value)
     except Exception as error:
         raise PythonError(f"{type(error).__name__}: {error}") from None
 
 
-_STATIC_TYPES: Final = (DType, Layout, memory_format, Device)
+_STATIC_TYPES: Final = (DType, Layout, memory_format, qscheme, Device, Generator, Stream)
 """torch's types made in C, which CPython names with their module."""

@@ -2,7 +2,7 @@
 
 Mirrors ``toIValue`` in ``torch/csrc/jit/python/pybind_utils.cpp``.  dtypes, layouts and memory
 formats become the numbers that C++ keeps, as in torch; :mod:`mindtorch_v2.binding.values` turns
-them back.  There are no symbolic integers here.
+them back.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from operator import index
 from typing import Any, Final
 
+import numpy as np
+
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import casts
 from mindtorch_v2.binding.casts import Cast, uncastable
@@ -18,7 +20,10 @@ from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastErr
 from mindtorch_v2.binding.infer import convert_inferred
 from mindtorch_v2.schema.types import Type
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.stream import Stream
+from mindtorch_v2.tensor.symbolic import NestedIntNode, SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
 Maker = Callable[[Type, "int | None", bool], Cast]
@@ -63,12 +68,14 @@ def _only_tensor(value: Any) -> Any:
 
 def _tensor_or_number(value: Any) -> Any:
     """A number stays one; it counts as a tensor without dimensions that wraps it."""
-    if value is None or isinstance(value, (Tensor, bool)):
+    if value is None or isinstance(value, (Tensor, bool, SymInt, SymFloat, SymBool)):
         return value
-    if isinstance(value, int):
+    if isinstance(value, (int, np.integer)):
         return _unpack_int(value)
-    if isinstance(value, (float, complex)):
-        return complex(value) if isinstance(value, complex) else float(value)
+    if isinstance(value, complex):
+        return complex(value)
+    if isinstance(value, (float, np.bool_, np.inexact)):
+        return float(value)
     raise _no_tensor(value)
 
 
@@ -76,17 +83,20 @@ def _no_tensor(value: object) -> CastError:
     return CastError(f"Unable to cast {casts.text(value)} to Tensor")
 
 
-def _unpack_int(value: int) -> int:
+def _unpack_int(value: int | np.integer[Any]) -> int:
     """``THPUtils_unpackInteger``; before it there was ``THPUtils_unpackLong``."""
-    if casts.INT64_MIN <= value <= casts.INT64_MAX:
-        return int(value)
+    number = int(value)
+    if casts.INT64_MIN <= number <= casts.INT64_MAX:
+        return number
     if not _UNSIGNED_NUMBERS:
         raise RuntimeError("Overflow when unpacking long")
     return _unpack_unsigned(value)
 
 
-def _unpack_unsigned(value: int) -> int:
+def _unpack_unsigned(value: object) -> int:
     """``PyLong_AsUnsignedLongLong``, which complains as CPython words it."""
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
     if value < 0:
         raise OverflowError("can't convert negative int to unsigned")
     if value > _UINT64_MAX:
@@ -102,7 +112,7 @@ def _number(type: Type, length: int | None, numbers: bool) -> Cast:
 
 
 def _to_number(value: Any) -> Any:
-    if isinstance(value, (DType, Layout)):
+    if isinstance(value, (DType, Layout, qscheme)):
         return enum_value(value)
     if isinstance(value, bool):
         return value
@@ -112,6 +122,8 @@ def _to_number(value: Any) -> Any:
         return casts.to_float(value)
     if type(value) is complex:
         return value
+    if isinstance(value, (SymInt, SymFloat, SymBool)):
+        return _symbolic(value)
     raise CastError(f"Cannot cast {casts.text(value)} to number")
 
 
@@ -127,9 +139,39 @@ def _guarded(cast: Cast, name: str) -> Maker:
 
 
 def _to_int(value: Any) -> int:
-    if isinstance(value, (DType, Layout, memory_format)):
+    if isinstance(value, (DType, Layout, memory_format, qscheme)):
         return enum_value(value)
+    if isinstance(value, SymInt):
+        return int(_symbolic(value).node.guard_int("", 0))
     return casts.to_int(value)
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, SymFloat):
+        return float(_symbolic(value).node.guard_float("", 0))
+    return casts.to_float(value)
+
+
+def _to_bool(value: Any) -> bool:
+    if isinstance(value, SymBool):
+        return bool(_symbolic(value).node.guard_bool("", 0))
+    return casts.to_bool(value)
+
+
+def _or_symbolic(kind: type, cast: Cast) -> Maker:
+    """``cast``, but symbolic numbers of one class stay what they are."""
+    return _always(lambda value: _symbolic(value) if isinstance(value, kind) else cast(value))
+
+
+def _symbolic(value: Any) -> Any:
+    """A symbolic number as C++ keeps it: a node of Python is asked whether it is of its kind."""
+    if not isinstance(value.node, NestedIntNode):
+        question = f"is_{type(value).__name__.removeprefix('Sym').lower()}"
+        try:
+            getattr(value.node, question)()
+        except Exception as error:
+            raise PythonError(f"{type(error).__name__}: {error}") from None
+    return value
 
 
 def _enum(kind: type) -> Maker:
@@ -142,6 +184,7 @@ def _enum(kind: type) -> Maker:
 
 
 _ENUM_VALUES: Final[dict[str, int]] = {
+    **_FACTS["qschemes"],
     **_FACTS["scalar_types"],
     **_FACTS["layouts"],
     **_FACTS["memory_formats"],
@@ -149,7 +192,7 @@ _ENUM_VALUES: Final[dict[str, int]] = {
 
 
 def enum_value(constant: object) -> int:
-    """The number of a dtype, layout or memory format."""
+    """The number of a dtype, layout, memory format or qscheme."""
     return _ENUM_VALUES[repr(constant)]
 
 
@@ -172,6 +215,17 @@ def _to_qscheme(value: Any) -> int:
     if isinstance(value, int):
         return casts.to_int(value)
     raise CastError(f"Cannot cast {casts.text(value)} to QScheme")
+
+
+def _instance(kind: type) -> Maker:
+    """The instances of one class."""
+
+    def convert(value: Any) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise uncastable(value)
+
+    return _always(convert)
 
 
 def _refuse(value: Any) -> Any:
@@ -214,7 +268,7 @@ def _filled(cast: Cast, scalar: type) -> Callable[[int | None], Cast]:
 def _symbolic_ints(length: int | None) -> Cast:
     """``SymInt[]``: iterated twice, first to see whether an element is symbolic."""
 
-    def convert(value: Any) -> list[int]:
+    def convert(value: Any) -> list[Any]:
         symbolic = any(_is_symbolic(item) for item in casts.iterate(value))
         cast = _to_symbolic_int if symbolic else casts.to_int
         return [cast(item) for item in casts.iterate(value)]
@@ -223,11 +277,13 @@ def _symbolic_ints(length: int | None) -> Cast:
 
 
 def _is_symbolic(value: object) -> bool:
-    return _TENSORS_AS_SIZES and isinstance(value, Tensor)
+    return isinstance(value, SymInt) or (_TENSORS_AS_SIZES and isinstance(value, Tensor))
 
 
-def _to_symbolic_int(value: Any) -> int:
+def _to_symbolic_int(value: Any) -> Any:
     """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
+    if isinstance(value, SymInt):
+        return _symbolic(value)
     if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
         raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
     if isinstance(value, bool):
@@ -287,12 +343,12 @@ _MAKERS: Final[Mapping[str, Maker]] = {
     "TensorType": _tensor,
     "NumberType": _number,
     "IntType": _guarded(_to_int, "int"),
-    "FloatType": _guarded(casts.to_float, "float"),
-    "BoolType": _guarded(casts.to_bool, "bool"),
+    "FloatType": _guarded(_to_float, "float"),
+    "BoolType": _guarded(_to_bool, "bool"),
     "ComplexType": _always(casts.to_complex),
-    "SymIntType": _always(casts.to_int),
-    "SymFloatType": _always(casts.to_float),
-    "SymBoolType": _always(casts.to_bool),
+    "SymIntType": _or_symbolic(SymInt, casts.to_int),
+    "SymFloatType": _or_symbolic(SymFloat, casts.to_float),
+    "SymBoolType": _or_symbolic(SymBool, casts.to_bool),
     "ScalarTypeType": _enum(DType),
     "LayoutType": _enum(Layout),
     "MemoryFormatType": _enum(memory_format),
@@ -300,13 +356,13 @@ _MAKERS: Final[Mapping[str, Maker]] = {
     "DeviceObjType": _always(_to_device),
     "NoneType": _always(_to_none),
     "QSchemeType": _always(_to_qscheme),
-    "GeneratorType": _always(_refuse),
+    "GeneratorType": _instance(Generator),
     "StorageType": _always(_refuse),
     "FutureType": _always(_refuse),
     "AwaitType": _always(_refuse),
     "RRefType": _always(_refuse),
     "CapsuleType": _always(_refuse),
-    "StreamObjType": _always(_refuse),
+    "StreamObjType": _instance(Stream),
     "AnyType": lambda type, length, numbers: lambda value: convert_inferred(value, converter),
     "OptionalType": _optional,
     "ListType": _list,

@@ -18,9 +18,11 @@ from mindtorch_v2.schema.types import (
     DeviceObjType,
     DictType,
     FloatType,
+    GeneratorType,
     IntType,
     ListType,
     NoneType,
+    StreamObjType,
     StringType,
     TensorType,
     TupleType,
@@ -28,7 +30,9 @@ from mindtorch_v2.schema.types import (
     unify,
 )
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout
+from mindtorch_v2.tensor.dtype import DType, Layout, qscheme
+from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().conversions
@@ -41,7 +45,9 @@ _SIMPLE: Final[tuple[tuple[type | tuple[type, ...], type[Type]], ...]] = (
     (float, FloatType),
     ((bytes, str) if _FACTS["bytes_are_strings"] else str, StringType),
     (Device, DeviceObjType),
-    ((DType, Layout), IntType),
+    (Generator, GeneratorType),
+    (Stream, StreamObjType),
+    ((DType, qscheme, Layout), IntType),
 )
 """Python's classes and their types, in the order in which torch asks."""
 

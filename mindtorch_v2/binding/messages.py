@@ -41,8 +41,15 @@ def mismatch(
     return SchemaMatchError(
         f"{schema.name}() Expected a value of type '{argument.type.repr_text}' for argument "
         f"'{argument.name}' but instead found type '{_friendly_type_name(value)}'.\n"
-        f"Position: {position}\nValue: {value!r}\nDeclaration: {schema}{error}"
+        f"Position: {position}\nValue: {_repr(value)}\nDeclaration: {schema}{error}"
     )
+
+
+def _repr(value: object) -> str:
+    """``py::repr``: UnicodeEncodeError for one that has no UTF-8 form."""
+    shown = repr(value)
+    shown.encode()
+    return shown
 
 
 def _friendly_type_name(value: object) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from mindtorch_v2.dispatch.key import DispatchKey, parse_dispatch_key
 
 Loader = Callable[[object], Any]
@@ -69,7 +71,8 @@ def load_bool(value: object) -> bool:
         return value
     if value is None:
         return False
-    if not hasattr(type(value), "__bool__"):
+    # NumPy's text has the method, but not the slot that C looks at.
+    if not hasattr(type(value), "__bool__") or isinstance(value, np.character):
         raise NoMatch
     try:
         return bool(value)
@@ -101,12 +104,20 @@ def _has_utf8(text: str) -> bool:
 
 def unsigned_loader(bits: int) -> Loader:
     """An unsigned C++ integer of so many bits: no floats, no strings, nothing out of range."""
+    return _integer_loader(range(1 << bits))
 
+
+def signed_loader(bits: int) -> Loader:
+    """A signed C++ integer of so many bits."""
+    return _integer_loader(range(-(1 << bits - 1), 1 << bits - 1))
+
+
+def _integer_loader(numbers: range) -> Loader:
     def load(value: object) -> int:
         if isinstance(value, float):
             raise NoMatch
         number = _as_int(value)
-        if not 0 <= number < 1 << bits:
+        if number not in numbers:
             raise NoMatch
         return number
 

@@ -1,7 +1,7 @@
-"""Data types, layouts and memory formats: named constants of the active profile.
+"""Data types, layouts, memory formats and qschemes: named constants of the active profile.
 
-Mirrors ``c10/core/ScalarType.h``, ``Layout.h`` and ``MemoryFormat.h`` as
-``torch/csrc/Dtype.cpp``, ``Layout.cpp`` and ``MemoryFormat.cpp`` show them to Python.
+Mirrors ``c10/core/ScalarType.h``, ``Layout.h``, ``MemoryFormat.h`` and ``QScheme.h`` as
+``torch/csrc/Dtype.cpp`` and its siblings show them to Python.
 """
 
 from __future__ import annotations
@@ -86,6 +86,13 @@ class memory_format(_Constant):  # noqa: N801 (torch's name)
     __module__ = "mindtorch_v2"
 
 
+class qscheme(_Constant):  # noqa: N801 (torch's name)
+    """How a quantized tensor maps integers to values."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2"
+
+
 DType: TypeAlias = dtype
 Layout: TypeAlias = layout
 """The classes under names that no parameter called ``dtype`` or ``layout`` hides."""
@@ -113,6 +120,7 @@ LAYOUTS: Final[dict[str, layout]] = _by_attribute(layout, _FACTS["layouts"])
 MEMORY_FORMATS: Final[dict[str, memory_format]] = _by_attribute(
     memory_format, _FACTS["memory_formats"]
 )
+QSCHEMES: Final[dict[str, qscheme]] = _by_attribute(qscheme, _FACTS["qschemes"])
 
 float32: Final = DTYPES["float32"]
 int64: Final = DTYPES["int64"]
