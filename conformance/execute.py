@@ -12,8 +12,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from types import ModuleType
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+
+import numpy
 
 from conformance import grammar
 from conformance.bound import bound
@@ -45,7 +47,17 @@ def in_thread(function: Callable[[], Any]) -> Any:
     raise value
 
 
-HELPERS: dict[str, Any] = {"bound": bound, "in_thread": in_thread}
+NUMPY: Final = (
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+    " complex64 complex128 str_ array"
+)
+"""What of NumPy a case may reach: the classes of its scalars, and ``array``."""
+
+HELPERS: dict[str, Any] = {
+    "bound": bound,
+    "in_thread": in_thread,
+    "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
+}
 """What a case finds in its namespace besides ``xp`` and the builtins of the grammar."""
 
 

@@ -218,10 +218,13 @@ VALUES: Final = _words("""
     per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric
     per_channel_affine_float_qparams
     e pi inf nan newaxis Tensor Size device dtype layout memory_format qscheme finfo iinfo
-    Generator default_generator Tag SymInt SymFloat SymBool return_types
+    Generator default_generator Stream Tag SymInt SymFloat SymBool return_types
     FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor ShortTensor
     IntTensor LongTensor BoolTensor UntypedStorage TypedStorage Parameter
     OutOfMemoryError LinAlgError _LinAlgError""")
+
+#: What of NumPy has no name above: ``np`` is a helper that holds its scalars and ``array``.
+NUMPY: Final = _words("bool_ str_ array")
 
 #: Functions of ``torch`` that are Python, or bound by hand.
 FUNCTIONS: Final = _words("""
@@ -348,7 +351,7 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
                 _is_view_replay_enabled _set_view_replay_enabled _set_conj _set_neg
                 _get_autograd_fallback_mode _set_autograd_fallback_mode
                 _current_autograd_node _current_graph_task_id _group_tensors_by_device_and_dtype
-                _infer_size _should_allow_numbers_as_tensors _any_requires_grad
+                _infer_size _get_nested_int _should_allow_numbers_as_tensors _any_requires_grad
                 _tensors_data_ptrs_at_indices_equal
                 _enter_dual_level _exit_dual_level _get_privateuse1_backend_name TensorBase
                 _TensorBase _FunctionBase""",
@@ -559,7 +562,7 @@ def for_facts(facts: Facts) -> Vocabulary:
     """The vocabulary of a release with these facts."""
     by_hand = (
         PYTHON_ATTRIBUTES | MODULES | VALUES | FUNCTIONS | PROPERTIES | AUTOGRAD | DISPATCH
-    ) | (EXTENSION | C_NAMES.keys() | SETTABLE | DEFINABLE | READABLE)
+    ) | (NUMPY | EXTENSION | C_NAMES.keys() | SETTABLE | DEFINABLE | READABLE)
     found = {*facts.keys, *facts.functions, *_of_torch_c(facts.bindings)}
     return Vocabulary(by_hand | frozenset(_from_profile(found)), operators=facts.operators)
 

@@ -1,6 +1,6 @@
-"""Arguments for calls of operators: by schema type, a good one, and a pool of all kinds.
+"""Arguments for calls of operators: by schema type, a good one, and which values may be wrong.
 
-Everything here is source text.  Tensors are on the meta device: what they hold is not looked at.
+Everything here is source text.
 """
 
 from __future__ import annotations
@@ -10,104 +10,30 @@ from functools import cache
 from keyword import iskeyword
 from typing import Final, NamedTuple
 
+from conformance.cases.values import (
+    NO_CONSTANTS,
+    NUMBERS,
+    NUMPY_NUMBERS,
+    PLAIN,
+    POOL,
+    SYMBOLIC,
+    TENSOR,
+    WITHOUT_DIMENSIONS,
+    with_classes,
+)
 from conformance.vocabulary import for_profile
 from mindtorch_v2.profile import Profile, load
 from mindtorch_v2.schema import Argument, FunctionSchema, parse_schema
 
-TENSOR: Final = 'xp.empty(2, device="meta")'
-
-POOL: Final = (
-    "None",
-    "True",
-    "False",
-    "0",
-    "1",
-    "-1",
-    "2**63 - 1",
-    "2**63",
-    "-2**63 - 1",
-    "2**70",
-    "1.5",
-    "-0.0",
-    'float("nan")',
-    'float("inf")',
-    "10**400",
-    "1j",
-    '""',
-    '"x"',
-    '"cpu"',
-    '"cpu:1"',
-    '"mean"',
-    '"größe"',
-    r'"\ud800"',
-    r'"a\0b"',
-    'b"cpu"',
-    r'b"\xff"',
-    'bytearray(b"ab")',
-    "[]",
-    "()",
-    "[0]",
-    "[1, 2]",
-    "(1, True)",
-    "[1.5, 2]",
-    "[1j]",
-    "[None]",
-    '["x"]',
-    "[2**63]",
-    "[[1], [2]]",
-    "range(2)",
-    "{}",
-    '{"a": 1}',
-    "{1: 1.5}",
-    "{1}",
-    "frozenset((0, 1))",
-    "{1: 2}.keys()",
-    "(i for i in (0, 1))",
-    "map(int, (0, 1))",
-    "iter([1])",
-    "...",
-    "NotImplemented",
-    "slice(0, 1)",
-    "int",
-    "object()",
-    "(lambda: 0)",
-    "xp.float32",
-    "xp.int64",
-    "xp.strided",
-    "xp.sparse_coo",
-    "xp.contiguous_format",
-    "xp.channels_last",
-    'xp.device("cpu")',
-    'xp.device("meta")',
-    TENSOR,
-    'xp.empty(0, dtype=xp.int64, device="meta")',
-    'xp.empty((1, 2), dtype=xp.bool, device="meta")',
-    f"[{TENSOR}]",
-    f"({TENSOR}, None)",
-    f"[{TENSOR}, 1]",
-    f"[[{TENSOR}]]",
-    f'{{"a": {TENSOR}}}',
-)
-
-#: What tells torch's own numbers apart; others it would show as constants that do not exist.
-_NUMBERS_OF_CONSTANTS: Final = frozenset(("0", "1", "True", "False"))
 _ENUMS: Final = frozenset(("ScalarTypeType", "LayoutType", "MemoryFormatType"))
-_INTEGERS: Final = frozenset(
-    ("0", "1", "-1", "True", "False", "2**63 - 1", "2**63", "-2**63 - 1", "2**70", "10**400")
-)
-
-_NUMBERS: Final = _INTEGERS | {"1.5", "-0.0", 'float("nan")', 'float("inf")', "1j"}
+#: What a call takes for a tensor where numbers are such.
+_NUMBERS: Final = frozenset((*NUMBERS, *NUMPY_NUMBERS, *SYMBOLIC))
 
 #: Kinds whose conversion in torch dereferences whatever it is given, or makes an object of it.
 _UNSAFE: Final = frozenset(("ClassType", "StreamObjType", "FutureType", "AwaitType", "RRefType"))
 
 #: Python iterates what is given for these, and says in which of torch's files a tensor refused.
 _CONTAINERS: Final = frozenset(("DictType", "TupleType"))
-
-#: For ``Any``, torch compiles the class of a value that it does not know.
-_PLAIN: Final = frozenset(
-    ("None", "True", "0", "2**63", "1.5", "1j", '"x"', 'b"cpu"', "[0]", "[1, 2]", "[1.5, 2]")
-) | {"[]", "{}", "(1, True)", '{"a": 1}', "[None]", "xp.float32", TENSOR, f"[{TENSOR}, 1]"}
 
 _GOOD: Final = {
     "TensorType": TENSOR,
@@ -123,6 +49,7 @@ _GOOD: Final = {
     "LayoutType": "xp.strided",
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
+    "GeneratorType": "xp.Generator()",
     "DictType": "{}",
 }
 
@@ -203,15 +130,15 @@ def _pool(text: str, found: frozenset[str], no_numbers: bool) -> tuple[str, ...]
     if found & _UNSAFE:
         return ()
     if "AnyType" in found:
-        return tuple(value for value in POOL if value in _PLAIN)
+        return PLAIN
     if found & _ENUMS:
-        wrong = _INTEGERS - _NUMBERS_OF_CONSTANTS - {"2**63", "-2**63 - 1", "2**70", "10**400"}
-        return tuple(value for value in POOL if value not in wrong)
+        return tuple(value for value in POOL if value not in NO_CONSTANTS)
     if found & _CONTAINERS or "[][]" in text:
         return tuple(value for value in POOL if "xp.empty" not in value)
+    wrong = set(WITHOUT_DIMENSIONS if "ListType" in found else ())
     if "TensorType" in found and no_numbers:
-        return tuple(value for value in POOL if value not in _NUMBERS)
-    return POOL
+        wrong |= _NUMBERS
+    return tuple(value for value in POOL if value not in wrong)
 
 
 def good(argument: Argument) -> str:
@@ -228,7 +155,7 @@ def good(argument: Argument) -> str:
 
 
 def call(path: str, positional: list[str], keywords: dict[str, str] | None = None) -> str:
-    """``bound(operator, …)``; keywords that are no names of Python go through ``**``."""
+    """``bound(operator, …)``, after the classes that its values need."""
     named = keywords or {}
     parts = [path, *positional, *(f"{name}={value}" for name, value in named.items())]
-    return f"bound({', '.join(parts)})"
+    return with_classes(f"bound({', '.join(parts)})", [*positional, *named.values()])

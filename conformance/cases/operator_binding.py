@@ -12,7 +12,8 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases.arguments import TENSOR, Target, call, good, is_safe, named, targets
+from conformance.cases.arguments import Target, call, good, is_safe, named, targets
+from conformance.cases.values import TENSOR
 from mindtorch_v2.profile import Profile
 from mindtorch_v2.schema import Argument
 

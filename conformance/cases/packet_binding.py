@@ -12,22 +12,12 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases.arguments import (
-    POOL,
-    Target,
-    call,
-    good,
-    iterates_tensors,
-    named,
-    targets,
-)
+from conformance.cases.arguments import Target, call, good, iterates_tensors, kinds, named, targets
+from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, WITHOUT_DIMENSIONS
 from mindtorch_v2.profile import Profile
 
 WRONG_ARGUMENTS: Final = 4
 """Calls of each packet with a wrong value in a place where an overload has an argument."""
-
-ONCE: Final = frozenset(("(i for i in (0, 1))", "map(int, (0, 1))", "iter([1])"))
-"""What the first overload that looks at it uses up: torch is asked twice, see ``bound``."""
 
 
 def packets(profile: Profile) -> dict[str, list[Target]]:
@@ -91,15 +81,16 @@ def _calls(path: str, overloads: list[Target], turn: Iterator[int]) -> Iterator[
 
 def _pool(overloads: list[Target]) -> tuple[str, ...]:
     """Without tensors where Python iterates them (see ``iterates_tensors``)."""
-    if any(iterates_tensors(a) for target in overloads for a in target.schema.arguments):
+    arguments = [argument for target in overloads for argument in target.schema.arguments]
+    if any(map(iterates_tensors, arguments)):
         return tuple(value for value in _VALUES if "xp.empty" not in value)
+    if any("ListType" in kinds(argument) for argument in arguments):
+        return tuple(value for value in _VALUES if value not in WITHOUT_DIMENSIONS)
     return _VALUES
 
 
-#: No number that stands for no constant: an overload may take it for one.
-_VALUES: Final = tuple(
-    value for value in POOL if value not in ONCE and value not in ("-1", "2**63 - 1")
-)
+#: Torch is asked twice, see ``bound``; and an overload may take a number for a constant.
+_VALUES: Final = tuple(value for value in POOL if value not in ONCE | NO_CONSTANTS)
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

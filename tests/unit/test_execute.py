@@ -9,8 +9,9 @@ import pytest
 from fakes import case, module, vocabulary
 
 from conformance.case import Case
-from conformance.execute import execute, in_thread
+from conformance.execute import HELPERS, execute, in_thread
 from conformance.outcome import Outcome
+from conformance.vocabulary import for_profile
 
 
 class Guard:
@@ -199,3 +200,11 @@ def test_in_thread_raises_what_its_function_raises(error: BaseException) -> None
 
 def test_in_thread_is_there_for_cases() -> None:
     assert value("in_thread(xp.thread) == xp.thread()") == "False : bool"
+
+
+def test_of_numpy_a_case_has_scalars_and_array() -> None:
+    numpy = HELPERS["np"]
+    assert set(vars(numpy)) <= for_profile("2.4").attributes
+    assert not hasattr(numpy, "load")
+    assert not hasattr(numpy, "lib")
+    assert numpy.array([numpy.int8(3)]).sum() == 3
