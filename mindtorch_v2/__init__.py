@@ -5,6 +5,7 @@ is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2
 """
 
 from mindtorch_v2 import _C, nested
+from mindtorch_v2._bound_names import bind_functions, bind_methods
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._ops import ops
 from mindtorch_v2.dispatch import tls
@@ -49,6 +50,9 @@ is_inference_mode_enabled = tls.is_inference_mode_enabled
 globals().update(DTYPES)
 globals().update(LAYOUTS)
 globals().update(MEMORY_FORMATS)
+
+bind_methods()
+bind_functions(globals(), _C)
 
 __all__ = [
     "_C",
