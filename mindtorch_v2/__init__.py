@@ -10,6 +10,7 @@ from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._ops import ops
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.inference_mode import inference_mode
+from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, dtype, layout, memory_format
 from mindtorch_v2.tensor.factories import (
@@ -17,17 +18,21 @@ from mindtorch_v2.tensor.factories import (
     _empty_affine_quantized,
     _neg_view,
     arange,
+    as_tensor,
     empty,
     empty_like,
     eye,
+    from_numpy,
     full,
     ones,
+    ones_like,
     quantize_per_tensor,
     sparse_coo_tensor,
     sparse_csc_tensor,
     sparse_csr_tensor,
     tensor,
     zeros,
+    zeros_like,
 )
 from mindtorch_v2.tensor.functions import (
     clone,
@@ -40,11 +45,15 @@ from mindtorch_v2.tensor.functions import (
     resolve_neg,
     t,
 )
+from mindtorch_v2.tensor.printing import set_printoptions
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_info import finfo, iinfo
 from mindtorch_v2.version import __version__
 
-rand = randn = empty  # the same metadata; random values come with storage
-zeros_like = ones_like = rand_like = randn_like = empty_like
+rand = randn = empty  # the same metadata; random values come with the kernels
+rand_like = randn_like = empty_like
 is_inference_mode_enabled = tls.is_inference_mode_enabled
 
 globals().update(DTYPES)
@@ -60,11 +69,13 @@ __all__ = [
     "DispatchKeySet",
     "ExcludeDispatchKeyGuard",
     "Tensor",
+    "UntypedStorage",
     "__version__",
     "_efficientzerotensor",
     "_empty_affine_quantized",
     "_neg_view",
     "arange",
+    "as_tensor",
     "clone",
     "conj",
     "detach",
@@ -73,7 +84,11 @@ __all__ = [
     "empty",
     "empty_like",
     "eye",
+    "finfo",
+    "from_numpy",
     "full",
+    "get_default_dtype",
+    "iinfo",
     "imag",
     "inference_mode",
     "is_inference",
@@ -84,6 +99,7 @@ __all__ = [
     "ones",
     "ones_like",
     "ops",
+    "promote_types",
     "quantize_per_tensor",
     "rand",
     "rand_like",
@@ -92,6 +108,8 @@ __all__ = [
     "real",
     "resolve_conj",
     "resolve_neg",
+    "set_default_dtype",
+    "set_printoptions",
     "sparse_coo_tensor",
     "sparse_csc_tensor",
     "sparse_csr_tensor",

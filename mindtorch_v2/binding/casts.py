@@ -145,8 +145,6 @@ def _is_sequence(value: object) -> bool:
 
 def iterate(value: Any) -> Iterable[Any]:
     """``for (auto element : value)``; PythonError for what is not iterable."""
-    if isinstance(value, Tensor) and value.shape:
-        return (value._view(value.shape[1:]) for _ in range(value.shape[0]))
     return _in_python(iter, value)
 
 

@@ -207,6 +207,11 @@ class Profile:
         return self._section("tensors.json")
 
     @cached_property
+    def values(self) -> dict[str, Any]:
+        """What tensors with values can do: kernels' dtypes, promotion, limits, wordings."""
+        return self._section("values.json")
+
+    @cached_property
     def conversions(self) -> dict[str, Any]:
         """Which Python values an operator's arguments take, where releases differ."""
         return self._section("conversions.json")

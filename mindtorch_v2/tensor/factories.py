@@ -1,4 +1,4 @@
-"""Functions that make tensors, as far as metadata goes.
+"""Functions that make tensors.
 
 Mirrors ``aten/src/ATen/native/TensorFactories.cpp`` and its sparse, quantized and mkldnn
 siblings: which options there are, and which of them an empty tensor cannot have.
@@ -6,19 +6,23 @@ siblings: which options there are, and which of them an empty tensor cannot have
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.tensor import construct, quantized, sparse
+from mindtorch_v2.tensor.arange import arange_size, arange_values
+from mindtorch_v2.tensor.copying import fill, store
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
-    DTYPES,
     LAYOUTS,
+    MEMORY_FORMATS,
     DType,
     Layout,
-    float32,
     int64,
     jagged,
     mkldnn,
@@ -26,7 +30,10 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
     strided,
 )
+from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, dense_strides_like, strides_in_order
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
+from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor, check_mkldnn
 
 _KEYS_WITH_TENSORS: Final = frozenset(
@@ -43,17 +50,51 @@ def empty(
     layout: Layout | None = None,
     device: Device | str | None = None,
     requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """An uninitialised tensor of shape ``size``, given as integers or as one sequence."""
     shape = _shape(size)
-    kind, where, how = dtype or float32, Device(device or "cpu"), layout or strided
+    kind, where, how = dtype or get_default_dtype(), Device(device or "cpu"), layout or strided
     key = compute_dispatch_key(kind, how, where.type)
     if key not in _KEYS_WITH_TENSORS:
         raise NotImplementedError(
             f"mindtorch_v2 makes no tensors on {where} yet; use cpu, meta or npu"
         )
+    if pin_memory:
+        raise worded("pin_memory")
     _check_layout(shape, kind, how, where)
-    return Tensor._make(shape, kind, how, where, requires_grad=requires_grad)
+    return Tensor._make(
+        shape,
+        kind,
+        how,
+        where,
+        requires_grad=requires_grad,
+        strides=_strides_in(shape, memory_format),
+    )
+
+
+def _strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
+    """Strides of a new tensor in a memory format; RuntimeError if it cannot have that."""
+    if any(size < 0 for size in shape):
+        wrong = next(size for size in shape if size < 0)
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {wrong}: {list(shape)}"
+        )
+    if format is MEMORY_FORMATS["preserve_format"]:
+        raise RuntimeError("unsupported memory format Preserve")
+    order = CHANNELS_LAST.get(format) if format is not None else None
+    if order is None:
+        return None
+    if len(order) != len(shape):
+        raise RuntimeError(
+            f"required rank {len(order)} tensor to use {_format_name(format)} format"
+        )
+    return strides_in_order(shape, order)
+
+
+def _format_name(format: MemoryFormat | None) -> str:
+    return repr(format).removeprefix("torch.")
 
 
 def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -93,84 +134,138 @@ def ones(*size: Any, layout: Layout | None = None, **options: Any) -> Tensor:
     if layout in (sparse_coo, *sparse_compressed):
         kind = "sparse" if layout is sparse_coo else repr(layout)
         raise RuntimeError(f"full(...) is not implemented for {kind} layout")
-    return empty(*size, layout=layout, **options)
+    return _filled(empty(*size, layout=layout, **options), 1)
+
+
+def _filled(tensor: Tensor, value: Any) -> Tensor:
+    """A new tensor, with one number everywhere."""
+    if tensor.layout is strided and not tensor.is_quantized:
+        fill(tensor, value)
+    return tensor
 
 
 def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of zeros; for the sparse layouts, one that stores no value."""
+    if any(isinstance(extent, int) and extent < 0 for extent in _shape(size)):
+        shape = _shape(size)
+        wrong = next(extent for extent in shape if extent < 0)
+        raise worded("zeros of a negative size", **{"-1: [-1]": f"{wrong}: {list(shape)}"})
     return empty(*size, **options)
 
 
 def empty_like(tensor: Tensor, **options: Any) -> Tensor:
     """A new tensor with the options of another where none are given."""
     given = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device, **options}
-    return empty(tensor.shape, **given)
+    made = empty(tensor.shape, **given)
+    if made.layout is strided and tensor.layout is strided and "memory_format" not in options:
+        made._strides = dense_strides_like(tensor._sizes, tensor._strides)
+    return made
 
 
-def tensor(data: Any, **options: Any) -> Tensor:
-    """A tensor of the shape of nested lists."""
-    shape: list[int] = []
-    item = data
-    while isinstance(item, (list, tuple)):
-        shape.append(len(item))
-        item = item[0] if item else None
-    options.setdefault("dtype", _dtype_of(item))
-    return empty(shape, **options)
+def zeros_like(tensor: Tensor, **options: Any) -> Tensor:
+    return empty_like(tensor, **options)
 
 
-def full(size: Sequence[int], value: Any, **options: Any) -> Tensor:
+def ones_like(tensor: Tensor, **options: Any) -> Tensor:
+    return _filled(empty_like(tensor, **options), 1)
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A copy of nested sequences, numbers, an array or a tensor."""
+    where = None if device is None else Device(device)
+    return construct.tensor_from_data(data, dtype, where, requires_grad, pin_memory)
+
+
+def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
+    """The same, but of an array or a tensor itself if it fits."""
+    return construct.as_tensor(data, dtype, None if device is None else Device(device))
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor that shares an array's memory."""
+    return construct.from_numpy(array)
+
+
+def full(size: Sequence[int], fill_value: Any, **options: Any) -> Tensor:
     """A tensor of one value, whose type is the dtype's if none is given."""
-    options.setdefault("dtype", _dtype_of(value))
-    return empty(size, **options)
+    if options.get("dtype") is None:
+        options["dtype"] = construct.infer_dtype(fill_value)
+    return _filled(empty(size, **options), fill_value)
 
 
 def arange(*bounds: Any, **options: Any) -> Tensor:
     """The numbers from a start (0) to an end, by a step (1)."""
     start, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    whole = all(isinstance(bound, int) for bound in bounds)
-    options.setdefault("dtype", int64 if whole else float32)
-    return empty(max(0, math.ceil((end - start) / step)), **options)
+    if options.get("dtype") is None:
+        whole = all(isinstance(bound, int) for bound in (start, end, step))
+        options["dtype"] = int64 if whole else get_default_dtype()
+    count = arange_size(start, end, step, options["dtype"])
+    made = empty(count, **options)
+    if not made.is_meta:
+        check_dtype("arange", made.dtype)
+        store(made, arange_values(start, step, count, made.dtype))
+    return made
 
 
-def eye(rows: int, columns: int | None = None, **options: Any) -> Tensor:
+def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
-    return empty(rows, rows if columns is None else columns, **options)
-
-
-def _dtype_of(value: Any) -> DType:
-    if isinstance(value, bool):
-        return DTYPES["bool"]
-    if isinstance(value, complex):
-        return DTYPES["complex64"]
-    return int64 if isinstance(value, int) else float32
+    columns = n if m is None else m
+    for name, size in (("n", n), ("m", columns)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    made = empty(n, columns, **options)
+    if not made.is_meta:
+        check_dtype("eye", made.dtype)
+        store(made, np.eye(n, columns))
+    return made
 
 
 def sparse_coo_tensor(
     indices: Any = None, values: Any = None, size: Sequence[int] = (), **options: Any
 ) -> Tensor:
     """A sparse tensor of these values at these indices."""
-    return _sparse(sparse_coo, values, size, options)
+    return _sparse(sparse_coo, (indices,), values, size, options)
 
 
 def sparse_csr_tensor(
-    compressed: Any, plain: Any, values: Any, size: Sequence[int] = (), **options: Any
+    crow_indices: Any, col_indices: Any, values: Any, size: Sequence[int] = (), **options: Any
 ) -> Tensor:
     """A tensor that stores rows by the bounds of their values and their columns."""
-    return _sparse(LAYOUTS["sparse_csr"], values, size, options)
+    return _sparse(LAYOUTS["sparse_csr"], (crow_indices, col_indices), values, size, options)
 
 
 def sparse_csc_tensor(
-    compressed: Any, plain: Any, values: Any, size: Sequence[int] = (), **options: Any
+    ccol_indices: Any, row_indices: Any, values: Any, size: Sequence[int] = (), **options: Any
 ) -> Tensor:
     """A tensor that stores columns by the bounds of their values and their rows."""
-    return _sparse(LAYOUTS["sparse_csc"], values, size, options)
+    return _sparse(LAYOUTS["sparse_csc"], (ccol_indices, row_indices), values, size, options)
 
 
-def _sparse(layout: Layout, values: Any, size: Sequence[int], options: dict[str, Any]) -> Tensor:
-    if values is not None:
-        stored = values if isinstance(values, Tensor) else tensor(values)
-        options.setdefault("dtype", stored.dtype)
-    return empty(tuple(size), layout=layout, **options)
+def _sparse(
+    layout: Layout,
+    indices: tuple[Any, ...],
+    values: Any,
+    size: Sequence[int],
+    options: dict[str, Any],
+) -> Tensor:
+    if values is None:
+        return empty(tuple(size), layout=layout, **options)
+    stored = construct.as_tensor(values, options.get("dtype"))
+    made = empty(tuple(size), layout=layout, **{**options, "dtype": stored.dtype})
+    parts = [construct.as_tensor(part) for part in indices]
+    if not made.is_meta:
+        if layout is sparse_coo:
+            made._content = sparse.Coordinates(parts[0], stored)
+        else:
+            made._content = sparse.Compressed(parts[0], parts[1], stored)
+    return made
 
 
 def _efficientzerotensor(
@@ -179,7 +274,7 @@ def _efficientzerotensor(
     """A tensor of zeros that stores nothing."""
     zero = functionality_bit(DispatchKey.ZeroTensor)
     return Tensor._make(
-        _shape(size), dtype or float32, device=Device(device or "cpu"), extra_keys=zero
+        _shape(size), dtype or get_default_dtype(), device=Device(device or "cpu"), extra_keys=zero
     )
 
 
@@ -190,14 +285,18 @@ def _neg_view(tensor: Tensor) -> Tensor:
 
 def quantize_per_tensor(tensor: Tensor, scale: float, zero_point: int, dtype: DType) -> Tensor:
     """A quantized copy of a float32 tensor."""
-    return Tensor._make(tensor.shape, dtype, device=tensor.device)
+    made = Tensor._make(tensor.shape, dtype, device=tensor.device)
+    quantized.quantize(made, tensor, quantized.Quantizer(float(scale), int(zero_point)))
+    return made
 
 
 def _empty_affine_quantized(
     size: Sequence[int], *, dtype: DType, scale: float = 1.0, zero_point: int = 0
 ) -> Tensor:
     """An uninitialised quantized tensor."""
-    return Tensor._make(tuple(size), dtype)
+    made = Tensor._make(tuple(size), dtype)
+    made._content = quantized.Quantizer(float(scale), int(zero_point))
+    return made
 
 
 def nested_tensor(
@@ -206,6 +305,7 @@ def nested_tensor(
     """A tensor whose rows are tensors of different shapes (the strided nested layout)."""
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
+    made._content = tuple(tensors)
     made._keys = made._keys & ~mask_of(DispatchKey.Dense) | nested
     if not made.is_inference():
         made._keys |= mask_of(DispatchKey.AutogradNestedTensor)

@@ -1,31 +1,51 @@
-"""A tensor's metadata: what its dispatch keys are made of.
+"""Tensors: a geometry over a storage, a dtype, a device, flags and a keyset.
 
-Mirrors the part of ``c10/core/TensorImpl.h`` that decides ``key_set()``.  There is no storage
-yet: shapes, flags and keys follow torch's rules, values do not exist.
+Mirrors ``c10/core/TensorImpl.h``, and of ``torch/csrc/autograd/python_variable.cpp`` what every
+tensor answers about itself.  Where elements lie is computed in :mod:`geometry` and :mod:`views`;
+how they are read, written and converted in :mod:`copying` and :mod:`conversions`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.tensor import (
+    conversions,
+    copying,
+    geometry,
+    layouts,
+    numpy_bridge,
+    printing,
+    sparse,
+    views,
+)
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
+    MEMORY_FORMATS,
     MKLDNN_DTYPES,
     DType,
     Layout,
+    memory_format,
     mkldnn,
+    sparse_compressed,
     sparse_coo,
     strided,
 )
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
+from mindtorch_v2.tensor.version import VersionCounter
 
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
+_ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 
 _REAL_OF_COMPLEX: Final = {
@@ -36,35 +56,56 @@ _REAL_OF_COMPLEX: Final = {
 _TO_MKLDNN_DTYPES: Final = frozenset(
     DTYPES[name] for name in ("float32", "bfloat16", "float16", "uint8", "int8")
 )
+_WITHOUT_STORAGE: Final = {
+    sparse_coo: "SparseTensorImpl",
+    mkldnn: "OpaqueTensorImpl",
+    **dict.fromkeys(sparse_compressed, "SparseCsrTensorImpl"),
+}
+"""Layouts whose tensors have no storage, and the C++ class of those tensors."""
 
 
 class Tensor:
-    """Metadata of a tensor: shape (in elements), dtype, device, layout, flags and keyset."""
+    """Elements of one dtype in a shape."""
 
     __slots__ = (
         "__weakref__",
+        "_base_tensor",
+        "_content",
+        "_device",
+        "_dtype",
+        "_is_leaf",
         "_keys",
+        "_layout",
         "_requires_grad",
-        "device",
-        "dtype",
-        "is_leaf",
-        "layout",
-        "shape",
+        "_sizes",
+        "_storage",
+        "_storage_offset",
+        "_strides",
+        "_versions",
     )
     __module__ = "mindtorch_v2"
 
-    shape: tuple[int, ...]
-    dtype: DType
-    device: Device
-    layout: Layout
-    is_leaf: bool
-    """Whether no operation on a tensor that requires grad made it."""
+    _sizes: Size
+    _strides: tuple[int, ...]
+    _storage_offset: int
+    _storage: UntypedStorage | None
+    """None where the layout has none."""
+    _dtype: DType
+    _device: Device
+    _layout: Layout
     _keys: int
+    _requires_grad: bool
+    _is_leaf: bool
+    _content: Any
+    """What a tensor of a special layout or dtype has besides or in place of a storage."""
+    _versions: VersionCounter
+    _base_tensor: Tensor | None
+    """Of a differentiable view, the tensor that it is, at last, a view of."""
 
     @classmethod
     def _make(
         cls,
-        shape: tuple[int, ...],
+        shape: Sequence[int],
         dtype: DType,
         layout: Layout = strided,
         device: Device | None = None,
@@ -72,73 +113,204 @@ class Tensor:
         extra_keys: int = 0,
         inference: bool | None = None,
         requires_grad: bool = False,
+        storage: UntypedStorage | None = None,
+        strides: tuple[int, ...] | None = None,
+        offset: int = 0,
     ) -> Tensor:
-        """A new tensor; ``inference`` says whether it has no autograd keys, by default as the mode.
+        """A new tensor, of zeros without a ``storage``.
 
-        Raises as computeDispatchKey does, and RuntimeError for a gradient that the dtype
-        cannot have.
+        ``inference`` says whether it has no autograd keys, by default as the mode.  Raises as
+        computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
         where = device or Device("cpu")
         keys = mask_of(compute_dispatch_key(dtype, layout, where.type)) | extra_keys
         self = cls.__new__(cls)
-        self.shape, self.dtype, self.layout, self.device = shape, dtype, layout, where
+        self._dtype, self._layout, self._device = dtype, layout, where
+        self._sizes, self._storage_offset = Size._of(shape), offset
+        self._strides = geometry.contiguous_strides(shape) if strides is None else strides
+        if storage is None and layout not in _WITHOUT_STORAGE:
+            count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
+            storage = UntypedStorage._of(count, where)
+        self._storage = storage
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
-        self._requires_grad, self.is_leaf = False, True
-        if requires_grad:
-            if not (dtype.is_floating_point or dtype.is_complex):
-                raise RuntimeError(
-                    "Only Tensors of floating point and complex dtype can require gradients"
-                )
-            self._requires_grad = True
+        self._requires_grad, self._is_leaf = False, True
+        self._versions, self._base_tensor, self._content = VersionCounter(), None, None
+        self._set_requires_grad(requires_grad)
         return self
 
-    def __repr__(self) -> str:
-        """As torch prints a meta tensor; there are no values to print for others yet."""
-        parts = ["..."]
-        if self.device.type != "cpu":
-            parts.append(f"device='{self.device}'")
-        parts.append(f"size={self.shape}")
-        if self.dtype is not DTYPES["float32"]:
-            parts.append(f"dtype={self.dtype}")
-        if self.layout is not strided:
-            parts.append(f"layout={self.layout}")
-        if self._requires_grad:
-            parts.append("requires_grad=True")
-        return f"tensor({', '.join(parts)})"
+    def _set_requires_grad(self, requires_grad: bool) -> None:
+        """At construction; :meth:`requires_grad_` is for tensors that exist."""
+        if requires_grad and not self._is_differentiable():
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
+        self._requires_grad = requires_grad
 
-    # --- questions ----------------------------------------------------------------------------
+    def _is_differentiable(self) -> bool:
+        return self._dtype.is_floating_point or self._dtype.is_complex
+
+    def __repr__(self) -> str:
+        return printing.tensor_str(self)
+
+    def __format__(self, spec: str) -> str:
+        if not self._sizes and not self.is_meta and type(self) is Tensor:
+            formatted: str = self.item().__format__(spec)
+            return formatted
+        return object.__format__(self, spec)
+
+    # --- geometry -----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return self._sizes
+
+    def size(self, dim: int | None = None) -> Size | int:
+        if dim is None:
+            return self._sizes
+        return self._sizes[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        if dim is None:
+            return self._strides
+        return self._strides[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
+
+    def storage_offset(self) -> int:
+        return self._storage_offset
+
+    def dim(self) -> int:
+        return len(self._sizes)
+
+    ndimension = dim
+
+    @property
+    def ndim(self) -> int:
+        return len(self._sizes)
+
+    def numel(self) -> int:
+        return geometry.numel(self._sizes)
+
+    nelement = numel
+
+    def is_contiguous(
+        self, *, memory_format: memory_format = MEMORY_FORMATS["contiguous_format"]
+    ) -> bool:
+        return geometry.is_contiguous(self._sizes, self._strides, memory_format)
+
+    def __len__(self) -> int:
+        if not self._sizes:
+            raise TypeError("len() of a 0-d tensor")
+        return self._sizes[0]
+
+    # --- storage ------------------------------------------------------------------------------
+
+    def untyped_storage(self) -> UntypedStorage:
+        if self._storage is None:
+            raise NotImplementedError(f"Cannot access storage of {_WITHOUT_STORAGE[self._layout]}")
+        return self._storage
+
+    def data_ptr(self) -> int:
+        """The address of the first element; 0 if there is none."""
+        if self._storage is None:
+            raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        start = self._storage.data_ptr()
+        if not start or not self.numel():
+            return 0
+        return start + self._storage_offset * self._dtype.itemsize
+
+    def _bytes(self) -> Bytes:
+        """The bytes of the storage."""
+        return self.untyped_storage()._memory()
+
+    def element_size(self) -> int:
+        return self._dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel() * self._dtype.itemsize
+
+    # --- dtype, device, flags -----------------------------------------------------------------
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def device(self) -> Device:
+        return self._device
+
+    @property
+    def layout(self) -> Layout:
+        return self._layout
+
+    def get_device(self) -> int:
+        index = self._device.index
+        return -1 if index is None else index
 
     @property
     def requires_grad(self) -> bool:
-        return self._requires_grad
+        """Its own flag, or as a view that nobody recorded, its base's."""
+        base = self._base_tensor
+        return self._requires_grad or (base is not None and base.requires_grad)
 
-    def dim(self) -> int:
-        return len(self.shape)
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no operation on a tensor that requires grad made it."""
+        return self._is_leaf
+
+    @property
+    def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self._versions.value
+
+    @property
+    def _base(self) -> Tensor | None:
+        return self._base_tensor
+
+    def _is_view(self) -> bool:
+        return self._base_tensor is not None
 
     def is_inference(self) -> bool:
         """Whether it was made in inference mode: it has neither autograd nor version keys."""
         return not self._keys & _ADINPLACE_OR_VIEW
 
     @property
+    def is_cpu(self) -> bool:
+        return self._device.type == "cpu"
+
+    @property
     def is_meta(self) -> bool:
-        return self.device.type == "meta"
+        return self._device.type == "meta"
 
     @property
     def is_sparse(self) -> bool:
-        return self.layout is sparse_coo
+        return self._layout is sparse_coo
 
     @property
     def is_quantized(self) -> bool:
-        return self.dtype._is_quantized
+        return self._dtype._is_quantized
 
     @property
     def is_mkldnn(self) -> bool:
-        return self.layout is mkldnn
+        return self._layout is mkldnn
 
     @property
     def is_nested(self) -> bool:
         return bool(self._keys & functionality_bit(DispatchKey.NestedTensor))
+
+    def is_floating_point(self) -> bool:
+        return self._dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self._dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self._dtype.is_signed
 
     def is_conj(self) -> bool:
         return bool(self._keys & _CONJUGATE)
@@ -146,39 +318,120 @@ class Tensor:
     def is_neg(self) -> bool:
         return bool(self._keys & _NEGATIVE)
 
+    def _is_zerotensor(self) -> bool:
+        return bool(self._keys & _ZERO)
+
+    def _lazy_bits(self) -> int:
+        return self._keys & (_CONJUGATE | _NEGATIVE)
+
+    # --- parts --------------------------------------------------------------------------------
+
+    def _nnz(self) -> int:
+        return sparse.count_stored(self)
+
+    def _indices(self) -> Tensor:
+        return sparse.coordinates(self).indices
+
+    def _values(self) -> Tensor:
+        return sparse.coordinates(self).values
+
+    # --- values -------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        return conversions.item(self)
+
+    def tolist(self) -> Any:
+        return conversions.to_list(self)
+
+    def numpy(self, *, force: bool = False) -> Array:
+        return numpy_bridge.to_numpy(self, force=force)
+
+    def __array__(self, dtype: Any = None) -> Array:
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __bool__(self) -> bool:
+        return conversions.truth(self)
+
+    def __int__(self) -> int:
+        return conversions.integer(self)
+
+    def __float__(self) -> float:
+        return conversions.floating(self)
+
+    def __complex__(self) -> complex:
+        return conversions.complex_number(self)
+
+    def __index__(self) -> int:
+        return conversions.index(self)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return views.iterate(self)
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return views.get_item(self, index)
+
     # --- views: as much an inference tensor as their base --------------------------------------
 
-    def _view(self, shape: tuple[int, ...], flip: int = 0, dtype: DType | None = None) -> Tensor:
+    def _as_view(
+        self,
+        sizes: Sequence[int],
+        strides: tuple[int, ...],
+        offset: int,
+        *,
+        flip: int = 0,
+        dtype: DType | None = None,
+    ) -> Tensor:
+        """A view of the same storage; ``flip`` are lazy bits that become their opposite."""
         view = Tensor.__new__(Tensor)
-        view.shape, view.dtype = shape, dtype or self.dtype
-        view.layout, view.device = self.layout, self.device
+        view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
+        view._storage, view._dtype = self._storage, dtype or self._dtype
+        view._layout, view._device = self._layout, self._device
+        view._content = self._content
         view._keys = self._keys ^ flip
-        view._requires_grad = self._requires_grad
-        view.is_leaf = not self._requires_grad
+        view._requires_grad = self.requires_grad and not tls.is_inference_mode_enabled()
+        view._is_leaf = not view._requires_grad
+        view._versions = self._versions
+        view._base_tensor = None if self.is_inference() else self._root()
         return view
+
+    def _root(self) -> Tensor:
+        """What views of this tensor are, at last, views of."""
+        return self if self._base_tensor is None else self._base_tensor
+
+    def _alias(self, flip: int = 0) -> Tensor:
+        return self._as_view(self._sizes, self._strides, self._storage_offset, flip=flip)
 
     def detach(self) -> Tensor:
-        view = self._view(self.shape)
-        view._requires_grad, view.is_leaf = False, True
-        return view
-
-    def t(self) -> Tensor:
-        return self._view(self.shape[::-1])
-
-    def view(self, *shape: int) -> Tensor:
-        return self._view(shape)
+        """The same elements without history: no view for autograd, but changes are counted."""
+        twin = self._alias()
+        twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
+        return twin
 
     @property
     def data(self) -> Tensor:
-        return self.detach()
+        """The same elements without history, whose changes nobody counts."""
+        twin = self.detach()
+        twin._versions = VersionCounter()
+        return twin
+
+    def t(self) -> Tensor:
+        return views.permute(self, range(len(self._sizes) - 1, -1, -1))
+
+    def view(self, *shape: Any) -> Tensor:
+        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+        return views.view(self, sizes)
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        return views.transpose(self, dim0, dim1)
 
     @property
     def T(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self._view(self.shape[::-1])
+        return self.t()
 
     @property
     def mT(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self._view((*self.shape[:-2], self.shape[-1], self.shape[-2]))
+        return views.transpose(self, -2, -1)
 
     @property
     def mH(self) -> Tensor:  # noqa: N802 (torch's name)
@@ -190,39 +443,47 @@ class Tensor:
 
     def conj(self) -> Tensor:
         """Lazily: the Conjugate key flips.  A sparse tensor is computed, a real one returned."""
-        if not self.dtype.is_complex:
+        if not self._dtype.is_complex:
             return self
-        if self.layout is not strided:
+        if self._layout is not strided:
             return self._fresh()
-        return self._view(self.shape, flip=_CONJUGATE)
+        return self._alias(flip=_CONJUGATE)
 
     def _neg_view(self) -> Tensor:
-        return self._view(self.shape, flip=_NEGATIVE)
+        return self._alias(flip=_NEGATIVE)
 
     @property
     def real(self) -> Tensor:
-        return self._part(0) if self.dtype.is_complex else self
+        return self._part(0, 0) if self._dtype.is_complex else self
 
     @property
     def imag(self) -> Tensor:
-        if not self.dtype.is_complex:
+        if not self._dtype.is_complex:
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-        return self._part(_NEGATIVE if self.is_conj() else 0)
+        return self._part(1, _NEGATIVE if self.is_conj() else 0)
 
-    def _part(self, flip: int) -> Tensor:
-        conjugate = _CONJUGATE if self.is_conj() else 0
-        return self._view(self.shape, flip ^ conjugate, _REAL_OF_COMPLEX[self.dtype])
+    def _part(self, place: int, flip: int) -> Tensor:
+        """The real (0) or imaginary (1) half of each element."""
+        return self._as_view(
+            self._sizes,
+            tuple(2 * stride for stride in self._strides),
+            2 * self._storage_offset + place,
+            flip=flip ^ (_CONJUGATE if self.is_conj() else 0),
+            dtype=_REAL_OF_COMPLEX[self._dtype],
+        )
 
     # --- new tensors: inference tensors as the mode says ---------------------------------------
 
     def _fresh(self, **options: Any) -> Tensor:
-        settings = {"dtype": self.dtype, "layout": self.layout, "device": self.device, **options}
-        tensor = Tensor._make(self.shape, **settings)
-        floats = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+        """A copy, converted to the options that are given."""
+        settings = {"dtype": self._dtype, "layout": self._layout, "device": self._device, **options}
+        strides = geometry.dense_strides_like(self._sizes, self._strides)
+        copy = Tensor._make(self._sizes, strides=strides, **settings)
+        layouts.copy_contents(copy, self)
         recording = not tls.is_inference_mode_enabled()
-        tensor._requires_grad = self._requires_grad and floats and recording
-        tensor.is_leaf = not tensor._requires_grad
-        return tensor
+        copy._requires_grad = self.requires_grad and copy._is_differentiable() and recording
+        copy._is_leaf = not copy._requires_grad
+        return copy
 
     def clone(self) -> Tensor:
         return self._fresh()
@@ -232,6 +493,7 @@ class Tensor:
         *targets: DType | Device | str | Tensor,
         dtype: DType | None = None,
         device: Device | str | None = None,
+        copy: bool = False,
     ) -> Tensor:
         """Converted to a dtype and moved to a device; itself if it is there already."""
         for target in targets:
@@ -241,9 +503,9 @@ class Tensor:
                 dtype = target
             else:
                 device = target
-        where = self.device if device is None else Device(device)
-        kind = dtype or self.dtype
-        if kind is self.dtype and where.type == self.device.type:
+        where = self._device if device is None else Device(device)
+        kind = dtype or self._dtype
+        if kind is self._dtype and where.type == self._device.type and not copy:
             return self
         return self._fresh(dtype=kind, device=where)
 
@@ -263,7 +525,7 @@ class Tensor:
         return self._fresh(layout=strided)
 
     def to_mkldnn(self) -> Tensor:
-        if self.dtype not in _TO_MKLDNN_DTYPES:
+        if self._dtype not in _TO_MKLDNN_DTYPES:
             raise RuntimeError(
                 "dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input"
             )
@@ -281,14 +543,14 @@ class Tensor:
     # --- changes ------------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if not self.is_leaf and not requires_grad:
+        if not self._is_leaf and not requires_grad:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
                 "computed variable in a subgraph that doesn't require differentiation use "
                 "var_no_grad = var.detach()."
             )
         if requires_grad:
-            if not (self.dtype.is_floating_point or self.dtype.is_complex):
+            if not self._is_differentiable():
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if self.is_inference() and not tls.is_inference_mode_enabled():
                 raise RuntimeError(
@@ -296,6 +558,16 @@ class Tensor:
                     "is not allowed."
                 )
         self._requires_grad = requires_grad
+        return self
+
+    def fill_(self, value: Any) -> Tensor:
+        copying.fill(self, value)
+        self._versions.bump()
+        return self
+
+    def zero_(self) -> Tensor:
+        copying.zero(self)
+        self._versions.bump()
         return self
 
 

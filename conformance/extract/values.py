@@ -1,0 +1,188 @@
+"""Extracts what tensors with values can do: which kernels take which dtypes, promotion, limits.
+
+Each fact is what torch answers when it is asked; nothing here is known beforehand.
+"""
+
+import operator
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from conformance.extract import ExtractionError
+from conformance.extract.tensors import dtypes
+
+#: What refuses a dtype, to a call that reaches it.
+KERNELS: dict[str, Callable[[torch.dtype], object]] = {
+    "item": lambda dtype: made(dtype).item(),
+    "tolist": lambda dtype: made(dtype).tolist(),
+    "tensor": lambda dtype: torch.tensor([1], dtype=dtype),
+    "fill_": lambda dtype: torch.empty(2, dtype=dtype).fill_(1),
+    "fill_one": lambda dtype: torch.empty(1, dtype=dtype).fill_(1),
+    "clone": lambda dtype: made(dtype).clone(),
+    "convert_from": lambda dtype: made(dtype).to(torch.float64 if is_f32(dtype) else torch.float32),
+    "convert_to": lambda dtype: torch.ones(1, dtype=other_than(dtype)).to(dtype),
+    "arange": lambda dtype: torch.arange(3, dtype=dtype),
+    "eye": lambda dtype: torch.eye(2, dtype=dtype),
+    "numpy": lambda dtype: made(dtype).numpy(),
+    "storage": lambda dtype: repr(made(dtype).storage()),
+    "set_default_dtype": lambda dtype: set_default(dtype),
+    "finfo": lambda dtype: torch.finfo(dtype),
+    "iinfo": lambda dtype: torch.iinfo(dtype),
+}
+
+#: Messages and answers whose words are the release's.
+WORDS: dict[str, Callable[[], object]] = {
+    "unpack an int": lambda: torch.tensor(2**63),
+    "add a list to a Size": lambda: operator.add(torch.Size([1]), [1]),
+    "bounds of arange": lambda: torch.arange(5, 0),
+    "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
+    "zeros of a negative size": lambda: torch.zeros(-1),
+    "pin_memory": lambda: torch.empty(1, pin_memory=True),
+    "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
+}
+
+#: Questions that releases answer differently, each with yes or no.
+HABITS: dict[str, Callable[[], bool]] = {
+    "a tuple plus a Size is a Size": lambda: isinstance(
+        operator.add((1,), torch.Size([1])), torch.Size
+    ),
+    "arange takes a step below 1 in int32": lambda: bool(
+        torch.arange(0, 1, 0.5, dtype=torch.int32).numel()
+    ),
+    "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
+}
+
+
+def extract() -> dict[str, Any]:
+    """The section ``values.json``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "cpp_names": {short(dtype): cpp_name(dtype) for dtype in dtypes()},
+            "c_types": {short(dtype): c_type(dtype) for dtype in dtypes()},
+            "refusals": {name: refusals(call) for name, call in KERNELS.items()},
+            "promotions": promotions(),
+            "words": {name: list(refusal(call)) for name, call in WORDS.items()},
+            "habits": {name: answer(ask) for name, ask in HABITS.items()},
+            "finfo": limits(torch.finfo, ("bits", "eps", "max", "min", "tiny", "resolution")),
+            "iinfo": limits(torch.iinfo, ("bits", "max", "min")),
+        }
+
+
+def short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def is_f32(dtype: torch.dtype) -> bool:
+    return dtype is torch.float32
+
+
+def other_than(dtype: torch.dtype) -> torch.dtype:
+    return torch.float64 if is_f32(dtype) else torch.float32
+
+
+def made(dtype: torch.dtype) -> torch.Tensor:
+    return torch.from_numpy(np.zeros(dtype.itemsize, np.uint8)).view(dtype)
+
+
+def set_default(dtype: torch.dtype) -> None:
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(dtype)
+    finally:
+        torch.set_default_dtype(before)
+
+
+def cpp_name(dtype: torch.dtype) -> str:
+    """The name in ``c10::ScalarType``, which messages of kernels show."""
+    _, message = refusal(lambda: torch.ones(1, dtype=other_than(dtype)).dot(made(dtype)))
+    return message.rpartition(" ")[2]
+
+
+def c_type(dtype: torch.dtype) -> str | None:
+    """The C++ type of its elements, as messages show it; None where no number is too large."""
+    for number in (1j, 1e300 + 0j):
+        try:
+            torch.full((2,), number, dtype=dtype)
+        except RuntimeError as error:
+            found = re.search("converted to type (.*) without overflow", str(error))
+            return found and found[1]
+    return None
+
+
+def answer(ask: Callable[[], bool]) -> bool:
+    """Yes or no; to raise is a no."""
+    try:
+        return ask()
+    except (RuntimeError, TypeError):
+        return False
+
+
+def refusal(call: Callable[[], object]) -> tuple[str, str]:
+    """Type and message of what a call raises."""
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__, str(error)
+    raise ExtractionError("a call that torch used to refuse was taken; look at values.py")
+
+
+def refusals(call: Callable[[torch.dtype], object]) -> list[dict[str, Any]]:
+    """Each error that a call raises, once, and the dtypes for which it does.
+
+    ``{}`` in a message stands for the C++ name of the dtype, ``{dtype}`` for Python's.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for dtype in dtypes():
+        try:
+            call(dtype)
+        except Exception as error:
+            message = str(error).partition("\n")[0]
+            if "Could not run" in message:
+                continue  # the dispatcher's own words, which follow from the registrations
+            message = message.replace(str(dtype), "{dtype}").replace(cpp_name(dtype), "{}")
+            found.setdefault((type(error).__name__, message), []).append(short(dtype))
+    return [
+        {"error": error, "message": message, "dtypes": names}
+        for (error, message), names in found.items()
+    ]
+
+
+def promotions() -> list[list[int]]:
+    """``promote_types`` of every two dtypes, by their places in ``cpp_names``; -1 if refused."""
+    places = {dtype: place for place, dtype in enumerate(dtypes())}
+    return [[promoted(one, two, places) for two in places] for one in places]
+
+
+def promoted(one: torch.dtype, two: torch.dtype, places: dict[torch.dtype, int]) -> int:
+    try:
+        return places[torch.promote_types(one, two)]
+    except RuntimeError:
+        return -1
+
+
+def limits(ask: Callable[[torch.dtype], Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """What ``finfo`` or ``iinfo`` say of each dtype that they take."""
+    found: dict[str, Any] = {}
+    for dtype in dtypes():
+        try:
+            info = ask(dtype)
+            found[short(dtype)] = {name: getattr(info, name) for name in (*names, "dtype")}
+        except (TypeError, RuntimeError):
+            continue
+        found[short(dtype)]["repr"] = repr(info)
+    return found
+
+
+def widths_without_sci_mode() -> int:
+    """How many widths the columns have where numbers that ask for scientific notation get none."""
+    torch.set_printoptions(sci_mode=False)
+    try:
+        shown = repr(torch.tensor([1e-6, 1e6]))
+    finally:
+        torch.set_printoptions(profile="default")
+    return len({len(column) for column in shown[len("tensor([") : -len("])")].split(", ")})

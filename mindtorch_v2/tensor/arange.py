@@ -1,0 +1,58 @@
+"""The numbers of ``arange``: how many, and which.
+
+Mirrors ``arange_out`` in ``aten/src/ATen/native/RangeFactories.cpp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import HABITS, check_dtype, worded
+
+_FLOAT64: Final = DTYPES["float64"]
+
+
+def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
+    """How many numbers there are; raises for bounds and steps that make no range."""
+    low, high, by = (float(scalar_to(number, _FLOAT64)) for number in (start, end, step))
+    if not by:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
+    if (high < low) if by > 0 else (high > low):
+        raise worded("bounds of arange")
+    if _counts_in_integers(dtype):
+        first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
+        if not each:
+            raise worded("integer step of arange")
+        return max(0, -((first - last) // each))
+    return math.ceil((high - low) / by)
+
+
+def _counts_in_integers(dtype: DType) -> bool:
+    if dtype is int64:
+        return True
+    whole = not (dtype.is_floating_point or dtype.is_complex)
+    return whole and not HABITS["arange takes a step below 1 in int32"]
+
+
+def _shown(number: Any) -> str:
+    """As C++ streams a double."""
+    return f"{number:g}"
+
+
+def arange_values(start: Any, step: Any, count: int, dtype: DType) -> Array:
+    """``start`` and ``count - 1`` steps from it."""
+    check_dtype("arange", dtype)
+    whole = not dtype.is_floating_point
+    places = np.arange(count, dtype=np.int64 if whole else np.float64)
+    if whole:
+        start, step = scalar_to(start, int64), scalar_to(step, int64)
+    values: Array = start + step * places
+    return values

@@ -1,0 +1,191 @@
+"""Tensors from Python data: nested sequences, numbers, arrays and other tensors.
+
+Mirrors ``torch/csrc/utils/tensor_new.cpp``.  Arguments are parsed already.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor import numpy_bridge
+from mindtorch_v2.tensor.copying import store_bits
+from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
+from mindtorch_v2.tensor.support import promote_types
+from mindtorch_v2.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MAX_DIMS: Final = 128
+
+
+def tensor_from_data(
+    data: Any,
+    dtype: DType | None = None,
+    device: Device | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``torch.tensor``: a copy, and a leaf."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.clone().detach() or sourceTensor.clone().detach().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=3,
+        )
+    made = new_from_data(data, dtype, device, copy=True, pin_memory=pin_memory)
+    made._set_requires_grad(requires_grad)
+    return made
+
+
+def as_tensor(data: Any, dtype: DType | None = None, device: Device | None = None) -> Tensor:
+    """``torch.as_tensor``: without a copy where it can be."""
+    return new_from_data(data, dtype, device, copy=False)
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor that shares an array's memory."""
+    storage, strides, dtype = numpy_bridge.storage_of(array)
+    return Tensor._make(array.shape, dtype, storage=storage, strides=strides)
+
+
+def new_from_data(
+    data: Any,
+    dtype: DType | None,
+    device: Device | None,
+    *,
+    copy: bool,
+    pin_memory: bool = False,
+) -> Tensor:
+    """``internal_new_from_data``; without ``dtype`` it is inferred."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type_name(data)}'")
+    if isinstance(data, Tensor):
+        if pin_memory:
+            raise RuntimeError("Can't pin tensor constructed from a variable")
+        source = data.detach() if copy else data
+        return source.to(device or data.device, dtype or data.dtype, copy=copy)
+    if isinstance(data, np.ndarray):
+        if pin_memory:
+            raise RuntimeError("Can't pin tensor constructed from numpy")
+        storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
+        shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
+        return shared.to(device or Device("cpu"), dtype or found, copy=copy)
+    sizes = compute_sizes(data)
+    return _from_sequence(data, sizes, dtype or infer_dtype(data), device or Device("cpu"))
+
+
+def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
+    if device.type == "meta":
+        return Tensor._make(sizes, dtype, device=device)
+    made = Tensor._make(sizes, dtype)
+    if numel(sizes):
+        numbers: list[Any] = []
+        _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
+        store_bits(made, pack_numbers(numbers, dtype).reshape(sizes))
+    return made.to(device, dtype)
+
+
+def _is_sequence(value: object) -> bool:
+    """``PySequence_Check``: whether a type has a slot for items by number; dicts do not count."""
+    return hasattr(type(value), "__getitem__") and not isinstance(value, (dict, type))
+
+
+def compute_sizes(data: Any) -> tuple[int, ...]:
+    """The lengths of the first item, of its first item, and so on."""
+    sizes: list[int] = []
+    while _is_sequence(data) and not _is_number(data):
+        sizes.append(len(data))
+        if len(sizes) > _MAX_DIMS:
+            raise ValueError(f"too many dimensions '{type_name(data)}'")
+        if not sizes[-1]:
+            break
+        try:
+            data = data[0]
+        except Exception:
+            raise ValueError(
+                f"could not determine the shape of object type '{type_name(data)}'"
+            ) from None
+    return tuple(sizes)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, np.generic) or (isinstance(value, Tensor) and not value._sizes)
+
+
+def _collect(data: Any, sizes: Sequence[int], dim: int, store: Callable[[Any], None]) -> None:
+    """Hand every number to ``store``, in order; ValueError where a length differs."""
+    if dim == len(sizes):
+        store(data)
+        return
+    try:
+        items = data if isinstance(data, (list, tuple)) else list(data)
+    except TypeError:
+        raise TypeError("not a sequence") from None
+    if len(items) != sizes[dim]:
+        raise ValueError(
+            f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(items)})"
+        )
+    for item in items:
+        if isinstance(item, np.ndarray):
+            _warn_of_arrays()
+        _collect(item, sizes, dim + 1, store)
+
+
+_warned: list[bool] = []
+
+
+def _warn_of_arrays() -> None:
+    """Once in a process, as TORCH_WARN_ONCE."""
+    if not _warned:
+        _warned.append(True)
+        warnings.warn(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+            "converting the list to a single numpy.ndarray with numpy.array() before converting "
+            "to a tensor.",
+            stacklevel=3,
+        )
+
+
+def infer_dtype(data: Any) -> DType:
+    """``infer_scalar_type``: the dtype to which every number of nested sequences promotes."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        return numpy_bridge.dtype_of(np.asarray(data))
+    if isinstance(data, bool):
+        return DTYPES["bool"]
+    if isinstance(data, float):
+        return get_default_dtype()
+    if isinstance(data, int):
+        return int64
+    if isinstance(data, complex):
+        return default_complex_dtype()
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type_name(data)}'")
+    if _is_sequence(data):
+        return _infer_of_items(data)
+    raise RuntimeError(f"Could not infer dtype of {type_name(data)}")
+
+
+def _infer_of_items(data: Any) -> DType:
+    found: DType | None = None
+    for place in range(len(data)):
+        item = data[place]
+        if item is data:
+            raise TypeError("new(): self-referential lists are incompatible")
+        kind = infer_dtype(item)
+        found = kind if found is None else promote_types(found, kind)
+        if found is DTYPES["complex128"]:
+            break
+    return found or get_default_dtype()

@@ -1,0 +1,87 @@
+"""One-element tensors as Python numbers, and whole tensors as nested lists.
+
+Mirrors ``Tensor.item`` (``aten/src/ATen/native/Scalar.cpp``), ``torch/csrc/utils/tensor_list.cpp``
+and the number protocol of ``tools/autograd/templates/python_variable_methods.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mindtorch_v2.tensor.copying import value_array
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import check_dtype
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+
+def item(tensor: Tensor) -> Any:
+    """The one element as a Python number."""
+    count = numel(tensor._sizes)
+    if count != 1:
+        raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
+    if tensor.is_meta:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    check_dtype("item", tensor.dtype)
+    return value_array(tensor).reshape(()).item()
+
+
+def to_list(tensor: Tensor) -> Any:
+    """Nested lists of Python numbers; a number for a tensor without dimensions."""
+    if tensor.is_meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if tensor.layout is not strided:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    if numel(tensor._sizes):
+        check_dtype("tolist", tensor.dtype)
+    return value_array(tensor).tolist()
+
+
+def truth(tensor: Tensor) -> bool:
+    """``bool()``: whether the one element is nonzero."""
+    count = numel(tensor._sizes)
+    if count != 1:
+        what = "no values" if count == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+    return bool(item(tensor) != 0)
+
+
+def integer(tensor: Tensor) -> int:
+    """``int()``: the one element, cut to an integer."""
+    number = _one_number(tensor)
+    if isinstance(number, complex):
+        return int(_real_part(number, "int64_t"))
+    return int(number)
+
+
+def floating(tensor: Tensor) -> float:
+    """``float()``."""
+    number = _one_number(tensor)
+    return float(_real_part(number, "double") if isinstance(number, complex) else number)
+
+
+def complex_number(tensor: Tensor) -> complex:
+    """``complex()``."""
+    return complex(_one_number(tensor))
+
+
+def index(tensor: Tensor) -> int:
+    """``__index__``: of one element of an integer type, bool included."""
+    dtype = tensor.dtype
+    if numel(tensor._sizes) != 1 or dtype.is_floating_point or dtype.is_complex:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(item(tensor))
+
+
+def _one_number(tensor: Tensor) -> Any:
+    if numel(tensor._sizes) != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return item(tensor)
+
+
+def _real_part(number: complex, type_name: str) -> float:
+    if number.imag:
+        raise RuntimeError(f"value cannot be converted to type {type_name} without overflow")
+    return number.real

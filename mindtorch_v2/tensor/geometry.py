@@ -1,0 +1,138 @@
+"""Sizes and strides: how the elements of a strided tensor lie in its storage.
+
+Mirrors ``c10/core/Contiguity.h`` and ``c10/core/MemoryFormat.h``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
+
+CHANNELS_LAST: Final = {
+    MEMORY_FORMATS["channels_last"]: (1, 3, 2, 0),
+    MEMORY_FORMATS["channels_last_3d"]: (1, 4, 3, 2, 0),
+}
+"""Dimensions from the innermost to the outermost."""
+
+
+def numel(sizes: Sequence[int]) -> int:
+    return math.prod(sizes)
+
+
+def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a dense tensor in row-major order; a dimension of no size counts as one."""
+    return strides_in_order(sizes, range(len(sizes) - 1, -1, -1))
+
+
+def strides_in_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a dense tensor whose dimensions lie from the innermost on as in ``order``."""
+    strides = [0] * len(sizes)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(strides)
+
+
+def is_dense_in_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    """Whether elements lie without gaps in this order; dimensions of size 1 do not count."""
+    step = 1
+    for dim in order:
+        if sizes[dim] != 1:
+            if strides[dim] != step:
+                return False
+            step *= sizes[dim]
+    return True
+
+
+def is_contiguous(
+    sizes: Sequence[int], strides: Sequence[int], format: memory_format | None = None
+) -> bool:
+    """Whether a tensor is dense in a memory format; row-major unless it is a channels-last one."""
+    order = CHANNELS_LAST.get(format) if format is not None else None
+    if order is not None:
+        return len(order) == len(sizes) and is_dense_in_order(sizes, strides, order)
+    return 0 in sizes or is_dense_in_order(sizes, strides, range(len(sizes) - 1, -1, -1))
+
+
+def is_non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements fill a stretch of memory, in whatever order of dimensions."""
+    if len(sizes) == 1:
+        return sizes[0] < 2 or strides[0] == 1
+    return is_contiguous(sizes, strides) or _is_permuted_dense(sizes, strides)
+
+
+def _is_permuted_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    order = sorted(range(len(sizes)), key=lambda dim: (sizes[dim] < 2, strides[dim]))
+    step = 1
+    for dim in order:
+        if sizes[dim] < 2:
+            return True
+        if strides[dim] != step:
+            return False
+        step *= sizes[dim]
+    return True
+
+
+def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, itemsize: int) -> int:
+    """Bytes that a storage must have for a tensor of this geometry."""
+    if 0 in sizes:
+        return 0
+    last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    return (offset + last + 1) * itemsize
+
+
+def wrap_dim(dim: int, rank: int, *, scalar: bool = True) -> int:
+    """``dim`` counted from the front; IndexError out of range.
+
+    A tensor without dimensions has one for this purpose if ``scalar``.
+    """
+    if rank <= 0:
+        if not scalar:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        rank = 1
+    if not -rank <= dim < rank:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
+            f"but got {dim})"
+        )
+    return dim % rank
+
+
+def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every index of a shape, in row-major order."""
+    if not sizes:
+        yield ()
+        return
+    for place in range(sizes[0]):
+        for rest in positions(sizes[1:]):
+            yield (place, *rest)
+
+
+def dense_strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a dense copy, its dimensions in the same order (``at::infer_dense_strides``)."""
+    if is_non_overlapping_and_dense(sizes, strides):
+        return tuple(strides)
+    order = list(range(len(sizes) - 1, -1, -1))
+    for place in range(1, len(order)):  # an insertion sort: equal strides keep their order
+        moved = place
+        for earlier in range(place - 1, -1, -1):
+            answer = _comes_before(order[earlier], order[moved], sizes, strides)
+            if answer > 0:
+                order[earlier], order[moved] = order[moved], order[earlier]
+                moved = earlier
+            elif answer < 0:
+                break
+    return strides_in_order(sizes, order)
+
+
+def _comes_before(one: int, two: int, sizes: Sequence[int], strides: Sequence[int]) -> int:
+    """-1 if dimension ``one`` lies further in than ``two``, 1 if further out, 0 if unknown."""
+    if strides[one] == 0 or strides[two] == 0:
+        return 0
+    if strides[one] != strides[two]:
+        return -1 if strides[one] < strides[two] else 1
+    return 1 if sizes[one] > sizes[two] else 0

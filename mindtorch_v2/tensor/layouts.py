@@ -1,0 +1,62 @@
+"""Copies between layouts: dense, sparse, mkldnn, quantized.
+
+Mirrors ``aten/src/ATen/native/TensorConversions.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mindtorch_v2.tensor import copying, quantized, sparse
+from mindtorch_v2.tensor.dtype import jagged, mkldnn, sparse_compressed, sparse_coo, strided
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+_SPARSE = (sparse_coo, *sparse_compressed)
+
+
+def copy_contents(target: Tensor, source: Tensor) -> None:
+    """The values of ``source`` in the layout, dtype and device of ``target``."""
+    if source.is_nested:
+        target._content = source._content
+    elif source.layout is target.layout and source.layout in _SPARSE:
+        sparse.copy_parts(target, source)
+    elif target.layout in (strided, jagged):
+        _copy_to_dense(target, source)
+    elif target.layout is mkldnn:
+        target._content = dense(source).detach().clone()
+    else:
+        sparse.from_dense(target, dense(source))
+
+
+def _copy_to_dense(target: Tensor, source: Tensor) -> None:
+    if source.layout in _SPARSE:
+        sparse.to_dense(target, source)
+    elif source.layout is mkldnn:
+        copying.copy_values(target, dense(source))
+    elif source.is_quantized:
+        _copy_quantized(target, source)
+    else:
+        copying.copy_values(target, source)
+
+
+def _copy_quantized(target: Tensor, source: Tensor) -> None:
+    if not target.is_quantized:
+        quantized.dequantize(target, source)
+    elif not target.is_meta:
+        copying.store_bits(target, copying.raw_array(source))
+    if target.is_quantized:
+        target._content = source._content
+
+
+def dense(source: Tensor) -> Tensor:
+    """A dense tensor with the values of ``source``: itself, if it is one."""
+    if source.layout is mkldnn:
+        if source._content is None:
+            source._content = type(source)._make(source._sizes, source.dtype)
+        held: Tensor = source._content
+        return held
+    if source.layout in (strided, jagged):
+        return source
+    return source._fresh(layout=strided)

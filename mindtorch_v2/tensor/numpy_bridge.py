@@ -1,0 +1,135 @@
+"""NumPy arrays and tensors that share memory.
+
+Mirrors ``torch/csrc/utils/tensor_numpy.cpp``.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor.copying import raw_array
+from mindtorch_v2.tensor.dtype import DType, jagged, sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.elements import DTYPE_OF_NUMPY, Array
+from mindtorch_v2.tensor.geometry import numel, storage_bytes
+from mindtorch_v2.tensor.scalars import type_name
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.support import check_dtype, worded
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+_SUPPORTED: Final = (
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+    "uint32, uint16, uint8, and bool"
+)
+_NATIVE: Final = ("=", "|", "<" if sys.byteorder == "little" else ">")
+
+
+def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
+    """The array that shares the tensor's memory, or with ``force`` a copy where there is none."""
+    if tensor.layout is not strided:
+        raise worded("numpy of a sparse tensor", Sparse=_layout_name(tensor))
+    if not force:
+        _check_shareable(tensor)
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    check_dtype("numpy", plain.dtype)
+    if plain._storage is not None:
+        plain._storage._resizable = False
+    return raw_array(plain)
+
+
+def _layout_name(tensor: Tensor) -> str:
+    if tensor.layout is sparse_coo:
+        return "Sparse"
+    if tensor.layout is jagged:
+        return "Jagged"
+    return sparse_compressed.get(tensor.layout, "Mkldnn")
+
+
+def _check_shareable(tensor: Tensor) -> None:
+    if tensor.device.type != "cpu":
+        raise TypeError(
+            f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to "
+            "copy the tensor to host memory first."
+        )
+    obstacles = (
+        (tensor.requires_grad, "Tensor that requires grad", "detach"),
+        (tensor.is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
+        (tensor.is_neg(), "Tensor that has negative bit set", "resolve_neg"),
+    )
+    for stands, what, way in obstacles:
+        if stands:
+            raise RuntimeError(f"Can't call numpy() on {what}. Use tensor.{way}().numpy() instead.")
+
+
+def dtype_of(array: Array) -> DType:
+    """The dtype of an array's elements; TypeError for those that tensors do not have."""
+    found = DTYPE_OF_NUMPY.get(array.dtype.newbyteorder("="))
+    if found is None:
+        raise TypeError(
+            f"can't convert np.ndarray of type {_scalar_name(array.dtype)}. "
+            f"The only supported types are: {_SUPPORTED}."
+        )
+    return found
+
+
+def _scalar_name(kind: np.dtype[Any]) -> str:
+    return f"{kind.type.__module__}.{kind.type.__name__}"
+
+
+def storage_of(array: Any, *, warn: bool = True) -> tuple[UntypedStorage, tuple[int, ...], DType]:
+    """A storage of an array's memory, the strides of the array in elements, and its dtype."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_name(array)})")
+    if warn and not array.flags.writeable:
+        _warn_not_writable()
+    itemsize = array.itemsize
+    if any(stride % itemsize for stride in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. "
+            "Copy the numpy array to reallocate the memory."
+        )
+    strides = tuple(stride // itemsize for stride in array.strides)
+    if any(stride < 0 for stride in strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a "
+            "copy of your array  with array.copy().) "
+        )
+    if array.dtype.byteorder not in _NATIVE:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    dtype = dtype_of(array)
+    count = storage_bytes(array.shape, strides, 0, itemsize)
+    return UntypedStorage._around(_memory(array, count)), strides, dtype
+
+
+def _memory(array: Array, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """``count`` bytes from an array's first element on."""
+    if not numel(array.shape):
+        return np.empty(0, np.uint8)
+    first = np.lib.stride_tricks.as_strided(array, shape=(1,), strides=(array.itemsize,))
+    return np.lib.stride_tricks.as_strided(first.view(np.uint8), shape=(count,), strides=(1,))
+
+
+_warned: list[bool] = []
+
+
+def _warn_not_writable() -> None:
+    """Once in a process, as TORCH_WARN_ONCE."""
+    if not _warned:
+        _warned.append(True)
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable "
+            "tensors. This means writing to this tensor will result in undefined behavior. You "
+            "may want to copy the array to protect its data or make it writable before "
+            "converting it to a tensor. This type of warning will be suppressed for the rest "
+            "of this program.",
+            stacklevel=3,
+        )

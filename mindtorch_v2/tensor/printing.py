@@ -1,0 +1,313 @@
+"""Tensors as text, to the character as torch prints them.
+
+Mirrors ``torch/_tensor_str.py``: one column width for all elements, found by formatting those
+that are shown; scientific notation where magnitudes differ much; ``...`` for the middle of what
+is large.  Tensors wrapped by functorch, functionalization and forward mode are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor.copying import value_array
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, strided
+from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.support import HABITS, check_dtype
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+
+# --- options ------------------------------------------------------------------------------------
+
+
+@dataclass
+class PrinterOptions:
+    """How tensors are printed."""
+
+    precision: Any = 4
+    threshold: Any = 1000
+    edgeitems: Any = 3
+    linewidth: Any = 80
+    sci_mode: Any = None
+
+
+PRINT_OPTS: Final = PrinterOptions()
+
+_PROFILES: Final[dict[str, PrinterOptions]] = {
+    "default": PrinterOptions(),
+    "short": PrinterOptions(precision=2, edgeitems=2),
+    "full": PrinterOptions(threshold=math.inf),
+}
+
+
+def set_printoptions(
+    precision: Any = None,
+    threshold: Any = None,
+    edgeitems: Any = None,
+    linewidth: Any = None,
+    profile: Any = None,
+    sci_mode: Any = None,
+) -> None:
+    """Change the options that are given, after those of a profile; ``sci_mode`` always."""
+    chosen = _PROFILES.get(profile)
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    for name, value in given.items():
+        if value is None and chosen is not None:
+            value = getattr(chosen, name)
+        if value is not None:
+            setattr(PRINT_OPTS, name, value)
+    PRINT_OPTS.sci_mode = sci_mode
+
+
+def get_printoptions() -> dict[str, Any]:
+    return asdict(PRINT_OPTS)
+
+
+@contextmanager
+def printoptions(**kwargs: Any) -> Iterator[None]:
+    """Options as :func:`set_printoptions` takes them, for a block."""
+    before = get_printoptions()
+    set_printoptions(**kwargs)
+    try:
+        yield
+    finally:
+        for field in fields(PRINT_OPTS):
+            setattr(PRINT_OPTS, field.name, before[field.name])
+
+
+# --- one element --------------------------------------------------------------------------------
+
+
+class _Column:
+    """How each of some elements is written, all as wide as the widest of them."""
+
+    def __init__(self, values: Array, dtype: DType) -> None:
+        self.floating = dtype.is_floating_point
+        self.int_mode, self.sci_mode, self.width = True, False, 1
+        if self.floating:
+            self._measure_floats(values.reshape(-1), dtype)
+        else:
+            numbers = values.reshape(-1).tolist()
+            self.width = max([1, *(len(f"{number}") for number in numbers)])
+
+    def _measure_floats(self, values: Array, dtype: DType) -> None:
+        zero = elements_of(dtype)
+        nothing = zero.decode(zero.encode(np.zeros((), np.float32)))
+        shown = values[np.isfinite(values) & (values != nothing)]
+        if not shown.size:
+            return
+        self.int_mode = bool((shown == np.ceil(shown)).all())
+        self.sci_mode = self._wants_sci_mode(np.abs(shown).astype(np.float64))
+        if not HABITS["sci_mode is forced before widths are measured"]:
+            self._measure(shown)
+        if PRINT_OPTS.sci_mode is not None:
+            self.sci_mode = PRINT_OPTS.sci_mode
+        if HABITS["sci_mode is forced before widths are measured"]:
+            self._measure(shown)
+
+    def _wants_sci_mode(self, magnitudes: Array) -> bool:
+        lowest, highest = magnitudes.min(), magnitudes.max()
+        with np.errstate(all="ignore"):
+            wide = highest / lowest > 1000.0
+        return bool(wide or highest > 1.0e8 or lowest < 1.0e-4)
+
+    def _measure(self, shown: Array) -> None:
+        if self.sci_mode:
+            spec, more = f".{PRINT_OPTS.precision}e", 0
+        elif self.int_mode:
+            spec, more = ".0f", 1
+        else:
+            spec, more = f".{PRINT_OPTS.precision}f", 0
+        texts = (format(number, spec) for number in shown.tolist())
+        self.width = max([1, *(len(text) + more for text in texts)])
+
+    def format(self, value: Any) -> str:
+        return self._text(value).rjust(self.width)
+
+    def _text(self, value: Any) -> str:
+        if not self.floating:
+            return f"{value}"
+        if self.sci_mode:
+            return f"{value:{self.width}.{PRINT_OPTS.precision}e}"
+        if not self.int_mode:
+            return f"{value:.{PRINT_OPTS.precision}f}"
+        return f"{value:.0f}" + ("." if math.isfinite(value) else "")
+
+
+class _ComplexColumn:
+    """Real and imaginary parts, each as wide as its own widest."""
+
+    def __init__(self, values: Array, part: DType) -> None:
+        self.real, self.imag = _Column(values.real, part), _Column(values.imag, part)
+        self.width = self.real.width + self.imag.width + 1
+
+    def format(self, value: complex) -> str:
+        real = self.real.format(value.real)
+        imag = (self.imag.format(value.imag) + "j").lstrip()
+        return real + imag if imag[0] in "+-" else f"{real}+{imag}"
+
+
+# --- an array of them ---------------------------------------------------------------------------
+
+
+def _summarised(values: Array) -> Array:
+    """The elements at the edges, which alone are shown of what is large."""
+    if values.ndim == 0:
+        return values
+    edge = PRINT_OPTS.edgeitems
+    if values.ndim == 1:
+        if values.shape[0] > 2 * edge:
+            return np.concatenate([values[:edge], values[-edge:]])
+        return values
+    if not edge:
+        return values[:0]
+    rows = list(values)
+    if len(rows) > 2 * edge:
+        rows = rows[:edge] + rows[-edge:]
+    return np.stack([_summarised(row) for row in rows])
+
+
+def _array_str(
+    values: Array, indent: int, summarize: bool, column: _Column | _ComplexColumn
+) -> str:
+    if values.ndim == 0:
+        return column.format(values.item())
+    if values.ndim == 1:
+        return _vector_str(values, indent, summarize, column)
+    edge = PRINT_OPTS.edgeitems
+    count = values.shape[0]
+    if summarize and count > 2 * edge:
+        places = [*range(edge), None, *range(count - edge, count)]
+    else:
+        places = [*range(count)]
+    parts = [
+        "..." if place is None else _array_str(values[place], indent + 1, summarize, column)
+        for place in places
+    ]
+    between = "," + "\n" * (values.ndim - 1) + " " * (indent + 1)
+    return f"[{between.join(parts)}]"
+
+
+def _vector_str(
+    values: Array, indent: int, summarize: bool, column: _Column | _ComplexColumn
+) -> str:
+    per_line = max(1, math.floor((PRINT_OPTS.linewidth - indent) / (column.width + 2)))
+    edge = PRINT_OPTS.edgeitems
+
+    def texts(part: Array) -> list[str]:
+        return [column.format(value) for value in part.tolist()]
+
+    if summarize and not edge:
+        words = ["..."]
+    elif summarize and values.shape[0] > 2 * edge:
+        words = [*texts(values[:edge]), " ...", *texts(values[-edge:])]
+    else:
+        words = texts(values)
+    lines = [", ".join(words[start : start + per_line]) for start in range(0, len(words), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+_REAL_PART: Final = {
+    DTYPES["complex32"]: DTYPES["float16"],
+    DTYPES["complex64"]: DTYPES["float32"],
+    DTYPES["complex128"]: DTYPES["float64"],
+}
+_PRINTED_AS_BYTES: Final = DTYPES.get("float4_e2m1fn_x2")
+
+
+def contents(tensor: Tensor, indent: int) -> str:
+    """The elements between brackets."""
+    if tensor.numel() == 0:
+        return "[]"
+    summarize = tensor.numel() > PRINT_OPTS.threshold
+    dtype, values = tensor.dtype, value_array(tensor)
+    if dtype is not _PRINTED_AS_BYTES:
+        check_dtype("item", dtype)
+    measured = _summarised(values) if summarize else values
+    column: _Column | _ComplexColumn
+    if dtype.is_complex:
+        column = _ComplexColumn(measured, _REAL_PART[dtype])
+    else:
+        column = _Column(measured, dtype)
+    return _array_str(values, indent, summarize, column)
+
+
+# --- the whole ----------------------------------------------------------------------------------
+
+
+def _add_suffixes(text: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
+    """``text``, and each suffix on the same line if it fits there."""
+    parts = [text]
+    last_line = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if force_newline or last_line + len(suffix) + 2 > PRINT_OPTS.linewidth:
+            parts.append(",\n" + " " * indent + suffix)
+            last_line, force_newline = indent + len(suffix), False
+        else:
+            parts.append(", " + suffix)
+            last_line += len(suffix) + 2
+    return "".join(parts) + ")"
+
+
+def _has_default_dtype(dtype: DType) -> bool:
+    double = get_default_dtype() is DTYPES["float64"]
+    complex_dtype = DTYPES["complex128"] if double else DTYPES["complex64"]
+    return dtype in (get_default_dtype(), complex_dtype, int64, DTYPES["bool"])
+
+
+def _size(tensor: Tensor) -> str:
+    return f"size={tuple(tensor.shape)}"
+
+
+def _dense(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
+    """The contents of a dense tensor; what they do not show goes into ``suffixes``."""
+    dtype = f"dtype={tensor.dtype}"
+    if tensor.is_meta:
+        suffixes.append(_size(tensor))
+        if tensor.dtype is not get_default_dtype():
+            suffixes.append(dtype)
+        return "..."
+    if tensor.numel() == 0:
+        if tensor.dim() != 1:
+            suffixes.append(_size(tensor))
+        if tensor.dtype is not get_default_dtype():
+            suffixes.append(dtype)
+        return "[]"
+    if not PRINT_OPTS.edgeitems:
+        suffixes.append(_size(tensor))
+    if not _has_default_dtype(tensor.dtype):
+        suffixes.append(dtype)
+    return contents(tensor, indent)
+
+
+def tensor_str(tensor: Tensor) -> str:
+    """``repr`` of a tensor."""
+    prefix = f"{_class_name(tensor)}("
+    indent = len(prefix)
+    suffixes: list[str] = []
+    if tensor.device.type != "cpu":
+        suffixes.append(f"device='{tensor.device}'")
+    text = _dense(tensor, indent, suffixes)
+    if tensor.layout is not strided:
+        suffixes.append(f"layout={tensor.layout}")
+    if tensor.requires_grad:
+        suffixes.append("requires_grad=True")
+    return _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
+
+
+def _class_name(tensor: Tensor) -> str:
+    name = type(tensor).__name__
+    return "tensor" if name in ("Tensor", "Parameter") else name

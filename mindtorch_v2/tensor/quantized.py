@@ -1,0 +1,58 @@
+"""Per-tensor quantization: integers that stand for multiples of a scale.
+
+Mirrors ``aten/src/ATen/quantized/Quantizer.cpp`` and ``native/quantized/AffineQuantizerBase.cpp``;
+quantization per channel is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor.copying import raw_array, store_bits, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+_RANGES: Final = {
+    DTYPES["qint8"]: (-128, 127),
+    DTYPES["quint8"]: (0, 255),
+    DTYPES["qint32"]: (-(1 << 31), (1 << 31) - 1),
+}
+
+
+@dataclass(frozen=True)
+class Quantizer:
+    """``PerTensorAffineQuantizer``."""
+
+    scale: float
+    zero_point: int
+    scheme: str = "per_tensor_affine"
+
+
+def quantize(target: Tensor, source: Tensor, quantizer: Quantizer) -> None:
+    """The integers nearest to the values of a float32 tensor, cut to the range of the dtype."""
+    target._content = quantizer
+    if target.is_meta or target.dtype not in _RANGES:
+        return
+    lowest, highest = _RANGES[target.dtype]
+    inverse = np.float32(1) / np.float32(quantizer.scale)
+    with np.errstate(all="ignore"):
+        steps = np.rint(value_array(source) * inverse).astype(np.float64) + quantizer.zero_point
+        store_bits(target, np.clip(np.nan_to_num(steps), lowest, highest).astype(np.int64))
+
+
+def dequantize(target: Tensor, source: Tensor) -> None:
+    """The float32 values that quantized ones stand for."""
+    quantizer = source._content
+    if target.is_meta or not isinstance(quantizer, Quantizer):
+        return
+    steps = raw_array(source).astype(np.int64) - quantizer.zero_point
+    store_bits(target, steps.astype(np.float32) * np.float32(quantizer.scale))
+
+
+def dequantized_dtype(dtype: DType) -> DType:
+    return float32 if dtype._is_quantized else dtype

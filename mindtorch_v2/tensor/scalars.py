@@ -1,0 +1,171 @@
+"""Python numbers to elements and back, one at a time, with C++'s refusals.
+
+Mirrors ``torch/csrc/utils/python_scalars.h``, ``python_numbers.h`` and the ``checked_convert`` of
+``c10/util/TypeCast.h``.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import elements_of
+from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
+
+_HEAP_TYPE: Final = 1 << 9
+"""``Py_TPFLAGS_HEAPTYPE``."""
+_PACKAGE: Final = DType.__module__
+
+_BITS: Final = {
+    DTYPES[f"{sign}int{bits}"]: (bits, sign == "")
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+    if f"{sign}int{bits}" in DTYPES
+}
+_LARGEST: Final = {
+    **{dtype: limits["max"] for dtype, limits in FINFO.items()},
+    DTYPES["complex32"]: math.inf,
+}
+"""The largest finite value; a complex dtype has that of its parts."""
+_UINT64: Final = DTYPES["uint64"]
+_BOOL: Final = DTYPES["bool"]
+
+
+def type_name(value: object) -> str:
+    """``tp_name``: what C++ calls the type of a Python object.
+
+    A type made in C has its module's name before it, as those have here that torch makes in C.
+    """
+    cls = type(value)
+    made_at_run_time = cls.__flags__ & _HEAP_TYPE and cls.__module__ != _PACKAGE
+    if cls.__module__ == "builtins" or made_at_run_time or cls.__name__ == "Tensor":
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def unpack_long(value: Any) -> int:
+    """``THPUtils_unpackLong``: a 64-bit integer of whatever has ``__index__``."""
+    number = operator.index(value)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise worded("unpack an int")
+    return number
+
+
+def unpack_byte(value: Any) -> int:
+    return unpack_long(value) & 0xFF
+
+
+def unpack_double(value: Any) -> float:
+    """``THPUtils_unpackDouble``: what ``float()`` takes, but for strings."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, complex) or not (
+        hasattr(type(value), "__float__") or hasattr(type(value), "__index__")
+    ):
+        raise TypeError(f"must be real number, not {type_name(value)}")
+    return float(value)
+
+
+def unpack_complex(value: Any) -> complex:
+    """``THPUtils_unpackComplexDouble``."""
+    if isinstance(value, complex):
+        return complex(value)
+    if hasattr(type(value), "__complex__"):
+        return complex(value)
+    return complex(unpack_double(value))
+
+
+def unpack_bool(value: Any) -> bool:
+    """``THPUtils_unpackNumberAsBool``."""
+    if isinstance(value, (float, complex)):
+        return value != 0
+    return operator.index(value) != 0
+
+
+def _unpack_integral(value: Any, dtype: DType) -> int:
+    """``unpackIntegral``: floats are cut, negative numbers wrap in unsigned types."""
+    bits, signed = _BITS[dtype]
+    highest = (1 << bits - 1 if signed else 1 << bits) - 1
+    lowest = -highest - 1 if signed else 0
+    if isinstance(value, float):
+        if not lowest <= value <= highest:  # NaN neither
+            raise _overflow(dtype)
+        return math.trunc(value)
+    number = unpack_long(value)
+    if not (lowest if signed else -highest) <= number <= highest:
+        raise _overflow(dtype)
+    return number if signed else number & highest
+
+
+def _overflow(dtype: DType) -> RuntimeError:
+    name = repr(dtype).removeprefix("torch.")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def unpack_scalar(value: Any, dtype: DType) -> int | float | complex | bool:
+    """``store_scalar``: the Python number that an element of ``dtype`` is made of."""
+    check_dtype("tensor", dtype)
+    if dtype is _UINT64:
+        return _unpack_uint64(value)
+    if dtype in _BITS:
+        return _unpack_integral(value, dtype)
+    if dtype is _BOOL:
+        return unpack_bool(value)
+    return unpack_complex(value) if dtype.is_complex else unpack_double(value)
+
+
+def _unpack_uint64(value: Any) -> int:
+    """``THPUtils_unpackUInt64``, which asks CPython and takes integers alone."""
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
+    if value < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if value >= 1 << 64:
+        raise OverflowError("int too big to convert")
+    return int(value)
+
+
+def scalar_to(value: Any, dtype: DType) -> Any:
+    """``Scalar::to``: a Python number as an element, RuntimeError if it is out of range."""
+    if dtype is _BOOL:
+        return value != 0
+    if isinstance(value, complex) and not dtype.is_complex:
+        if value.imag:
+            raise _scalar_overflow(dtype)
+        value = value.real
+    if dtype in _BITS:
+        return _integral_scalar(value, dtype)
+    parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
+    limit = _LARGEST.get(dtype, math.inf)
+    if any(limit < abs(part) < math.inf for part in parts):
+        raise _scalar_overflow(dtype)
+    return value
+
+
+def _integral_scalar(value: int | float, dtype: DType) -> int:
+    bits, signed = _BITS[dtype]
+    highest = (1 << bits - 1 if signed else 1 << bits) - 1
+    lowest = -highest - 1 if signed else 0
+    if not isinstance(value, float) and not signed:
+        lowest = -highest  # negative integers wrap
+    if not lowest <= value <= highest:  # NaN neither
+        raise _scalar_overflow(dtype)
+    number = math.trunc(value)
+    return number if signed else number & highest
+
+
+def _scalar_overflow(dtype: DType) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {C_TYPES[dtype]} without overflow")
+
+
+def pack_numbers(numbers: list[Any], dtype: DType) -> np.ndarray[Any, np.dtype[Any]]:
+    """The bits of elements, from what :func:`unpack_scalar` answered for each."""
+    elements = elements_of(dtype)
+    if dtype in _BITS or dtype is _BOOL:
+        return np.array(numbers, elements.raw)
+    wide = np.array(numbers, np.complex128 if dtype.is_complex else np.float64)
+    return elements.encode(wide)

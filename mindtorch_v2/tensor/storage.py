@@ -1,0 +1,213 @@
+"""Untyped storages: the bytes that a tensor and its views share.
+
+Mirrors ``c10/core/StorageImpl.h``, ``torch/csrc/StorageMethods.cpp`` and the class
+``UntypedStorage`` of ``torch/storage.py``.  A storage on meta has a size and no bytes; sharing
+between processes, pinning and files are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+
+class UntypedStorage:
+    """A buffer of bytes on a device.  There is one object for it, however often it is asked for."""
+
+    __slots__ = ("__weakref__", "_bytes", "_nbytes", "_resizable", "device")
+    __module__ = "mindtorch_v2.storage"
+
+    _bytes: Bytes | None
+    """None on meta."""
+    _nbytes: int
+    device: Device
+
+    def __init__(self, size: Any = 0, *, device: Device | str | None = None) -> None:
+        where = Device(device or "cpu")
+        items = None if isinstance(size, int) else [unpack_byte(item) for item in size]
+        self._allocate(size if items is None else len(items), where)
+        if items is not None and self._bytes is not None:
+            self._bytes[:] = items
+
+    def _allocate(self, nbytes: int, device: Device) -> None:
+        if nbytes < 0:
+            raise RuntimeError(f"Storage size calculation overflowed with sizes=[{nbytes}]")
+        self.device, self._nbytes, self._resizable = device, nbytes, True
+        self._bytes = None if device.type == "meta" else np.zeros(nbytes, np.uint8)
+
+    @classmethod
+    def _of(cls, nbytes: int, device: Device) -> UntypedStorage:
+        self = cls.__new__(cls)
+        self._allocate(nbytes, device)
+        return self
+
+    @classmethod
+    def _around(cls, memory: Bytes, *, resizable: bool = False) -> UntypedStorage:
+        """A storage of memory that somebody else has allocated."""
+        self = cls.__new__(cls)
+        self.device, self._nbytes = Device("cpu"), memory.size
+        self._bytes, self._resizable = memory, resizable
+        return self
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self._nbytes
+
+    def nbytes(self) -> int:
+        return self._nbytes
+
+    def size(self) -> int:
+        return self._nbytes
+
+    def element_size(self) -> int:
+        return 1
+
+    def data_ptr(self) -> int:
+        """The address; 0 where there are no bytes."""
+        if self._bytes is None or not self._nbytes:
+            return 0
+        address: int = self._bytes.__array_interface__["data"][0]
+        return address
+
+    def resizable(self) -> bool:
+        return self._resizable
+
+    def get_device(self) -> int | None:
+        return self.device.index
+
+    def is_pinned(self, device: Device | str = "cuda") -> bool:
+        return False
+
+    def is_shared(self) -> bool:
+        return False
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    @property
+    def is_hpu(self) -> bool:
+        return self.device.type == "hpu"
+
+    def untyped(self) -> UntypedStorage:
+        return self
+
+    # --- bytes --------------------------------------------------------------------------------
+
+    def _memory(self) -> Bytes:
+        if self._bytes is None:
+            raise NotImplementedError("Not available for 'meta' device type")
+        return self._bytes
+
+    def __getitem__(self, index: Any) -> Any:
+        memory = self._memory()
+        if isinstance(index, slice):
+            return self._part(index)
+        place = self._place(index)
+        return int(memory[place])
+
+    def _place(self, index: Any) -> int:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
+        place = index + self._nbytes if index < 0 else index
+        if not 0 <= place < self._nbytes:
+            raise IndexError(f"index {place} out of range for storage of size {self._nbytes}")
+        return place
+
+    def _part(self, index: slice) -> UntypedStorage:
+        """A view of some of the bytes."""
+        start, stop, step = index.indices(self._nbytes)
+        if step != 1:
+            raise RuntimeError(
+                f"Trying to slice with a step of {step}, but only a step of 1 is supported"
+            )
+        return UntypedStorage._around(self._memory()[start : max(start, stop)])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        memory = self._memory()
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(
+                f"can only set storage content with a int types, but got {type_name(value)} instead"
+            )
+        if isinstance(index, slice):
+            self._part(index).fill_(value)
+        else:
+            memory[self._place(index)] = unpack_byte(value)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([self[place] for place in range(self.size())])
+
+    def tolist(self) -> list[int]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        info = f"[{_typename(self)}(device={self.device}) of size {len(self)}]"
+        if self._bytes is None:
+            return "...\n" + info
+        return " " + "\n ".join(map(str, self._bytes.tolist())) + "\n" + info
+
+    # --- changes ------------------------------------------------------------------------------
+
+    def fill_(self, value: Any) -> UntypedStorage:
+        self._memory()[:] = unpack_byte(value)
+        return self
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool | None = None) -> UntypedStorage:
+        if self._nbytes != source._nbytes:
+            raise RuntimeError(
+                f"size does not match, self was {self._nbytes} bytes "
+                f"but src was {source._nbytes} bytes"
+            )
+        if self._bytes is not None and source._bytes is not None:
+            self._bytes[:] = source._bytes
+        return self
+
+    def resize_(self, size: Any) -> UntypedStorage:
+        """Make it larger or smaller; what was there stays."""
+        if not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type_name(size)}")
+        nbytes = unpack_long(size)
+        if not self._resizable:
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        if self._bytes is not None:
+            grown = np.zeros(nbytes, np.uint8)
+            kept = min(nbytes, self._nbytes)
+            grown[:kept] = self._bytes[:kept]
+            self._bytes = grown
+        self._nbytes = nbytes
+        return self
+
+    def new(self) -> UntypedStorage:
+        return UntypedStorage._of(0, self.device)
+
+    def clone(self) -> UntypedStorage:
+        return UntypedStorage._of(self._nbytes, self.device).copy_(self)
+
+    def cpu(self) -> UntypedStorage:
+        if self.device.type == "cpu":
+            return self
+        return UntypedStorage._of(self._nbytes, Device("cpu")).copy_(self, False)
+
+    def __copy__(self) -> UntypedStorage:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
+        copies = memo.setdefault("torch", {})
+        if id(self) not in copies:
+            copies[id(self)] = self.clone()
+        copy: UntypedStorage = copies[id(self)]
+        return copy
+
+
+def _typename(value: object) -> str:
+    """``torch.typename``: as torch's repr of the class, module and all."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"

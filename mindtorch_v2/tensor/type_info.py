@@ -1,0 +1,105 @@
+"""``torch.finfo`` and ``torch.iinfo``: the limits of number types.
+
+Mirrors ``torch/csrc/TypeInfo.cpp``; the numbers are facts of the profile.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.scalars import type_name
+from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype
+
+
+class _Limits:
+    """What is asked of a dtype is a fact about it."""
+
+    __slots__ = ("_dtype",)
+    _facts: ClassVar[dict[DType, dict[str, Any]]]
+
+    _dtype: DType
+
+    @property
+    def bits(self) -> int:
+        return int(self._facts[self._dtype]["bits"])
+
+    @property
+    def dtype(self) -> str:
+        return str(self._facts[self._dtype]["dtype"])
+
+    def __repr__(self) -> str:
+        return str(self._facts[self._dtype]["repr"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Limits) or type(other) is not type(self):
+            return NotImplemented
+        return self._facts[self._dtype] == other._facts[other._dtype]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class finfo(_Limits):  # noqa: N801 (torch's name)
+    """Limits of a floating-point type, of the default one if none is given."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2"
+    _facts = FINFO
+
+    def __init__(self, type: DType | None = None) -> None:
+        dtype = get_default_dtype() if type is None else type
+        if not isinstance(dtype, DType):
+            raise TypeError(
+                f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
+            )
+        check_dtype("finfo", dtype)
+        self._dtype = dtype
+
+    @property
+    def eps(self) -> float:
+        return float(FINFO[self._dtype]["eps"])
+
+    @property
+    def max(self) -> float:
+        return float(FINFO[self._dtype]["max"])
+
+    @property
+    def min(self) -> float:
+        return float(FINFO[self._dtype]["min"])
+
+    @property
+    def tiny(self) -> float:
+        return float(FINFO[self._dtype]["tiny"])
+
+    @property
+    def smallest_normal(self) -> float:
+        return self.tiny
+
+    @property
+    def resolution(self) -> float:
+        return float(FINFO[self._dtype]["resolution"])
+
+
+class iinfo(_Limits):  # noqa: N801 (torch's name)
+    """Limits of an integer type."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2"
+    _facts = IINFO
+
+    def __init__(self, type: DType) -> None:
+        if not isinstance(type, DType):
+            raise TypeError(
+                f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
+            )
+        check_dtype("iinfo", type)
+        self._dtype = type
+
+    @property
+    def max(self) -> int:
+        return int(IINFO[self._dtype]["max"])
+
+    @property
+    def min(self) -> int:
+        return int(IINFO[self._dtype]["min"])
