@@ -27,6 +27,7 @@ def extract() -> dict[str, Any]:
             "message": str(overflow),
             "with_stack": "frame #" in element_error,
         },
+        "message_buffer": message_buffer(),
         "tensors_fill_lists": STRIDED.sum(ONE_INTEGER).dim() == 1,
         "varargs_name_element": "found element" in str(refusal(lambda: STRIDED.permute("a"))),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
@@ -35,6 +36,12 @@ def extract() -> dict[str, Any]:
         },
         "layout_names": {repr(layout): layout_name(layout) for layout in kinds(torch.layout)},
     }
+
+
+def message_buffer() -> int | None:
+    """Bytes that a message is formatted into, its final NUL included; None for no limit."""
+    message = str(refusal(lambda: torch.numel(STRIDED, **{"a" * 5000: 1})))
+    return len(message) + 1 if len(message) < 5000 else None
 
 
 def refusal(call: Callable[[], object]) -> Exception:

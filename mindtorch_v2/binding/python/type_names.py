@@ -23,7 +23,8 @@ def type_name(value: object) -> str:
     """The name that torch's C++ prints for the type of ``value``."""
     cls = type(value)
     stored = tp_name(cls)
-    made_in_c = cls in _MADE_IN_C or not cls.__flags__ & _HEAP_TYPE
-    if made_in_c and cls.__module__ != "builtins" and "." not in stored:
-        return f"{cls.__module__}.{stored}"
-    return stored
+    if cls in _MADE_IN_C:
+        return f"torch.{stored}"
+    if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
+        return stored
+    return f"{cls.__module__}.{stored}"

@@ -27,6 +27,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().argument_parser
 _OVERFLOW: Final[dict[str, Any]] = _FACTS["overflow"]
+_OVERFLOW_REASON: Final[str] = _OVERFLOW["message"] + ("\n" if _OVERFLOW["with_stack"] else "")
+"""The same inside another message; a c10::Error has its native stack between text and newline."""
 _TENSORS_FILL_LISTS: Final[bool] = _FACTS["tensors_fill_lists"]
 
 _INT64_MIN: Final = -(1 << 63)
@@ -135,7 +137,7 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
         raise _refused_element(signature, parameter, place, _wrong_type(parameter, item)) from None
     if _INT64_MIN <= number <= _INT64_MAX:
         return number
-    raise _refused_element(signature, parameter, place, _OVERFLOW["message"], ends=True)
+    raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
 
 
 def _integer_of(tensor: Tensor) -> int:
@@ -147,17 +149,12 @@ def _wrong_type(parameter: Parameter, item: Any) -> str:
 
 
 def _refused_element(
-    signature: Signature, parameter: Parameter, place: int, reason: str, *, ends: bool = False
+    signature: Signature, parameter: Parameter, place: int, reason: str
 ) -> TypeError:
-    """``throw_intlist_exception``.
-
-    ``ends`` for the reason that is a c10::Error: with it comes the native stack, which fills what
-    is left of the buffer.
-    """
-    closing = "" if ends and _OVERFLOW["with_stack"] else '"'
+    """``throw_intlist_exception``."""
     return type_error(
         f"{signature.name}(): argument '{parameter.name}' failed to unpack the object at pos "
-        f'{place + 1} with error "{reason}{closing}'
+        f'{place + 1} with error "{reason}"'
     )
 
 
