@@ -60,8 +60,8 @@ globals().update(DTYPES)
 globals().update(LAYOUTS)
 globals().update(MEMORY_FORMATS)
 
-bind_methods()
 bind_functions(globals(), _C)
+bind_methods()
 
 __all__ = [
     "_C",

@@ -9,7 +9,9 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
+from mindtorch_v2 import _tensor
 from mindtorch_v2.binding.python.bindings import functions_of, methods
+from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
 _PREFIXES: Final = {
@@ -24,9 +26,11 @@ _PREFIXES: Final = {
 
 def bind_methods() -> None:
     """Give tensors every method of the release; those written by hand keep their values."""
-    written = dict(vars(Tensor))
-    for name, method in methods(written).items():
-        setattr(Tensor, name, method)
+    for name, method in methods(dict(vars(Tensor))).items():
+        if name in vars(Tensor):
+            delattr(Tensor, name)
+        setattr(TensorBase, name, method)
+    _tensor.bind()
 
 
 def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:

@@ -21,10 +21,10 @@ from mindtorch_v2.binding.python.function import (
     not_implemented_on_type_error,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
-from mindtorch_v2.binding.python.torch_function import handle_torch_function
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import handle_torch_function
 
 _SIGNATURES: Final = profile.active().signatures
 

@@ -16,9 +16,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
 from mindtorch_v2.tensor.tensor import Tensor
-
-Overloaded = list[Any]
-"""Arguments whose classes have a ``__torch_function__``, in the order in which it is called."""
+from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
 
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
@@ -48,26 +46,8 @@ def is_tensor_like(value: Any, overloaded: Overloaded) -> bool:
 
 
 def has_torch_function(value: Any) -> bool:
-    """Whether the class of ``value`` overrides functions; torch's own way to switch that off does
-    not count."""
-    function = getattr(type(value), "__torch_function__", None)
-    return function is not None and not _is_tensors_own(function)
-
-
-def _is_tensors_own(function: Any) -> bool:
-    own = getattr(Tensor, "__torch_function__", None)
-    return own is not None and getattr(function, "__func__", function) is getattr(
-        own, "__func__", own
-    )
-
-
-def append_overloaded(overloaded: Overloaded, value: Any) -> None:
-    """Add ``value`` unless one of its type is there; before those of its superclasses."""
-    cls = type(value)
-    if any(type(other) is cls for other in overloaded):
-        return
-    before = (at for at, other in enumerate(overloaded) if issubclass(cls, type(other)))
-    overloaded.insert(next(before, len(overloaded)), value)
+    """Whether ``value`` overrides functions."""
+    return overrides(value, never=Tensor)
 
 
 def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.binding.python.checks import Overloaded
+from mindtorch_v2.torch_function import Overloaded
 
 _NUMPY_NAMES: Final = {
     "dim": ("axis",),

@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mindtorch_v2.binding.python.checks import Overloaded
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.invalid import invalid_arguments
 from mindtorch_v2.binding.python.signature import NoMatchError, Signature, Values, parse_signature
+from mindtorch_v2.torch_function import Overloaded
 
 
 class Parsed(NamedTuple):

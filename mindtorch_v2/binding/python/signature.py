@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.binding.python.checks import Overloaded
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, parse_parameter
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.torch_function import Overloaded
 
 _NUMBERS_AS_TENSORS: Final = frozenset(
     name.removeprefix("aten::") for name in profile.active().conversions["numbers_as_tensors"]
