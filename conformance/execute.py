@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -66,7 +67,8 @@ def execute(case: Case, xp: ModuleType, vocabulary: Vocabulary) -> Outcome:
 
 
 def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
-    names = grammar.namespace(xp, vocabulary, HELPERS)
+    helpers = {**HELPERS, "bound": partial(bound, xp)}
+    names = grammar.namespace(xp, vocabulary, helpers)
     # Out of reach of the text, but C++ that imports a module looks for it in the caller's globals.
     names["__builtins__"]["__import__"] = __import__
     return names
