@@ -29,13 +29,30 @@ def extract() -> dict[str, Any]:
         },
         "message_buffer": message_buffer(),
         "tensors_fill_lists": STRIDED.sum(ONE_INTEGER).dim() == 1,
-        "varargs_name_element": "found element" in str(refusal(lambda: STRIDED.permute("a"))),
+        "varargs_begin_with_int": "found element" not in str(refusal(lambda: STRIDED.permute("a"))),
+        "overrides_anywhere": overrides_anywhere(),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
         "scalar_type_names": {
             repr(dtype): name for dtype in kinds(torch.dtype) if (name := scalar_type_name(dtype))
         },
         "layout_names": {repr(layout): layout_name(layout) for layout in kinds(torch.layout)},
     }
+
+
+class Overriding:
+    """An object that overrides torch's functions."""
+
+    @classmethod
+    def __torch_function__(cls, *_: object) -> str:
+        return "overridden"
+
+
+def overrides_anywhere() -> bool:
+    """Whether an object that overrides functions is asked wherever it stands."""
+    try:
+        return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
+    except TypeError:
+        return False
 
 
 def message_buffer() -> int | None:

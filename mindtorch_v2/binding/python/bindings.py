@@ -97,6 +97,8 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, BuiltinFu
     made: dict[str, BuiltinFunction] = {}
     for name, facts in _SIGNATURES["modules"][module].items():
         call: Implementation = _generated(facts, _as_written(written.get(name)), owner)
+        if facts["noargs"]:
+            call = _ignoring_arguments(call)
         if name.startswith("__"):
             call = not_implemented_on_type_error(call)
         made[name] = BuiltinFunction(name, call)
@@ -107,6 +109,11 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, BuiltinFu
             made[name] = BuiltinFunction(name, by_hand)
     FUNCTIONS[owner] = made
     return made
+
+
+def _ignoring_arguments(call: Implementation) -> Implementation:
+    """A function without parameters has no parser that would refuse what it is given."""
+    return lambda receiver, args, kwargs: call(receiver, (), {})
 
 
 def methods(written: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.torch_function import Overloaded
+from mindtorch_v2.torch_function import Overloaded, append_overloaded
+
+_OVERRIDES_ANYWHERE: Final[bool] = profile.active().argument_parser["overrides_anywhere"]
+"""Whether a parameter of any type takes an object that overrides functions."""
 
 _NUMPY_NAMES: Final = {
     "dim": ("axis",),
@@ -133,6 +137,14 @@ class Parameter:
 
         TypeError for a list of tensors, the ``position``-th argument, that has something else.
         """
+        if self._suits(value, overloaded, position):
+            return True
+        if _OVERRIDES_ANYWHERE and checks.has_torch_function(value):
+            append_overloaded(overloaded, value)
+            return True
+        return False
+
+    def _suits(self, value: Any, overloaded: Overloaded, position: int) -> bool:
         if self.type is TENSOR:
             if checks.is_tensor_like(value, overloaded):
                 return True

@@ -21,8 +21,9 @@ _NUMBERS_AS_TENSORS: Final = frozenset(
 )
 
 
-_VARARGS_NAME_ELEMENT: Final[bool] = profile.active().argument_parser["varargs_name_element"]
-"""Whether a refused first integer is said to be an element of the list that it begins."""
+_FACTS: Final = profile.active().argument_parser
+_VARARGS_BEGIN_WITH_INT: Final[bool] = _FACTS["varargs_begin_with_int"]
+"""Whether arguments are taken for the integers of one list only if the first is one."""
 
 
 class Absent:
@@ -84,7 +85,8 @@ class Signature:
 
         NoMatchError if the call is not for this signature.
         """
-        if len(args) > self.max_positional and not self.varargs:
+        varargs = self.varargs and (not _VARARGS_BEGIN_WITH_INT or checks.is_int_list(args))
+        if len(args) > self.max_positional and not varargs:
             raise _TooManyError(self, len(args))
         overloaded: Overloaded = []
         if checks.has_torch_function(receiver):
@@ -107,7 +109,7 @@ class Signature:
                 raise _MissingError(self, len(values))
             elif parameter.takes(value, overloaded, len(values)):
                 values.append(value)
-            elif by_position and position == 0 and self._takes_all(parameter, args):
+            elif varargs and by_position and position == 0 and checks.is_int_list(args):
                 values.append(args)
                 position = len(args)
                 continue
@@ -120,9 +122,6 @@ class Signature:
         if unused > 0:
             raise _UnexpectedError(self, kwargs, len(args))
         return values, overloaded
-
-    def _takes_all(self, parameter: Parameter, args: Sequence[Any]) -> bool:
-        return self.varargs and checks.is_int_list(args)
 
 
 def _keyword(parameter: Parameter, kwargs: Mapping[str, Any]) -> Any:
@@ -198,8 +197,8 @@ class _WrongTypeError(NoMatchError):
             return None
         if isinstance(self._value, (list, tuple)):
             return self._value
-        begins_list = _VARARGS_NAME_ELEMENT and self._signature.varargs and self._position == 0
-        return self._args if begins_list else None
+        begins_list = self._signature.varargs and self._position == 0
+        return self._args if begins_list and not _VARARGS_BEGIN_WITH_INT else None
 
 
 class _UnexpectedError(NoMatchError):
