@@ -14,7 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value, enum_value_named
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.python.parser import Parsed
-from mindtorch_v2.binding.python.signature import ABSENT, Signature
+from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.profile.sections import Overload
 from mindtorch_v2.tensor.device import Device
@@ -38,24 +38,22 @@ def operator_named(full_name: str) -> Operator:
 
 def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call:
     """The operator and its arguments; whatever their conversion raises."""
-    signature = parsed.signature
-    given = {p.name: value for p, value in zip(signature.parameters, parsed.values, strict=True)}
-    writes = given.get("out", ABSENT) is not ABSENT
+    values = Values(parsed)
+    writes = "out" in values and not values.is_absent("out")
     operator = operator_named(overload["out"] if writes else overload["base"])
-    values = _Values(signature, parsed.values)
     if overload.get("deprecated"):
         arguments = _deprecated_arguments(overload["call"], values, writes)
         return Call(operator, _in_order(operator, arguments, receiver))
     return Call(operator, _by_name(operator, values, receiver, writes))
 
 
-class _Values:
+class Values:
     """The values of a signature's parameters, each converted when it is first asked for."""
 
-    def __init__(self, signature: Signature, given: list[Any]) -> None:
-        self.signature = signature
-        self._given = given
-        self._places = {p.name: place for place, p in enumerate(signature.parameters)}
+    def __init__(self, parsed: Parsed) -> None:
+        self.signature = parsed.signature
+        self._given = parsed.values
+        self._places = {p.name: place for place, p in enumerate(parsed.signature.parameters)}
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
@@ -69,11 +67,11 @@ class _Values:
 
 
 def _by_name(
-    operator: Operator, values: _Values, receiver: Tensor | None, writes: bool
+    operator: Operator, values: Values, receiver: Tensor | None, writes: bool
 ) -> tuple[Any, ...]:
     """The stack of a call whose parameters have the names of the operator's arguments."""
     if writes:
-        _check_out(values)
+        check_out(values)
     arguments = operator.schema.arguments
     outputs = [a.name for a in arguments if a.is_out] if writes else []
     makes_tensor = _makes_tensor(values)
@@ -99,12 +97,12 @@ def _by_name(
     return tuple(stack[argument.name] for argument in arguments)
 
 
-def _makes_tensor(values: _Values) -> bool:
+def _makes_tensor(values: Values) -> bool:
     """Whether the parameters hold a new tensor's options."""
     return all(name in values for name in (*_OPTIONS, "requires_grad"))
 
 
-def _device(values: _Values) -> Device | None:
+def _device(values: Values) -> Device | None:
     """The device of a new tensor, which is that of another one where the name says so."""
     name = values.signature.name
     if values.is_absent("device") and not (name.startswith("new_") or name.endswith("_like")):
@@ -113,7 +111,7 @@ def _device(values: _Values) -> Device | None:
     return device
 
 
-def _check_out(values: _Values) -> None:
+def check_out(values: Values) -> None:
     """``check_out_type_matches``: RuntimeError if an option contradicts the tensor written to."""
     if not all(name in values for name in ("dtype", "layout", "device")):
         return
@@ -135,7 +133,7 @@ def _contradiction(what: str, wanted: str, actual: str) -> RuntimeError:
     return RuntimeError(f"{what} {wanted} does not match {what} of out parameter ({actual})")
 
 
-def _deprecated_arguments(call: list[str], values: _Values, writes: bool) -> list[Any]:
+def _deprecated_arguments(call: list[str], values: Values, writes: bool) -> list[Any]:
     """What a deprecated signature passes on, in the order of the C++ function it calls."""
     passed = call if writes else [name for name in call if name != "out"]
     found = []

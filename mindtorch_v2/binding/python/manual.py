@@ -8,18 +8,20 @@ name, as generated bindings do.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call
-from mindtorch_v2.binding.python.calls import operator_named
+from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
 from mindtorch_v2.tensor.tensor import Tensor
@@ -221,6 +223,38 @@ _DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
 }
 
 
+def _numel(receiver: None, parsed: Parsed) -> int:
+    return value(parsed, "input").numel()  # type: ignore[no-any-return]
+
+
+def _get_device(receiver: None, parsed: Parsed) -> int:
+    return value(parsed, "input").get_device()  # type: ignore[no-any-return]
+
+
+def _range(receiver: None, parsed: Parsed) -> Any:
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior "
+        "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end).",
+        UserWarning,
+        stacklevel=5,
+    )
+    numbers = {name: value(parsed, name) for name in ("step", "end", "start")}
+    if not is_absent(parsed, "out"):
+        check_out(Values(parsed))
+        return call_operator("aten::range.out", **numbers, out=value(parsed, "out"))
+    dtype = (
+        enum_value(get_default_dtype()) if is_absent(parsed, "dtype") else value(parsed, "dtype")
+    )
+    return call_operator(
+        "aten::range.step",
+        **numbers,
+        dtype=dtype,
+        layout=value(parsed, "layout"),
+        device=Device("cpu") if is_absent(parsed, "device") else value(parsed, "device"),
+    )
+
+
 RUNNERS: Final[Mapping[str, Runner]] = {
     "to": _to,
     "cpu": _cpu,
@@ -230,6 +264,9 @@ RUNNERS: Final[Mapping[str, Runner]] = {
     "nonzero": _nonzero,
     "size": _size,
     "stride": _stride,
+    "numel": _numel,
+    "get_device": _get_device,
+    "range": _range,
     **{
         name: _to_dtype(DTYPES[{"char": "int8", "byte": "uint8"}.get(name, name)])
         for name in (
