@@ -42,10 +42,12 @@ REGISTRATION_SOURCE: Final = Rule(
 )
 INTERPRETER_FRAMES: Final = Rule(
     "interpreter-frames",
-    "with TORCH_SHOW_CPP_STACKTRACES a C++ error ends in the frames of the interpreter's binary",
+    "a C++ error that is put into a message, and with TORCH_SHOW_CPP_STACKTRACES every one, has "
+    "the frames of the interpreter's binary behind its own words",
     re.compile(
         r"(?:\nException raised from [^\n]+ \(most recent call first\):"
-        r"(?:\nC\+\+ CapturedTraceback:|\n(?:frame #\d+:|#\d+) [^\n]*)+)+(?:\n\Z)?"
+        r"(?:\nC\+\+ CapturedTraceback:|\n<omitting python frames>"
+        r"|\n(?:frame #\d+:|#\d+) [^\n]*)+)+(?:\n\Z)?"
     ),
     "",
 )

@@ -94,6 +94,8 @@ def describe_overload(group: Any) -> dict[str, Any]:
         "signature": signature.signature_str(symint=True),
         "base": f"aten::{group.base.func.name}",
     }
+    if group.base.manual_cpp_binding:
+        facts["direct"] = True
     if group.outplace is not None:
         facts["out"] = f"aten::{group.outplace.func.name}"
     if signature.deprecated:

@@ -196,6 +196,11 @@ def enum_value(constant: object) -> int:
     return _ENUM_VALUES[repr(constant)]
 
 
+def enum_value_named(text: str) -> int:
+    """The same, of the one that is printed as ``text``."""
+    return _ENUM_VALUES[text]
+
+
 def _to_none(value: Any) -> None:
     if value is not None:
         raise CastError(f"Cannot cast {casts.text(value)} to None")

@@ -13,6 +13,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
+from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
@@ -83,6 +84,8 @@ class Call(NamedTuple):
     stack: Stack
 
     def run(self) -> NoReturn:
+        if is_stopping():
+            raise Stopped(self)
         raise NotImplementedError(f"mindtorch_v2 has no kernel for {self.operator.full_name} yet")
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:

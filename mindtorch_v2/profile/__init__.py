@@ -217,6 +217,11 @@ class Profile:
         return self._section("conversions.json")
 
     @cached_property
+    def argument_parser(self) -> dict[str, Any]:
+        """What of Python's argument parsing differs between releases."""
+        return self._section("argument_parser.json")
+
+    @cached_property
     def messages(self) -> dict[str, Any]:
         """What of torch's messages differs from build to build: C++ files, lines and libraries."""
         return self._section("messages.json")

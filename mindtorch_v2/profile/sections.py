@@ -75,6 +75,8 @@ class Schemas(TypedDict):
 class _OverloadExtras(TypedDict, total=False):
     #: Called instead of ``base`` when ``out`` is passed.
     out: str
+    #: Present, and true, where the C++ function is written by hand and dispatches nothing itself.
+    direct: bool
     #: Present, and true, for a deprecated signature ...
     deprecated: bool
     #: ... with what it passes to the operator, in C++ order: names of its parameters, or the

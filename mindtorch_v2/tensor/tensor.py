@@ -23,6 +23,7 @@ from mindtorch_v2.tensor import (
     sparse,
     views,
 )
+from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
@@ -64,7 +65,7 @@ _WITHOUT_STORAGE: Final = {
 """Layouts whose tensors have no storage, and the C++ class of those tensors."""
 
 
-class Tensor:
+class Tensor(TensorBase):
     """Elements of one dtype in a shape."""
 
     __slots__ = (

@@ -71,12 +71,24 @@ def test_torch_is_not_imported_even_if_it_is_there(name: str, tmp_path: Path) ->
 
 @every_profile
 def test_no_operator_facts_are_read(name: str) -> None:
-    """Schemas, signatures and registrations are the big sections: they wait until asked for."""
+    """Schemas and registrations are the big sections: they wait until asked for."""
     opened = {Path(path) for path in answer(OPENED, name)}
     assert {path.parent.name for path in opened} == {name}
     sections = {path.name.partition(".")[0] for path in opened}
     assert sections >= {"keys", "bindings"}
-    assert sections.isdisjoint({"schemas", "signatures", "registrations"})
+    assert sections.isdisjoint({"schemas", "registrations"})
+
+
+@every_profile
+def test_no_signature_is_parsed(name: str) -> None:
+    code = """
+import gc, json, mindtorch_v2
+from mindtorch_v2.binding.python.signature import Signature
+print(json.dumps(sum(isinstance(each, Signature) for each in gc.get_objects())))"""
+    assert answer(code, name) == 0
+    first_use = code.replace("print", "mindtorch_v2.add.__call__; mindtorch_v2.numel(x)\nprint")
+    first_use = first_use.replace("\nfrom", "\nx = mindtorch_v2.ones(2)\nfrom", 1)
+    assert answer(first_use, name) == 3  # of ones and numel
 
 
 def test_an_unknown_profile_is_an_error_that_lists_the_known_ones() -> None:

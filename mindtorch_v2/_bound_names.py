@@ -1,0 +1,56 @@
+"""Where users find the bound functions and methods: ``torch.add``, ``Tensor.add``, ``_C._nn`` …
+
+Mirrors what ``torch/__init__.py`` and its modules take over from ``torch._C``.  Until an operator
+has a kernel, the function of the same name that this package has by hand runs in its place.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+
+from mindtorch_v2 import _tensor
+from mindtorch_v2.binding.python.bindings import functions_of, methods
+from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.tensor import Tensor
+
+_PREFIXES: Final = {
+    "fft": "fft_",
+    "linalg": "linalg_",
+    "special": "special_",
+    "sparse": "_sparse_",
+    "nested": "nested_",
+}
+"""Python module to what its functions' names begin with in ``torch._C``."""
+
+
+def bind_methods() -> None:
+    """Give tensors every method of the release; those written by hand keep their values."""
+    for name, method in methods(dict(vars(Tensor))).items():
+        if name in vars(Tensor):
+            delattr(Tensor, name)
+        setattr(TensorBase, name, method)
+    _tensor.bind()
+
+
+def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
+    """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
+    functions = functions_of("torch", public)
+    public.update(functions)
+    c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
+    _bind_module(c_module, "nn")
+    for module, prefix in _PREFIXES.items():
+        short = _bind_module(c_module, module)
+        names = {name.removeprefix(prefix): function for name, function in short.items()}
+        target = public.setdefault(module, ModuleType(f"mindtorch_v2.{module}"))
+        for name, function in names.items():
+            if not hasattr(target, name):
+                setattr(target, name, function)
+
+
+def _bind_module(c_module: ModuleType, module: str) -> dict[str, Any]:
+    functions = functions_of(module, {})
+    made = ModuleType(f"mindtorch_v2._C._{module}")
+    vars(made).update(functions)
+    setattr(c_module, f"_{module}", made)
+    return functions

@@ -1,0 +1,10 @@
+"""Python argument parsing: ``torch.add(x, "y")`` and ``x.view("a")`` in torch's own words.
+
+Modules in reading order: :mod:`~mindtorch_v2.binding.python.checks` (what a parameter takes),
+:mod:`~mindtorch_v2.binding.python.parameter`, :mod:`~mindtorch_v2.binding.python.signature`,
+:mod:`~mindtorch_v2.binding.python.invalid` (the message of a call that none takes),
+:mod:`~mindtorch_v2.binding.python.parser`, :mod:`~mindtorch_v2.binding.python.unpack` (values for
+C++), :mod:`~mindtorch_v2.binding.python.calls` (the operator that is called),
+:mod:`~mindtorch_v2.binding.python.manual` (what torch writes by hand),
+:mod:`~mindtorch_v2.binding.python.bindings` (functions and methods by name).
+"""

@@ -1,0 +1,171 @@
+"""Every function and method that torch binds, made from the profile's signatures.
+
+One mechanism for all: an :class:`~mindtorch_v2.binding.python.parser.ArgParser` made at the first
+call, then the operator that :mod:`~mindtorch_v2.binding.python.calls` finds.  What torch writes by
+hand is in :mod:`~mindtorch_v2.binding.python.manual`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.python import manual
+from mindtorch_v2.binding.python.calls import call_of
+from mindtorch_v2.binding.python.function import (
+    BuiltinFunction,
+    Implementation,
+    method,
+    not_implemented_on_type_error,
+)
+from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.profile.sections import Function, ManualBinding
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import handle_torch_function
+
+_SIGNATURES: Final = profile.active().signatures
+
+_METHODS: Final = "torch.Tensor"
+
+
+class _Binding:
+    """A parser with what a call that it takes does.
+
+    ``written`` is what runs instead of an operator without a kernel: the function of the same name
+    that this package has by hand.  ``public`` finds the function that the user called.
+    """
+
+    def __init__(
+        self,
+        signatures: Iterable[str],
+        run: Callable[[Any, Parsed], Any],
+        written: Implementation | None,
+        owner: str,
+    ) -> None:
+        self._signatures = tuple(signatures)
+        self._run = run
+        self._written = written
+        self._owner = owner
+
+    @cached_property
+    def _parser(self) -> ArgParser:
+        return ArgParser(self._signatures)
+
+    def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        parsed = self._parser.parse(receiver, args, kwargs)
+        if parsed.overloaded:
+            return self._overridden(parsed, receiver, args, kwargs)
+        if self._written is not None and not is_stopping():
+            return self._written(receiver, args, kwargs)
+        return self._run(receiver, parsed)
+
+    def _overridden(
+        self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        name = parsed.signature.name
+        if receiver is not None:
+            args = (receiver, *args)
+        function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
+        return handle_torch_function(
+            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs
+        )
+
+
+FUNCTIONS: Final[dict[str, dict[str, BuiltinFunction]]] = {}
+"""Every bound function, by the module that messages name and its own name."""
+
+
+def _generated(facts: Function, written: Implementation | None, owner: str) -> _Binding:
+    """A binding that torch's code generator writes: its overloads name their operators."""
+    overloads = facts["overloads"]
+
+    def run(receiver: Any, parsed: Parsed) -> Any:
+        overload = overloads[parsed.chosen]
+        if overload.get("direct"):
+            return manual.run_directly(receiver, parsed)
+        return call_of(overload, parsed, receiver).run()
+
+    return _Binding((each["signature"] for each in overloads), run, written, owner)
+
+
+def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, BuiltinFunction]:
+    """The functions of a Python module of torch (``torch``, ``nn``, ``fft`` …) by name."""
+    owner = "torch" if module == "torch" else f"torch._C._{module}"
+    made: dict[str, BuiltinFunction] = {}
+    for name, facts in _SIGNATURES["modules"][module].items():
+        call: Implementation = _generated(facts, _as_written(written.get(name)), owner)
+        if facts["noargs"]:
+            call = _ignoring_arguments(call)
+        if name.startswith("__"):
+            call = not_implemented_on_type_error(call)
+        made[name] = BuiltinFunction(name, call)
+    if module == "torch":
+        for name, signatures in _SIGNATURES["compiled"].items():
+            run = manual.RUNNERS.get(name, _nothing_by_hand(name))
+            by_hand = _Binding(signatures, run, _as_written(written.get(name)), owner)
+            made[name] = BuiltinFunction(name, by_hand)
+    FUNCTIONS[owner] = made
+    return made
+
+
+def _ignoring_arguments(call: Implementation) -> Implementation:
+    """A function without parameters has no parser that would refuse what it is given."""
+    return lambda receiver, args, kwargs: call(receiver, (), {})
+
+
+def methods(written: Mapping[str, Any]) -> dict[str, Any]:
+    """The methods of tensors by name."""
+    generated = _SIGNATURES["modules"]["Tensor"]
+    made = {}
+    for name, facts in generated.items():
+        call: Implementation = _generated(facts, _as_written_method(written.get(name)), _METHODS)
+        if name.startswith("__"):
+            call = not_implemented_on_type_error(call)
+        flags = "METH_NOARGS" if facts["noargs"] else ""
+        made[name] = method(name, call, flags=flags)
+    for name, binding in _SIGNATURES["manual"]["Tensor"].items():
+        by_hand = _method_by_hand(name, binding, written.get(name))
+        if by_hand is not None:
+            made[name] = by_hand
+    return made
+
+
+def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
+    function = binding["function"]
+    own = _as_written_method(written)
+    generated = _SIGNATURES["modules"]["Tensor"]
+    call: Implementation
+    if binding["signatures"]:
+        run = manual.RUNNERS.get(function, _nothing_by_hand(function))
+        call = _Binding(binding["signatures"], run, own, _METHODS)
+    elif function in generated:
+        call = _generated(generated[function], own, _METHODS)
+    elif own is not None:
+        call = own
+    else:
+        return None
+    if binding["not_implemented"]:
+        call = not_implemented_on_type_error(call)
+    return method(name, call, flags=binding["flags"])
+
+
+def _nothing_by_hand(name: str) -> manual.Runner:
+    def run(receiver: Any, parsed: Any) -> Any:
+        raise NotImplementedError(f"mindtorch_v2 has no {name} yet")
+
+    return run
+
+
+def _as_written(function: Any) -> Implementation | None:
+    if function is None:
+        return None
+    return lambda receiver, args, kwargs: function(*args, **kwargs)
+
+
+def _as_written_method(function: Any) -> Implementation | None:
+    if function is None:
+        return None
+    return lambda receiver, args, kwargs: function(receiver, *args, **kwargs)

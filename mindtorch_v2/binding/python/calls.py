@@ -1,0 +1,160 @@
+"""From a parsed call to the operator that it stands for.
+
+Mirrors the bodies that torch's code generator writes (``emit_single_dispatch`` in
+``tools/autograd/gen_python_functions.py``, ``dispatch_lambda_exprs`` in
+``torchgen/api/python.py``): parameters go to the operator's arguments of the same name, tensor
+options to theirs, and ``out`` chooses the variant that writes into it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.convert import enum_value, enum_value_named
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.binding.python.signature import ABSENT
+from mindtorch_v2.binding.python.unpack import unpack
+from mindtorch_v2.profile.sections import Overload
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FACTS: Final = profile.active().argument_parser
+_SCALAR_TYPES: Final[dict[str, str]] = _FACTS["scalar_type_names"]
+_LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
+
+_OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
+
+
+def operator_named(full_name: str) -> Operator:
+    """The operator ``aten::add.Tensor``; KeyError if there is none."""
+    name, _, overload = full_name.partition(".")
+    operator = find_operator(name, overload)
+    if operator is None:
+        raise KeyError(full_name)
+    return operator
+
+
+def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call:
+    """The operator and its arguments; whatever their conversion raises."""
+    values = Values(parsed)
+    writes = "out" in values and not values.is_absent("out")
+    operator = operator_named(overload["out"] if writes else overload["base"])
+    if overload.get("deprecated"):
+        arguments = _deprecated_arguments(overload["call"], values, writes)
+        return Call(operator, _in_order(operator, arguments, receiver))
+    return Call(operator, _by_name(operator, values, receiver, writes))
+
+
+class Values:
+    """The values of a signature's parameters, each converted when it is first asked for."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.signature = parsed.signature
+        self._given = parsed.values
+        self._places = {p.name: place for place, p in enumerate(parsed.signature.parameters)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def is_absent(self, name: str) -> bool:
+        return self._given[self._places[name]] is ABSENT
+
+    def __getitem__(self, name: str) -> Any:
+        place = self._places[name]
+        return unpack(self.signature, place, self._given[place])
+
+
+def _by_name(
+    operator: Operator, values: Values, receiver: Tensor | None, writes: bool
+) -> tuple[Any, ...]:
+    """The stack of a call whose parameters have the names of the operator's arguments."""
+    if writes:
+        check_out(values)
+    arguments = operator.schema.arguments
+    outputs = [a.name for a in arguments if a.is_out] if writes else []
+    makes_tensor = _makes_tensor(values)
+    device = _device(values) if makes_tensor else None  # before the others
+    stack: dict[str, Any] = {}
+    for argument in reversed(arguments):  # as compiled C++ evaluates them
+        name = argument.name
+        if name in outputs:
+            out = values["out"]
+            stack[name] = out if isinstance(out, Tensor) else out[outputs.index(name)]
+        elif name == "self" and receiver is not None:
+            stack[name] = receiver
+        elif name == "self" and name not in values:
+            stack[name] = values["input"]
+        elif name == "device" and makes_tensor:
+            stack[name] = device
+        elif name in ("dtype", "layout") and makes_tensor and values.is_absent(name):
+            stack[name] = argument.default_value
+        elif name in values:
+            stack[name] = values[name]
+        else:
+            stack[name] = argument.default_value
+    return tuple(stack[argument.name] for argument in arguments)
+
+
+def _makes_tensor(values: Values) -> bool:
+    """Whether the parameters hold a new tensor's options."""
+    return all(name in values for name in (*_OPTIONS, "requires_grad"))
+
+
+def _device(values: Values) -> Device | None:
+    """The device of a new tensor, which is that of another one where the name says so."""
+    name = values.signature.name
+    if values.is_absent("device") and not (name.startswith("new_") or name.endswith("_like")):
+        return Device("cpu")
+    device: Device | None = values["device"]
+    return device
+
+
+def check_out(values: Values) -> None:
+    """``check_out_type_matches``: RuntimeError if an option contradicts the tensor written to."""
+    if not all(name in values for name in ("dtype", "layout", "device")):
+        return
+    out, device = values["out"], values["device"]
+    for what, names, actual in (
+        ("dtype", _SCALAR_TYPES, out.dtype),
+        ("layout", _LAYOUTS, out.layout),
+    ):
+        if not values.is_absent(what) and values[what] != enum_value(actual):
+            wanted = next(
+                name for text, name in names.items() if enum_value_named(text) == values[what]
+            )
+            raise _contradiction(what, wanted, names[repr(actual)])
+    if device is not None and device.type != out.device.type:
+        raise _contradiction("device type", device.type, out.device.type)
+
+
+def _contradiction(what: str, wanted: str, actual: str) -> RuntimeError:
+    return RuntimeError(f"{what} {wanted} does not match {what} of out parameter ({actual})")
+
+
+def _deprecated_arguments(call: list[str], values: Values, writes: bool) -> list[Any]:
+    """What a deprecated signature passes on, in the order of the C++ function it calls."""
+    passed = call if writes else [name for name in call if name != "out"]
+    found = []
+    for name in reversed(passed):
+        if name == "self" and name not in values:
+            found.append(values["input"] if "input" in values else _RECEIVER)  # noqa: SIM401
+        elif name in values:
+            found.append(values[name])
+        else:
+            found.append(int(name))
+    return found[::-1]
+
+
+_RECEIVER: Final = object()
+
+
+def _in_order(operator: Operator, arguments: list[Any], receiver: Any) -> tuple[Any, ...]:
+    """The stack of a C++ call, where what is written to comes first."""
+    schema = operator.schema.arguments
+    ordered = [a for a in schema if a.is_out] + [a for a in schema if not a.is_out]
+    values: dict[str, Any] = {a.name: a.default_value for a in schema}
+    for argument, value in zip(ordered, arguments, strict=False):
+        values[argument.name] = receiver if value is _RECEIVER else value
+    return tuple(values[argument.name] for argument in schema)

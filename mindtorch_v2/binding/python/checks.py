@@ -1,0 +1,209 @@
+"""Which objects a parameter takes, before anything is converted.
+
+Mirrors ``FunctionParameter::check`` and its helpers in ``torch/csrc/utils/python_arg_parser.cpp``
+and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic numbers here.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2._C import DispatchKeySet
+from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
+
+_NUMPY_INTEGERS: Final = (np.integer,)
+_NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
+_PYTHON_DTYPES: Final = (float, bool, int, complex)
+"""Python's types that stand for a dtype."""
+
+
+def is_anything(value: object) -> bool:
+    return True
+
+
+# --- tensors ----------------------------------------------------------------------------------
+
+
+def is_tensor(value: object) -> bool:
+    return isinstance(value, Tensor)
+
+
+def is_tensor_like(value: Any, overloaded: Overloaded) -> bool:
+    """A tensor, or an object whose class has ``__torch_function__``."""
+    if type(value) is Tensor:
+        return True
+    if has_torch_function(value):
+        append_overloaded(overloaded, value)
+        return True
+    return isinstance(value, Tensor)
+
+
+def has_torch_function(value: Any) -> bool:
+    """Whether ``value`` overrides functions."""
+    return overrides(value, never=Tensor)
+
+
+def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
+    """A list or tuple; TypeError if it holds something that is no tensor."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    for place, item in enumerate(value):
+        if not is_tensor_like(item, overloaded):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument {position}, "
+                f"but got {type_name(item)}"
+            )
+    return True
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def is_number(value: object) -> bool:
+    """``THPUtils_checkScalar``."""
+    return isinstance(value, (float, int, complex, *_NUMPY_SCALARS))
+
+
+def is_scalar(value: Any) -> bool:
+    return is_number(value) or is_double(value)
+
+
+def is_complex(value: Any) -> bool:
+    return isinstance(value, complex) or is_double(value)
+
+
+def is_double(value: Any) -> bool:
+    return is_float(value) or _is_plain_scalar_tensor(value)
+
+
+def is_float(value: object) -> bool:
+    """``THPUtils_checkDouble``: of NumPy's numbers, any."""
+    return isinstance(value, (float, int, *_NUMPY_SCALARS))
+
+
+def _is_plain_scalar_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) and not value.requires_grad and value.dim() == 0
+
+
+def is_int(value: Any) -> bool:
+    if is_integer(value):
+        return True
+    return _is_plain_scalar_tensor(value) and _is_integral(value.dtype, with_bool=False)
+
+
+def is_integer(value: object) -> bool:
+    """``THPUtils_checkLong``."""
+    return isinstance(value, (int, *_NUMPY_INTEGERS)) and not isinstance(value, bool)
+
+
+def is_symbolic_int(value: Any) -> bool:
+    """A tensor of one integer, or whatever has ``__index__``, but no truth value."""
+    if isinstance(value, Tensor) and holds_one_integer(value):
+        return True
+    return is_index(value)
+
+
+def holds_one_integer(tensor: Tensor) -> bool:
+    return tensor.numel() == 1 and _is_integral(tensor.dtype, with_bool=True)
+
+
+def is_index(value: Any) -> bool:
+    """``THPUtils_checkIndex``."""
+    if isinstance(value, bool):
+        return False
+    if is_integer(value):
+        return True
+    try:
+        index(value)
+    except Exception:  # PyErr_Clear: whatever it was
+        return False
+    return True
+
+
+def _is_integral(dtype: DType, *, with_bool: bool) -> bool:
+    if repr(dtype).endswith(".bool"):
+        return with_bool
+    return not (dtype.is_floating_point or dtype.is_complex or dtype._is_quantized)
+
+
+def is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+def is_int_list(value: Any) -> bool:
+    """A list or tuple; only its first element is looked at."""
+    return isinstance(value, (list, tuple)) and (not value or is_symbolic_int(value[0]))
+
+
+def is_float_list(value: Any) -> bool:
+    """A list or tuple; only its first element is looked at."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    return not value or is_float(value[0]) or isinstance(value[0], complex)
+
+
+def is_scalar_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(map(is_number, value))
+
+
+def is_dimname(value: object) -> bool:
+    return value is None or is_string(value)
+
+
+def is_dimname_list(value: Any) -> bool:
+    """A list or tuple; only its first element is looked at."""
+    return isinstance(value, (list, tuple)) and (not value or is_dimname(value[0]))
+
+
+# --- torch's own classes ----------------------------------------------------------------------
+
+
+def is_dtype(value: object) -> bool:
+    return isinstance(value, DType) or any(value is kind for kind in _PYTHON_DTYPES)
+
+
+def is_layout(value: object) -> bool:
+    return isinstance(value, Layout)
+
+
+def is_memory_format(value: object) -> bool:
+    return isinstance(value, memory_format)
+
+
+def is_device(value: object) -> bool:
+    return is_integer(value) or is_string(value) or isinstance(value, Device)
+
+
+def is_string(value: object) -> bool:
+    """``THPUtils_checkString``: bytes count."""
+    return isinstance(value, (str, bytes))
+
+
+def is_keyset(value: object) -> bool:
+    return isinstance(value, DispatchKeySet)
+
+
+def is_generator(value: object) -> bool:
+    return False
+
+
+def is_storage(value: object) -> bool:
+    return False
+
+
+def is_qscheme(value: object) -> bool:
+    return False
+
+
+def is_stream(value: object) -> bool:
+    return False

@@ -1,0 +1,278 @@
+"""Bindings that torch writes by hand: what each does with a parsed call.
+
+Mirrors ``tools/autograd/templates/python_variable_methods.cpp`` and
+``torch/csrc/autograd/python_torch_functions_manual.cpp``.  Their signatures are facts of the
+profile; what is here is what no signature says.  One that has no entry calls the operator of its
+name, as generated bindings do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
+from mindtorch_v2.binding.python.errors import type_error
+from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.binding.python.signature import ABSENT
+from mindtorch_v2.binding.python.unpack import unpack
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
+from mindtorch_v2.tensor.tensor import Tensor
+
+Runner = Callable[[Any, Parsed], Any]
+"""Runs a parsed call; takes the receiver, or None for a function."""
+
+
+def value(parsed: Parsed, name: str) -> Any:
+    """The converted value of a parameter; its default if it was not given."""
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    place = names.index(name)
+    return unpack(parsed.signature, place, parsed.values[place])
+
+
+def is_absent(parsed: Parsed, name: str) -> bool:
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    return parsed.values[names.index(name)] is ABSENT
+
+
+def call_operator(full_name: str, **arguments: Any) -> Any:
+    """Call an operator with converted values; arguments that are not named have their default."""
+    operator = operator_named(full_name)
+    stack = tuple(arguments.get(a.name, a.default_value) for a in operator.schema.arguments)
+    return Call(operator, stack).run()
+
+
+# --- conversions ------------------------------------------------------------------------------
+
+
+def _to(receiver: Tensor, parsed: Parsed) -> Any:
+    device = dtype = None
+    if parsed.chosen == 0:
+        device, dtype = value(parsed, "device"), value(parsed, "dtype")
+    elif parsed.chosen == 1:
+        dtype = value(parsed, "dtype")
+    else:
+        like = value(parsed, "tensor")
+        device, dtype = like.device, enum_value(like.dtype)
+    copy = value(parsed, "copy")
+    memory_format = value(parsed, "memory_format")
+    if device is None and dtype is None and not copy and memory_format is None:
+        return receiver
+    return _converted(receiver, device, dtype, value(parsed, "non_blocking"), copy, memory_format)
+
+
+def _converted(
+    receiver: Tensor,
+    device: Device | None,
+    dtype: int | None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: int | None = None,
+) -> Any:
+    """``dispatch_to``: which overload of ``to`` is called depends on what is given."""
+    rest = {"non_blocking": non_blocking, "copy": copy, "memory_format": memory_format}
+    if dtype is None:
+        return call_operator(
+            "aten::to.dtype_layout",
+            self=receiver,
+            dtype=enum_value(receiver.dtype),
+            layout=enum_value(receiver.layout),
+            device=receiver.device if device is None else device,
+            **rest,
+        )
+    if device is None:
+        return call_operator("aten::to.dtype", self=receiver, dtype=dtype, **rest)
+    return call_operator("aten::to.device", self=receiver, device=device, dtype=dtype, **rest)
+
+
+def _to_dtype(dtype: DType) -> Runner:
+    def run(receiver: Tensor, parsed: Parsed) -> Any:
+        memory_format = value(parsed, "memory_format")
+        return _converted(receiver, None, enum_value(dtype), memory_format=memory_format)
+
+    return run
+
+
+def _cpu(receiver: Tensor, parsed: Parsed) -> Any:
+    return _converted(receiver, Device("cpu"), None, memory_format=value(parsed, "memory_format"))
+
+
+def _type(receiver: Tensor, parsed: Parsed) -> Any:
+    """The name of its type, or a conversion to one that a dtype, a type or its name says."""
+    wanted = value(parsed, "dtype")
+    if wanted is None:
+        return type_text(receiver)
+    memory_format = value(parsed, "memory_format")
+    non_blocking = value(parsed, "non_blocking" if parsed.chosen == 0 else "async")
+    if isinstance(wanted, DType):
+        return _converted(receiver, None, enum_value(wanted), non_blocking, False, memory_format)
+    if not isinstance(wanted, (str, bytes, type)):
+        raise type_error("dtype must be a type, str, or dtype object")
+    raise NotImplementedError("mindtorch_v2 knows no legacy tensor types yet; name a dtype")
+
+
+_TYPE_NAMES: Final = {
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "bool": "Bool",
+    "bfloat16": "BFloat16",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
+def type_text(tensor: Tensor) -> str:
+    """``torch.FloatTensor``, as ``options_to_string`` has it."""
+    name = repr(tensor.dtype).rpartition(".")[2]
+    where = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
+    return f"torch.{where}{_TYPE_NAMES.get(name, name)}Tensor"
+
+
+# --- methods with an operator under them ------------------------------------------------------
+
+
+def _contiguous(receiver: Tensor, parsed: Parsed) -> Any:
+    memory_format = value(parsed, "memory_format")
+    if receiver.is_contiguous():
+        return receiver
+    return call_operator("aten::contiguous", self=receiver, memory_format=memory_format)
+
+
+def _copy_(receiver: Tensor, parsed: Parsed) -> Any:
+    other = value(parsed, "other")
+    non_blocking = value(parsed, "non_blocking" if parsed.chosen == 0 else "async")
+    return call_operator("aten::copy_", self=receiver, src=other, non_blocking=non_blocking)
+
+
+def _nonzero(receiver: Tensor | None, parsed: Parsed) -> Any:
+    tensor = value(parsed, "input") if receiver is None else receiver
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    if "out" in names and not is_absent(parsed, "out"):
+        return call_operator("aten::nonzero.out", self=tensor, out=value(parsed, "out"))
+    if "as_tuple" in names and value(parsed, "as_tuple"):
+        return call_operator("aten::nonzero_numpy", self=tensor)
+    return call_operator("aten::nonzero", self=tensor)
+
+
+def _size(receiver: Tensor, parsed: Parsed) -> Any:
+    if is_absent(parsed, "dim"):
+        return receiver.size()
+    dim = value(parsed, "dim")
+    if isinstance(dim, str):
+        return call_operator("aten::size.Dimname", self=receiver, dim=dim)
+    return receiver.size(dim)
+
+
+def _stride(receiver: Tensor, parsed: Parsed) -> Any:
+    if is_absent(parsed, "dim"):
+        return receiver.stride()
+    dim = value(parsed, "dim")
+    if isinstance(dim, str):
+        return call_operator("aten::stride.Dimname", self=receiver, dim=dim)
+    return receiver.stride(dim)
+
+
+# --- functions that dispatch nothing ----------------------------------------------------------
+
+
+def run_directly(receiver: Tensor | None, parsed: Parsed) -> Any:
+    """What C++ answers from the tensor at hand."""
+    tensor = value(parsed, "input") if receiver is None else receiver
+    return _DIRECT[parsed.signature.name](tensor)
+
+
+def _conj(tensor: Tensor) -> Any:
+    if not tensor.dtype.is_complex:
+        return tensor
+    if tensor.layout is strided:
+        return call_operator("aten::_conj", self=tensor)
+    return call_operator("aten::conj_physical", self=tensor)
+
+
+def _retain_grad(tensor: Tensor) -> None:
+    if not tensor.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if not tensor.is_leaf:
+        raise NotImplementedError("mindtorch_v2 keeps gradients of leaves alone yet")
+
+
+_DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
+    "conj": _conj,
+    "retain_grad": _retain_grad,
+    "is_floating_point": lambda tensor: tensor.dtype.is_floating_point,
+    "is_complex": lambda tensor: tensor.dtype.is_complex,
+    "is_signed": lambda tensor: tensor.dtype.is_signed,
+    "is_conj": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.Conjugate)),
+    "is_neg": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.Negative)),
+    "_is_zerotensor": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.ZeroTensor)),
+    "is_inference": lambda tensor: not tensor._keys
+    & functionality_bit(DispatchKey.ADInplaceOrView),
+}
+
+
+def _numel(receiver: None, parsed: Parsed) -> int:
+    return value(parsed, "input").numel()  # type: ignore[no-any-return]
+
+
+def _get_device(receiver: None, parsed: Parsed) -> int:
+    return value(parsed, "input").get_device()  # type: ignore[no-any-return]
+
+
+def _range(receiver: None, parsed: Parsed) -> Any:
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior "
+        "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end).",
+        UserWarning,
+        stacklevel=5,
+    )
+    numbers = {name: value(parsed, name) for name in ("step", "end", "start")}
+    if not is_absent(parsed, "out"):
+        check_out(Values(parsed))
+        return call_operator("aten::range.out", **numbers, out=value(parsed, "out"))
+    dtype = (
+        enum_value(get_default_dtype()) if is_absent(parsed, "dtype") else value(parsed, "dtype")
+    )
+    return call_operator(
+        "aten::range.step",
+        **numbers,
+        dtype=dtype,
+        layout=value(parsed, "layout"),
+        device=Device("cpu") if is_absent(parsed, "device") else value(parsed, "device"),
+    )
+
+
+RUNNERS: Final[Mapping[str, Runner]] = {
+    "to": _to,
+    "cpu": _cpu,
+    "type": _type,
+    "contiguous": _contiguous,
+    "copy_": _copy_,
+    "nonzero": _nonzero,
+    "size": _size,
+    "stride": _stride,
+    "numel": _numel,
+    "get_device": _get_device,
+    "range": _range,
+    **{
+        name: _to_dtype(DTYPES[{"char": "int8", "byte": "uint8"}.get(name, name)])
+        for name in (
+            *("float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte"),
+            *("bool", "cfloat", "cdouble"),
+        )
+    },
+}
+"""By the name of the C function."""

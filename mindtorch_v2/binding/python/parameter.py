@@ -1,0 +1,175 @@
+"""One parameter of a Python signature: ``Tensor? weight=None``, and what it takes.
+
+Mirrors ``FunctionParameter`` in ``torch/csrc/utils/python_arg_parser.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.python import checks
+from mindtorch_v2.torch_function import Overloaded, append_overloaded
+
+_OVERRIDES_ANYWHERE: Final[bool] = profile.active().argument_parser["overrides_anywhere"]
+"""Whether a parameter of any type takes an object that overrides functions."""
+
+_NUMPY_NAMES: Final = {
+    "dim": ("axis",),
+    "keepdim": ("keepdims",),
+    "input": ("x", "a", "x1"),
+    "other": ("x2",),
+}
+"""Other keywords that a parameter answers to, since NumPy's functions have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterType:
+    """What a type of the signature language is called in messages, and which objects it takes."""
+
+    name: str | None
+    takes: Callable[[Any], bool]
+
+    @property
+    def shown(self) -> str:
+        """Its name; RuntimeError for the type that torch's messages have forgotten."""
+        if self.name is None:
+            raise RuntimeError("unknown parameter type")
+        return self.name
+
+
+TENSOR: Final = ParameterType("Tensor", checks.is_tensor)
+TENSOR_LIST: Final = ParameterType("tuple of Tensors", checks.is_tensor)
+SCALAR: Final = ParameterType("Number", checks.is_scalar)
+COMPLEX: Final = ParameterType("complex", checks.is_complex)
+DOUBLE: Final = ParameterType("float", checks.is_double)
+INT64: Final = ParameterType("int", checks.is_int)
+SYM_INT: Final = ParameterType("int", checks.is_symbolic_int)
+INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
+SYM_INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
+FLOAT_LIST: Final = ParameterType("tuple of floats", checks.is_float_list)
+SCALAR_LIST: Final = ParameterType("tuple of Scalars", checks.is_scalar_list)
+DIMNAME: Final = ParameterType("name", checks.is_dimname)
+DIMNAME_LIST: Final = ParameterType("tuple of names", checks.is_dimname_list)
+GENERATOR: Final = ParameterType("torch.Generator", checks.is_generator)
+BOOL: Final = ParameterType("bool", checks.is_bool)
+STORAGE: Final = ParameterType("torch.Storage", checks.is_storage)
+PYOBJECT: Final = ParameterType("object", checks.is_anything)
+SCALARTYPE: Final = ParameterType("torch.dtype", checks.is_dtype)
+LAYOUT: Final = ParameterType("torch.layout", checks.is_layout)
+MEMORY_FORMAT: Final = ParameterType("torch.memory_format", checks.is_memory_format)
+QSCHEME: Final = ParameterType("torch.qscheme", checks.is_qscheme)
+DEVICE: Final = ParameterType("torch.device", checks.is_device)
+STRING: Final = ParameterType("str", checks.is_string)
+STREAM: Final = ParameterType(None, checks.is_stream)
+DISPATCH_KEY_SET: Final = ParameterType("DispatchKeySet", checks.is_keyset)
+
+_TYPES: Final = {
+    "Tensor": TENSOR,
+    "Scalar": SCALAR,
+    "int64_t": INT64,
+    "SymInt": SYM_INT,
+    "double": DOUBLE,
+    "complex": COMPLEX,
+    "TensorList": TENSOR_LIST,
+    "c10::List<::std::optional<Tensor>>": TENSOR_LIST,
+    "c10::List<c10::optional<Tensor>>": TENSOR_LIST,
+    "IntArrayRef": INT_LIST,
+    "SymIntArrayRef": SYM_INT_LIST,
+    "ArrayRef<double>": FLOAT_LIST,
+    "Generator": GENERATOR,
+    "bool": BOOL,
+    "Storage": STORAGE,
+    "PyObject*": PYOBJECT,
+    "ScalarType": SCALARTYPE,
+    "Layout": LAYOUT,
+    "MemoryFormat": MEMORY_FORMAT,
+    "QScheme": QSCHEME,
+    "Device": DEVICE,
+    "DeviceIndex": INT64,
+    "Stream": STREAM,
+    "std::string": STRING,
+    "c10::string_view": STRING,
+    "std::string_view": STRING,
+    "Dimname": DIMNAME,
+    "DimnameList": DIMNAME_LIST,
+    "ScalarList": SCALAR_LIST,
+    "DispatchKeySet": DISPATCH_KEY_SET,
+}
+INT_LISTS: Final = (INT_LIST, SYM_INT_LIST)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A formal parameter.  ``length`` is that of a list which one element fills, 0 if none."""
+
+    type: ParameterType
+    name: str
+    length: int
+    nullable: bool
+    """Whether its type says that there may be no value, ``int?``."""
+    default: str | None
+    """The default as the signature writes it; None for a parameter that must be given."""
+    keyword_only: bool
+    numbers_as_tensors: bool
+
+    @property
+    def allows_none(self) -> bool:
+        return self.nullable or self.default == "None"
+
+    @property
+    def optional(self) -> bool:
+        return self.default is not None
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        return _NUMPY_NAMES.get(self.name, ())
+
+    def __str__(self) -> str:
+        """As a message lists it."""
+        default = "" if self.default is None else f" = {self.default}"
+        return f"{self.type.shown} {self.name}{default}"
+
+    def takes(self, value: Any, overloaded: Overloaded, position: int) -> bool:
+        """Whether ``value`` is passed on; it joins ``overloaded`` if it overrides functions.
+
+        TypeError for a list of tensors, the ``position``-th argument, that has something else.
+        """
+        if self._suits(value, overloaded, position):
+            return True
+        if _OVERRIDES_ANYWHERE and checks.has_torch_function(value):
+            append_overloaded(overloaded, value)
+            return True
+        return False
+
+    def _suits(self, value: Any, overloaded: Overloaded, position: int) -> bool:
+        if self.type is TENSOR:
+            if checks.is_tensor_like(value, overloaded):
+                return True
+            return self.numbers_as_tensors and checks.is_number(value)
+        if self.type is TENSOR_LIST:
+            return checks.is_tensor_list(value, overloaded, position)
+        if self.type in INT_LISTS:
+            return checks.is_int_list(value) or (self.length > 0 and checks.is_symbolic_int(value))
+        if self.type is DIMNAME_LIST:
+            return checks.is_dimname_list(value) or (self.length == 1 and checks.is_dimname(value))
+        return self.type.takes(value)
+
+
+def parse_parameter(text: str, *, keyword_only: bool, numbers_as_tensors: bool) -> Parameter:
+    """The parameter that ``text`` declares, such as ``IntArrayRef[1]? dim=None``."""
+    declared, _, rest = text.partition(" ")
+    name, equals, default = rest.partition("=")
+    declared, question, _ = declared.partition("?")
+    kind, _, length = declared.partition("[")
+    return Parameter(
+        type=_TYPES[kind],
+        name=name,
+        length=int(length.removesuffix("]") or 0),
+        nullable=bool(question),
+        default=default if equals else None,
+        keyword_only=keyword_only,
+        numbers_as_tensors=numbers_as_tensors,
+    )

@@ -1,0 +1,84 @@
+"""A function's signatures, and the choice of the one that a call is for.
+
+Mirrors ``PythonArgParser`` in ``torch/csrc/utils/python_arg_parser.cpp``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mindtorch_v2.binding.python.errors import type_error
+from mindtorch_v2.binding.python.invalid import invalid_arguments
+from mindtorch_v2.binding.python.signature import NoMatchError, Signature, Values, parse_signature
+from mindtorch_v2.torch_function import Overloaded
+
+
+class Parsed(NamedTuple):
+    """A call that suits: its signature, the place at which it was declared, a value
+    for each parameter, and the arguments that override functions."""
+
+    signature: Signature
+    chosen: int
+    values: Values
+    overloaded: Overloaded
+
+
+class ArgParser:
+    """Parses calls of one function; deprecated signatures are tried last."""
+
+    def __init__(self, signatures: Iterable[str]) -> None:
+        declared = list(enumerate(map(parse_signature, signatures)))
+        self.function_name = declared[0][1].name
+        self._declared = sorted(declared, key=lambda pair: pair[1].deprecated)
+        self._warned: set[int] = set()
+
+    def parse(self, receiver: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Parsed:
+        """The first signature that takes the call; TypeError in torch's words if none does.
+
+        ``receiver`` is the tensor whose method is called, None for a function.
+        """
+        only = len(self._declared) == 1
+        for index, signature in self._declared:
+            try:
+                values, overloaded = signature.match(receiver, args, kwargs)
+            except NoMatchError as no_match:
+                if only:
+                    raise no_match.complaint() from None
+                continue
+            if signature.deprecated:
+                self._warn(index, signature)
+            return Parsed(signature, index, values, overloaded)
+        raise self._refusal(receiver, args, kwargs)
+
+    def _refusal(self, receiver: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
+        """Where one signature alone takes as many arguments, what that says."""
+        given = len(args) + len(kwargs)
+        plausible = [
+            signature
+            for _, signature in self._declared
+            if signature.min_args <= given <= signature.max_args and not signature.hidden
+        ]
+        if len(plausible) == 1:
+            try:
+                plausible[0].match(receiver, args, kwargs)
+            except NoMatchError as no_match:
+                return no_match.complaint()
+        return type_error(
+            invalid_arguments(f"{self.function_name}()", args, kwargs, self._listed())
+        )
+
+    def _listed(self) -> list[str]:
+        return [str(signature) for _, signature in self._declared if not signature.hidden]
+
+    def _warn(self, index: int, signature: Signature) -> None:
+        """Once per signature."""
+        if index in self._warned:
+            return
+        self._warned.add(index)
+        message = f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
+        if self._listed():
+            message += "\nConsider using one of the following signatures instead:"
+            message += "".join(f"\n\t{signature.name}{listed}" for listed in self._listed())
+        warnings.warn(message, UserWarning, stacklevel=4)

@@ -1,0 +1,338 @@
+"""From the objects that a signature took to the values that C++ works with.
+
+Mirrors the accessors of ``PythonArgs`` in ``torch/csrc/utils/python_arg_parser.h`` (``tensor``,
+``scalar``, ``symintlist`` …).  As in :mod:`mindtorch_v2.binding.convert`, dtypes, layouts and
+memory formats become the numbers that C++ keeps; a Dimname becomes its symbol's name.
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from collections.abc import Callable, Mapping, Sequence
+from operator import index
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.python import checks
+from mindtorch_v2.binding.python import parameter as types
+from mindtorch_v2.binding.python.errors import type_error
+from mindtorch_v2.binding.python.parameter import Parameter, ParameterType
+from mindtorch_v2.binding.python.signature import ABSENT, Signature
+from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FACTS: Final = profile.active().argument_parser
+_OVERFLOW: Final[dict[str, Any]] = _FACTS["overflow"]
+_OVERFLOW_REASON: Final[str] = _OVERFLOW["message"] + ("\n" if _OVERFLOW["with_stack"] else "")
+"""The same inside another message; a c10::Error has its native stack between text and newline."""
+_TENSORS_FILL_LISTS: Final[bool] = _FACTS["tensors_fill_lists"]
+
+_INT64_MIN: Final = -(1 << 63)
+_INT64_MAX: Final = (1 << 63) - 1
+_UINT64_MAX: Final = (1 << 64) - 1
+
+_BUILTIN_ERRORS: Final = {"RuntimeError": RuntimeError, "ValueError": ValueError}
+
+
+def unpack(signature: Signature, place: int, value: Any) -> Any:
+    """The C++ value of the ``place``-th parameter; ``value`` is ABSENT for its default."""
+    parameter = signature.parameters[place]
+    if value is ABSENT:
+        return default_value(parameter)
+    lists = _LISTS.get(parameter.type)
+    if lists is not None:
+        return lists(signature, parameter, value)
+    if parameter.type is types.TENSOR:
+        return _tensor(place, value)
+    return _SINGLE[parameter.type](value)
+
+
+# --- integers ---------------------------------------------------------------------------------
+
+
+def unpack_long(value: Any) -> int:
+    """``THPUtils_unpackLong``: of what has ``__index__``; RuntimeError or ValueError beyond 64
+    bits."""
+    number = index(value)
+    if _INT64_MIN <= number <= _INT64_MAX:
+        return number
+    raise _overflow()
+
+
+def _overflow() -> Exception:
+    return _BUILTIN_ERRORS[_OVERFLOW["type"]](_OVERFLOW["message"])
+
+
+def _symbolic_int(value: Any) -> int:
+    if isinstance(value, Tensor) and checks.holds_one_integer(value):
+        return int(value.item())
+    return unpack_long(value)
+
+
+def _unsigned_long(value: int) -> int:
+    """``PyLong_AsUnsignedLongLong``, in CPython's words."""
+    if value < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if value > _UINT64_MAX:
+        raise OverflowError("int too big to convert")
+    return value
+
+
+def _wide_int(value: Any) -> int:
+    """An integer of a Scalar: signed, and else unsigned."""
+    number = index(value)
+    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(number)
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.item()
+    if isinstance(value, bool):
+        return value
+    if checks.is_integer(value):
+        return _wide_int(value)
+    return complex(value) if isinstance(value, complex) else _double(value)
+
+
+def _double(value: Any) -> float:
+    return float(value)
+
+
+def _tensor(place: int, value: Any) -> Any:
+    """A tensor, or a number in its place, which kernels in Python see as that number."""
+    if isinstance(value, Tensor):
+        return value
+    if checks.is_number(value):
+        return _scalar(value)
+    raise type_error(f"expected Tensor as argument {place}, but got {type_name(value)}")
+
+
+# --- lists ------------------------------------------------------------------------------------
+
+
+def _int_list(signature: Signature, parameter: Parameter, value: Any) -> list[int]:
+    if parameter.length and checks.is_integer(value):
+        return [unpack_long(value)] * parameter.length
+    if not isinstance(value, (list, tuple)):
+        # A tensor taken for one integer; C++ that does not think of it finds no elements in it.
+        return [_symbolic_int(value)] * parameter.length if _TENSORS_FILL_LISTS else []
+    return [_element(signature, parameter, place, item) for place, item in enumerate(value)]
+
+
+def _element(signature: Signature, parameter: Parameter, place: int, item: Any) -> int:
+    if isinstance(item, Tensor):
+        if not checks.holds_one_integer(item):
+            raise _refused_element(signature, parameter, place, _wrong_type(parameter, item))
+        return _integer_of(item)
+    try:
+        number = index(item)
+    except Exception:  # what() of a python_error is empty
+        raise _refused_element(signature, parameter, place, _wrong_type(parameter, item)) from None
+    if _INT64_MIN <= number <= _INT64_MAX:
+        return number
+    raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
+
+
+def _integer_of(tensor: Tensor) -> int:
+    return int(tensor.item())
+
+
+def _wrong_type(parameter: Parameter, item: Any) -> str:
+    return f"type must be {parameter.type.shown},but got {type_name(item)}"
+
+
+def _refused_element(
+    signature: Signature, parameter: Parameter, place: int, reason: str
+) -> TypeError:
+    """``throw_intlist_exception``."""
+    return type_error(
+        f"{signature.name}(): argument '{parameter.name}' failed to unpack the object at pos "
+        f'{place + 1} with error "{reason}"'
+    )
+
+
+def _float_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[float]:
+    numbers = []
+    for place, item in enumerate(value):
+        try:
+            numbers.append(float(_no_text(item)))
+        except Exception:
+            raise type_error(
+                f"{signature.name}(): argument '{parameter.name}' must be "
+                f"{parameter.type.shown}, but found element of type {type_name(item)} at pos "
+                f"{place + 1}"
+            ) from None
+    return numbers
+
+
+def _no_text(value: Any) -> Any:
+    """``float()`` reads text, ``PyFloat_AsDouble`` does not."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError
+    return value
+
+
+def _scalar_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[Any]:
+    return [_scalar(item) for item in value]
+
+
+def _tensor_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[Any]:
+    if parameter.length and len(value) != parameter.length:
+        raise type_error(f"expected tuple of {parameter.length} elements but got {len(value)}")
+    return list(value)
+
+
+def _dimname_list(signature: Signature, parameter: Parameter, value: Any) -> list[str]:
+    if parameter.length == 1 and checks.is_dimname(value):
+        return [_dimname(value)]
+    return [_dimname(item) for item in value]
+
+
+def _dimname(value: Any) -> str:
+    """``THPDimname_parse``; RuntimeError for what is no identifier."""
+    if value is None:
+        return "dimname::*"
+    if not checks.is_string(value):
+        raise type_error(f"expected None or string for Dimname but got {type_name(value)}")
+    name = _string(value)
+    if not _is_identifier(name):
+        raise RuntimeError(
+            "Invalid name: a valid identifier contains only digits, alphabetical characters, "
+            f"and/or underscore and starts with a non-digit. got: '{name}'."
+        )
+    return f"dimname::{name}"
+
+
+def _is_identifier(name: str) -> bool:
+    return name.isascii() and name.replace("_", "a").isalnum() and not name[0].isdigit()
+
+
+# --- torch's constants ------------------------------------------------------------------------
+
+
+_PYTHON_DTYPES: Final = {
+    float: DTYPES["float64"],
+    bool: DTYPES["bool"],
+    int: DTYPES["int64"],
+    complex: DTYPES["complex128"],
+}
+
+
+def _dtype(value: Any) -> int:
+    return enum_value(_PYTHON_DTYPES.get(value, value))
+
+
+def _device(value: Any) -> Device:
+    """A device, its text, or the index of an accelerator; RuntimeError for those there are not."""
+    if isinstance(value, Device):
+        return value
+    if checks.is_integer(value):
+        if unpack_long(value) < 0:
+            raise RuntimeError("Device index must not be negative")
+        raise RuntimeError(_FACTS["no_accelerator"])
+    return Device(_string(value))
+
+
+def _string(value: Any) -> str:
+    """``THPUtils_unpackString``: bytes as they are, text in UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise RuntimeError("error unpacking string as utf-8") from None
+    return str(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_SINGLE: Final[Mapping[ParameterType, Callable[[Any], Any]]] = {
+    types.SCALAR: _scalar,
+    types.COMPLEX: complex,
+    types.DOUBLE: _double,
+    types.INT64: unpack_long,
+    types.SYM_INT: _symbolic_int,
+    types.DIMNAME: _dimname,
+    types.GENERATOR: _same,
+    types.BOOL: _same,
+    types.STORAGE: _same,
+    types.PYOBJECT: _same,
+    types.SCALARTYPE: _dtype,
+    types.LAYOUT: enum_value,
+    types.MEMORY_FORMAT: enum_value,
+    types.QSCHEME: _same,
+    types.DEVICE: _device,
+    types.STRING: _string,
+    types.STREAM: _same,
+    types.DISPATCH_KEY_SET: _same,
+}
+
+_LISTS: Final[Mapping[ParameterType, Callable[[Signature, Parameter, Any], Any]]] = {
+    types.INT_LIST: _int_list,
+    types.SYM_INT_LIST: _int_list,
+    types.FLOAT_LIST: _float_list,
+    types.SCALAR_LIST: _scalar_list,
+    types.TENSOR_LIST: _tensor_list,
+    types.DIMNAME_LIST: _dimname_list,
+}
+
+# --- defaults ---------------------------------------------------------------------------------
+
+
+def default_value(parameter: Parameter) -> Any:
+    """What a parameter has that was not given, or given as None."""
+    text = parameter.default
+    if text is None or text == "None":
+        return [] if parameter.type in _LISTS and not parameter.nullable else None
+    return _DEFAULTS[parameter.type](text, parameter.length)
+
+
+def _int_default(text: str, length: int) -> int:
+    """``atol``: of what is no number, 0."""
+    found = re.match(r"-?\d+", text)
+    return int(found[0]) if found else 0
+
+
+def _int_list_default(text: str, length: int) -> list[int]:
+    if not text.startswith("{"):
+        return [int(text)] * length
+    return [int(item) for item in text[1:-1].split(",") if item]
+
+
+def _number_default(text: str, length: int) -> int | float:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return float(text)
+
+
+def _constant_default(text: str, length: int) -> int:
+    return enum_value({**DTYPES, **LAYOUTS}[text.removeprefix("torch.")])
+
+
+def _contiguous(text: str, length: int) -> int:
+    return enum_value(MEMORY_FORMATS["contiguous_format"])
+
+
+_DEFAULTS: Final[Mapping[ParameterType, Callable[[str, int], Any]]] = {
+    types.SCALAR: _number_default,
+    types.DOUBLE: lambda text, length: float(text),
+    types.INT64: _int_default,
+    types.SYM_INT: _int_default,
+    types.BOOL: lambda text, length: text in ("True", "true"),
+    types.INT_LIST: _int_list_default,
+    types.SYM_INT_LIST: _int_list_default,
+    types.SCALARTYPE: _constant_default,
+    types.LAYOUT: _constant_default,
+    types.MEMORY_FORMAT: _contiguous,
+    types.STRING: lambda text, length: literal_eval(text),
+}

@@ -1,0 +1,37 @@
+"""Calls that end where their kernel would begin, for whoever wants to see how a call is bound."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Stopped(BaseException):
+    """``call`` has its operator and arguments.  No Exception, so that nothing on the way
+    catches it."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+
+
+class _State(threading.local):
+    active = False
+
+
+_state = _State()
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Have the first call of an operator in this thread raise Stopped instead of running."""
+    before, _state.active = _state.active, True
+    try:
+        yield
+    finally:
+        _state.active = before
+
+
+def is_stopping() -> bool:
+    return _state.active
