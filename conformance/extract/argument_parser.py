@@ -31,6 +31,9 @@ def extract() -> dict[str, Any]:
         "tensors_fill_lists": STRIDED.sum(ONE_INTEGER).dim() == 1,
         "varargs_begin_with_int": "found element" not in str(refusal(lambda: STRIDED.permute("a"))),
         "overrides_anywhere": overrides_anywhere(),
+        "symbolic_devices": isinstance(
+            refusal(lambda: torch.zeros(1, device=torch.SymInt(None))), AttributeError
+        ),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
         "scalar_type_names": {
             repr(dtype): name for dtype in kinds(torch.dtype) if (name := scalar_type_name(dtype))
@@ -65,7 +68,7 @@ def refusal(call: Callable[[], object]) -> Exception:
     """The exception of a call that torch refuses; one that it takes is an error here."""
     try:
         call()
-    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+    except (RuntimeError, TypeError, ValueError, AssertionError, AttributeError) as error:
         return error
     raise ExtractionError("a call that torch used to refuse was taken; look at argument_parser.py")
 

@@ -48,13 +48,16 @@ def extract() -> dict[str, Any]:
         "nn": manual_bindings("python_nn_functions.cpp"),
     }
     bound = set(names["torch._C._VariableFunctions"]) - set(dir(object))
+    compiled = compiled_signatures(
+        sorted(bound - set(modules["torch"])),
+        besides={s for entry in manual["Tensor"].values() for s in entry["signatures"]},
+    )
+    unknown = bound - set(modules["torch"]) - set(compiled)
     return {
         "modules": modules,
         "manual": manual,
-        "compiled": compiled_signatures(
-            sorted(bound - set(modules["torch"])),
-            besides={s for entry in manual["Tensor"].values() for s in entry["signatures"]},
-        ),
+        "compiled": compiled,
+        "renamed": {name: other for name in sorted(unknown) if (other := called_name(name))},
         "return_types": return_types(functions),
         "names": names,
     }
@@ -183,6 +186,16 @@ def strings_starting(prefix: str, data: bytes) -> list[str]:
             found.append(text)
         start = data.find(b"\0" + prefix.encode(), end)
     return found
+
+
+def called_name(name: str) -> str | None:
+    """The function that ``torch.<name>`` is another name for: it names itself in its errors."""
+    try:
+        getattr(torch, name)()
+    except TypeError as error:
+        found = re.match(r"(\w+)\(\) (?:missing|received)", str(error))
+        return found[1] if found and found[1] != name else None
+    return None
 
 
 def in_order(name: str, signatures: list[str]) -> bool:

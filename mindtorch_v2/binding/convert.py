@@ -123,7 +123,7 @@ def _to_number(value: Any) -> Any:
     if type(value) is complex:
         return value
     if isinstance(value, (SymInt, SymFloat, SymBool)):
-        return _symbolic(value)
+        return symbolic(value)
     raise CastError(f"Cannot cast {casts.text(value)} to number")
 
 
@@ -142,28 +142,28 @@ def _to_int(value: Any) -> int:
     if isinstance(value, (DType, Layout, memory_format, qscheme)):
         return enum_value(value)
     if isinstance(value, SymInt):
-        return int(_symbolic(value).node.guard_int("", 0))
+        return int(symbolic(value).node.guard_int("", 0))
     return casts.to_int(value)
 
 
 def _to_float(value: Any) -> float:
     if isinstance(value, SymFloat):
-        return float(_symbolic(value).node.guard_float("", 0))
+        return float(symbolic(value).node.guard_float("", 0))
     return casts.to_float(value)
 
 
 def _to_bool(value: Any) -> bool:
     if isinstance(value, SymBool):
-        return bool(_symbolic(value).node.guard_bool("", 0))
+        return bool(symbolic(value).node.guard_bool("", 0))
     return casts.to_bool(value)
 
 
 def _or_symbolic(kind: type, cast: Cast) -> Maker:
     """``cast``, but symbolic numbers of one class stay what they are."""
-    return _always(lambda value: _symbolic(value) if isinstance(value, kind) else cast(value))
+    return _always(lambda value: symbolic(value) if isinstance(value, kind) else cast(value))
 
 
-def _symbolic(value: Any) -> Any:
+def symbolic(value: Any) -> Any:
     """A symbolic number as C++ keeps it: a node of Python is asked whether it is of its kind."""
     if not isinstance(value.node, NestedIntNode):
         question = f"is_{type(value).__name__.removeprefix('Sym').lower()}"
@@ -288,7 +288,7 @@ def _is_symbolic(value: object) -> bool:
 def _to_symbolic_int(value: Any) -> Any:
     """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
     if isinstance(value, SymInt):
-        return _symbolic(value)
+        return symbolic(value)
     if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
         raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
     if isinstance(value, bool):

@@ -122,6 +122,8 @@ class Signatures(TypedDict):
     manual: dict[str, dict[str, ManualBinding]]
     #: Functions of torch known by their signatures alone.
     compiled: dict[str, list[str]]
+    #: Other names of functions of torch.
+    renamed: dict[str, str]
     #: Type in torch.return_types to its fields.
     return_types: dict[str, list[str]]
     #: Object to its names and the type of each, for example ``torch._C._nn``.

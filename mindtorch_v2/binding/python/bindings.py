@@ -15,7 +15,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import manual
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
-    BuiltinFunction,
+    builtin_function_or_method,
     Implementation,
     method,
     not_implemented_on_type_error,
@@ -74,7 +74,7 @@ class _Binding:
         )
 
 
-FUNCTIONS: Final[dict[str, dict[str, BuiltinFunction]]] = {}
+FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
 """Every bound function, by the module that messages name and its own name."""
 
 
@@ -91,22 +91,24 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
     return _Binding((each["signature"] for each in overloads), run, written, owner)
 
 
-def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, BuiltinFunction]:
+def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
     """The functions of a Python module of torch (``torch``, ``nn``, ``fft`` …) by name."""
     owner = "torch" if module == "torch" else f"torch._C._{module}"
-    made: dict[str, BuiltinFunction] = {}
+    made: dict[str, builtin_function_or_method] = {}
     for name, facts in _SIGNATURES["modules"][module].items():
         call: Implementation = _generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
         if name.startswith("__"):
             call = not_implemented_on_type_error(call)
-        made[name] = BuiltinFunction(name, call)
+        made[name] = builtin_function_or_method(name, call)
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
             run = manual.RUNNERS.get(name, _nothing_by_hand(name))
             by_hand = _Binding(signatures, run, _as_written(written.get(name)), owner)
-            made[name] = BuiltinFunction(name, by_hand)
+            made[name] = builtin_function_or_method(name, by_hand)
+        for name, other in _SIGNATURES["renamed"].items():
+            made[name] = made[other]
     FUNCTIONS[owner] = made
     return made
 

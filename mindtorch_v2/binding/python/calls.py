@@ -39,12 +39,25 @@ def operator_named(full_name: str) -> Operator:
 def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call:
     """The operator and its arguments; whatever their conversion raises."""
     values = Values(parsed)
-    writes = "out" in values and not values.is_absent("out")
+    out = _out_parameter(overload)
+    writes = out in values and not values.is_absent(out)
     operator = operator_named(overload["out"] if writes else overload["base"])
     if overload.get("deprecated"):
         arguments = _deprecated_arguments(overload["call"], values, writes)
         return Call(operator, _in_order(operator, arguments, receiver))
     return Call(operator, _by_name(operator, values, receiver, writes))
+
+
+def _out_parameter(overload: Overload) -> str:
+    """What the parameter is called that says where to write: ``out`` if that is more than one."""
+    if "out" not in overload:
+        return ""
+    names = _outputs(operator_named(overload["out"]))
+    return names[0] if len(names) == 1 else "out"
+
+
+def _outputs(operator: Operator) -> list[str]:
+    return [argument.name for argument in operator.schema.arguments if argument.is_out]
 
 
 class Values:
@@ -73,15 +86,15 @@ def _by_name(
     if writes:
         check_out(values)
     arguments = operator.schema.arguments
-    outputs = [a.name for a in arguments if a.is_out] if writes else []
+    outputs = _outputs(operator) if writes else []
+    written = values["out"] if len(outputs) > 1 else []
     makes_tensor = _makes_tensor(values)
     device = _device(values) if makes_tensor else None  # before the others
     stack: dict[str, Any] = {}
     for argument in reversed(arguments):  # as compiled C++ evaluates them
         name = argument.name
         if name in outputs:
-            out = values["out"]
-            stack[name] = out if isinstance(out, Tensor) else out[outputs.index(name)]
+            stack[name] = values[name] if len(outputs) == 1 else written[outputs.index(name)]
         elif name == "self" and receiver is not None:
             stack[name] = receiver
         elif name == "self" and name not in values:

@@ -6,18 +6,25 @@ and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2._C import DispatchKeySet
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.stream import Stream
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
 
+_SYMBOLIC_DEVICES: Final[bool] = profile.active().argument_parser["symbolic_devices"]
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
 _PYTHON_DTYPES: Final = (float, bool, int, complex)
@@ -54,7 +61,7 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
     """A list or tuple; TypeError if it holds something that is no tensor."""
     if not isinstance(value, (list, tuple)):
         return False
-    for place, item in enumerate(value):
+    for place, item in enumerate(stored(value)):
         if not is_tensor_like(item, overloaded):
             raise TypeError(
                 f"expected Tensor as element {place} in argument {position}, "
@@ -68,7 +75,7 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
 
 def is_number(value: object) -> bool:
     """``THPUtils_checkScalar``."""
-    return isinstance(value, (float, int, complex, *_NUMPY_SCALARS))
+    return isinstance(value, (float, int, complex, SymInt, SymFloat, SymBool, *_NUMPY_SCALARS))
 
 
 def is_scalar(value: Any) -> bool:
@@ -80,12 +87,12 @@ def is_complex(value: Any) -> bool:
 
 
 def is_double(value: Any) -> bool:
-    return is_float(value) or _is_plain_scalar_tensor(value)
+    return is_float(value) or isinstance(value, SymInt) or _is_plain_scalar_tensor(value)
 
 
 def is_float(value: object) -> bool:
-    """``THPUtils_checkDouble``: of NumPy's numbers, any."""
-    return isinstance(value, (float, int, *_NUMPY_SCALARS))
+    """``is_float_or_symfloat``: of NumPy's numbers, any."""
+    return isinstance(value, (float, int, SymFloat, *_NUMPY_SCALARS))
 
 
 def _is_plain_scalar_tensor(value: Any) -> bool:
@@ -93,7 +100,7 @@ def _is_plain_scalar_tensor(value: Any) -> bool:
 
 
 def is_int(value: Any) -> bool:
-    if is_integer(value):
+    if is_integer(value) or isinstance(value, SymInt):
         return True
     return _is_plain_scalar_tensor(value) and _is_integral(value.dtype, with_bool=False)
 
@@ -105,6 +112,8 @@ def is_integer(value: object) -> bool:
 
 def is_symbolic_int(value: Any) -> bool:
     """A tensor of one integer, or whatever has ``__index__``, but no truth value."""
+    if isinstance(value, SymInt):
+        return True
     if isinstance(value, Tensor) and holds_one_integer(value):
         return True
     return is_index(value)
@@ -140,20 +149,28 @@ def is_bool(value: object) -> bool:
 # --- lists ------------------------------------------------------------------------------------
 
 
+def stored(value: Sequence[Any]) -> Sequence[Any]:
+    """What a list or tuple holds, whatever its class makes of that: C looks at the memory."""
+    if type(value) in (list, tuple):
+        return value
+    return tuple(list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value))
+
+
 def is_int_list(value: Any) -> bool:
     """A list or tuple; only its first element is looked at."""
-    return isinstance(value, (list, tuple)) and (not value or is_symbolic_int(value[0]))
+    return isinstance(value, (list, tuple)) and (len(value) == 0 or is_symbolic_int(value[0]))
 
 
 def is_float_list(value: Any) -> bool:
     """A list or tuple; only its first element is looked at."""
     if not isinstance(value, (list, tuple)):
         return False
-    return not value or is_float(value[0]) or isinstance(value[0], complex)
+    items = stored(value)
+    return not items or is_float(items[0]) or isinstance(items[0], complex)
 
 
 def is_scalar_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and all(map(is_number, value))
+    return isinstance(value, (list, tuple)) and all(map(is_number, stored(value)))
 
 
 def is_dimname(value: object) -> bool:
@@ -162,7 +179,10 @@ def is_dimname(value: object) -> bool:
 
 def is_dimname_list(value: Any) -> bool:
     """A list or tuple; only its first element is looked at."""
-    return isinstance(value, (list, tuple)) and (not value or is_dimname(value[0]))
+    if not isinstance(value, (list, tuple)):
+        return False
+    items = stored(value)
+    return not items or is_dimname(items[0])
 
 
 # --- torch's own classes ----------------------------------------------------------------------
@@ -181,6 +201,8 @@ def is_memory_format(value: object) -> bool:
 
 
 def is_device(value: object) -> bool:
+    if isinstance(value, SymInt):
+        return _SYMBOLIC_DEVICES
     return is_integer(value) or is_string(value) or isinstance(value, Device)
 
 
@@ -194,16 +216,16 @@ def is_keyset(value: object) -> bool:
 
 
 def is_generator(value: object) -> bool:
-    return False
+    return isinstance(value, Generator)
 
 
 def is_storage(value: object) -> bool:
-    return False
+    return isinstance(value, UntypedStorage)
 
 
 def is_qscheme(value: object) -> bool:
-    return False
+    return isinstance(value, qscheme)
 
 
 def is_stream(value: object) -> bool:
-    return False
+    return isinstance(value, Stream)

@@ -18,7 +18,7 @@ BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
 
 
-class BuiltinFunction:
+class builtin_function_or_method:  # noqa: N801 (CPython's name)
     """A function of torch, as C defines it."""
 
     def __init__(self, name: str, call: Implementation) -> None:
@@ -32,6 +32,9 @@ class BuiltinFunction:
 
     def __repr__(self) -> str:
         return f"<built-in method {self.__name__} of type object at {id(self):#x}>"
+
+
+builtin_function_or_method.__module__ = "builtins"
 
 
 def method(name: str, call: Implementation, *, flags: str) -> Callable[..., Any]:

@@ -103,7 +103,8 @@ def _enclosed(parts: Iterable[str], args: Sequence[Any]) -> str:
 def _with_elements(value: Any) -> str:
     if not isinstance(value, (list, tuple)):
         return type_name(value)
-    elements = ", ".join(map(type_name, value))
+    items = [value[place] for place in range(len(value))]
+    elements = ", ".join(map(type_name, items))
     if isinstance(value, list):
         return f"{type_name(value)} of [{elements}]"
-    return f"{type_name(value)} of ({elements}{',' if len(value) == 1 else ''})"
+    return f"{type_name(value)} of ({elements}{',' if len(items) == 1 else ''})"

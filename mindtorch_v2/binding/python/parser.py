@@ -5,7 +5,6 @@ Mirrors ``PythonArgParser`` in ``torch/csrc/utils/python_arg_parser.cpp``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.invalid import invalid_arguments
 from mindtorch_v2.binding.python.signature import NoMatchError, Signature, Values, parse_signature
 from mindtorch_v2.torch_function import Overloaded
+from mindtorch_v2.warn import warn_once
 
 
 class Parsed(NamedTuple):
@@ -32,7 +32,6 @@ class ArgParser:
         declared = list(enumerate(map(parse_signature, signatures)))
         self.function_name = declared[0][1].name
         self._declared = sorted(declared, key=lambda pair: pair[1].deprecated)
-        self._warned: set[int] = set()
 
     def parse(self, receiver: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Parsed:
         """The first signature that takes the call; TypeError in torch's words if none does.
@@ -48,7 +47,7 @@ class ArgParser:
                     raise no_match.complaint() from None
                 continue
             if signature.deprecated:
-                self._warn(index, signature)
+                self._warn(signature)
             return Parsed(signature, index, values, overloaded)
         raise self._refusal(receiver, args, kwargs)
 
@@ -72,13 +71,11 @@ class ArgParser:
     def _listed(self) -> list[str]:
         return [str(signature) for _, signature in self._declared if not signature.hidden]
 
-    def _warn(self, index: int, signature: Signature) -> None:
-        """Once per signature."""
-        if index in self._warned:
-            return
-        self._warned.add(index)
-        message = f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
+    def _warn(self, signature: Signature) -> None:
+        message = (
+            f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
+        )
         if self._listed():
             message += "\nConsider using one of the following signatures instead:"
             message += "".join(f"\n\t{signature.name}{listed}" for listed in self._listed())
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warn_once("check_deprecated", message)

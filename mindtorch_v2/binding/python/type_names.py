@@ -10,14 +10,19 @@ from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
 
-_MADE_IN_C: Final[tuple[type, ...]] = (DType, Layout, memory_format, Device, Size, type(Tensor))
+_MADE_IN_C: Final[tuple[type, ...]] = (
+    *(DType, Layout, memory_format, qscheme, Device, Generator, Stream, Size),
+    type(Tensor),
+)
 """Classes of ours that stand for types which torch makes in C."""
 
 

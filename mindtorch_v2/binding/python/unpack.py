@@ -13,16 +13,21 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any, Final
 
+import numpy as np
+
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.convert import enum_value, symbolic
+from mindtorch_v2.binding.errors import PythonError, c_string
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parameter import Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().argument_parser
@@ -55,8 +60,9 @@ def unpack(signature: Signature, place: int, value: Any) -> Any:
 
 
 def unpack_long(value: Any) -> int:
-    """``THPUtils_unpackLong``: of what has ``__index__``; RuntimeError or ValueError beyond 64
-    bits."""
+    """``toInt64``: of what has ``__index__``; RuntimeError or ValueError beyond 64 bits."""
+    if isinstance(value, SymInt):
+        return int(_kept(value).node.guard_int("", 0))
     number = index(value)
     if _INT64_MIN <= number <= _INT64_MAX:
         return number
@@ -67,7 +73,17 @@ def _overflow() -> Exception:
     return _BUILTIN_ERRORS[_OVERFLOW["type"]](_OVERFLOW["message"])
 
 
-def _symbolic_int(value: Any) -> int:
+def _kept(value: Any) -> Any:
+    """A symbolic number as C++ keeps it; the errors of its node are Python's."""
+    try:
+        return symbolic(value)
+    except PythonError as error:
+        raise error.__context__ or error from None
+
+
+def _symbolic_int(value: Any) -> Any:
+    if isinstance(value, SymInt):
+        return _kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
         return int(value.item())
     return unpack_long(value)
@@ -98,16 +114,24 @@ def _scalar(value: Any) -> Any:
         return value
     if checks.is_integer(value):
         return _wide_int(value)
-    return complex(value) if isinstance(value, complex) else _double(value)
+    if isinstance(value, complex):
+        return complex(value)
+    return _kept(value) if isinstance(value, (SymInt, SymFloat, SymBool)) else _double(value)
 
 
 def _double(value: Any) -> float:
+    if isinstance(value, SymFloat):
+        return float(_kept(value).node.guard_float("", 0))
+    if isinstance(value, SymInt):
+        return float(_kept(value).node.guard_int("", 0))
     return float(value)
 
 
 def _tensor(place: int, value: Any) -> Any:
     """A tensor, or a number in its place, which kernels in Python see as that number."""
     if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (SymInt, SymFloat, SymBool)):
         return value
     if checks.is_number(value):
         return _scalar(value)
@@ -117,25 +141,52 @@ def _tensor(place: int, value: Any) -> Any:
 # --- lists ------------------------------------------------------------------------------------
 
 
-def _int_list(signature: Signature, parameter: Parameter, value: Any) -> list[int]:
-    if parameter.length and checks.is_integer(value):
-        return [unpack_long(value)] * parameter.length
+def _int_list(signature: Signature, parameter: Parameter, value: Any) -> list[Any]:
+    if parameter.length and (checks.is_integer(value) or isinstance(value, SymInt)):
+        return [_single(parameter)(value)] * parameter.length
     if not isinstance(value, (list, tuple)):
-        # A tensor taken for one integer; C++ that does not think of it finds no elements in it.
-        return [_symbolic_int(value)] * parameter.length if _TENSORS_FILL_LISTS else []
-    return [_element(signature, parameter, place, item) for place, item in enumerate(value)]
+        return _no_list(parameter, value)
+    items = enumerate(checks.stored(value))
+    return [_element(signature, parameter, place, item) for place, item in items]
 
 
-def _element(signature: Signature, parameter: Parameter, place: int, item: Any) -> int:
+def _single(parameter: Parameter) -> Callable[[Any], Any]:
+    return _symbolic_int if parameter.type is types.SYM_INT_LIST else unpack_long
+
+
+def _no_list(parameter: Parameter, value: Any) -> list[Any]:
+    """What was taken for one integer and is none to C++ that now wants a list.
+
+    A release that does not look reads the number of elements off the object's memory: of a tensor
+    or most other objects that is nought, of an array it is an address.
+    """
+    if not _TENSORS_FILL_LISTS:
+        if isinstance(value, np.ndarray):
+            raise RuntimeError("std::bad_alloc")
+        return []
+    if isinstance(value, Tensor):
+        return [_symbolic_int(value)] * parameter.length
+    accessor = "symintlist" if parameter.type is types.SYM_INT_LIST else "intlist"
+    raise RuntimeError(f"{internal_assert('PyList_Check(arg)', accessor)}expected tuple or list")
+
+
+def _element(signature: Signature, parameter: Parameter, place: int, item: Any) -> Any:
     if isinstance(item, Tensor):
         if not checks.holds_one_integer(item):
             raise _refused_element(signature, parameter, place, _wrong_type(parameter, item))
         return _integer_of(item)
     try:
-        number = index(item)
+        number = _single(parameter)(item) if isinstance(item, SymInt) else index(item)
+    except AttributeError as error:
+        if not isinstance(item, SymInt):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        raise _refused_element(signature, parameter, place, reason) from None
     except Exception:  # what() of a python_error is empty
-        raise _refused_element(signature, parameter, place, _wrong_type(parameter, item)) from None
-    if _INT64_MIN <= number <= _INT64_MAX:
+        raise _refused_element(
+            signature, parameter, place, _wrong_type(parameter, item)
+        ) from None
+    if isinstance(number, SymInt) or _INT64_MIN <= number <= _INT64_MAX:
         return number
     raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
 
@@ -160,9 +211,9 @@ def _refused_element(
 
 def _float_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[float]:
     numbers = []
-    for place, item in enumerate(value):
+    for place, item in enumerate(checks.stored(value)):
         try:
-            numbers.append(float(_no_text(item)))
+            numbers.append(_double(_no_text(item)))
         except Exception:
             raise type_error(
                 f"{signature.name}(): argument '{parameter.name}' must be "
@@ -180,19 +231,20 @@ def _no_text(value: Any) -> Any:
 
 
 def _scalar_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[Any]:
-    return [_scalar(item) for item in value]
+    return [_scalar(item) for item in checks.stored(value)]
 
 
 def _tensor_list(signature: Signature, parameter: Parameter, value: Sequence[Any]) -> list[Any]:
-    if parameter.length and len(value) != parameter.length:
-        raise type_error(f"expected tuple of {parameter.length} elements but got {len(value)}")
-    return list(value)
+    items = checks.stored(value)
+    if parameter.length and len(items) != parameter.length:
+        raise type_error(f"expected tuple of {parameter.length} elements but got {len(items)}")
+    return list(items)
 
 
 def _dimname_list(signature: Signature, parameter: Parameter, value: Any) -> list[str]:
     if parameter.length == 1 and checks.is_dimname(value):
         return [_dimname(value)]
-    return [_dimname(item) for item in value]
+    return [_dimname(item) for item in checks.stored(value)]
 
 
 def _dimname(value: Any) -> str:
@@ -237,7 +289,12 @@ def _device(value: Any) -> Device:
         if unpack_long(value) < 0:
             raise RuntimeError("Device index must not be negative")
         raise RuntimeError(_FACTS["no_accelerator"])
-    return Device(_string(value))
+    if isinstance(value, SymInt):
+        return _device(unpack_long(value))
+    try:
+        return Device(_string(value))
+    except RuntimeError as error:
+        raise RuntimeError(c_string(str(error))) from None
 
 
 def _string(value: Any) -> str:
