@@ -53,6 +53,15 @@ HABITS: dict[str, Callable[[], bool]] = {
     "arange takes a step below 1 in int32": lambda: bool(
         torch.arange(0, 1, 0.5, dtype=torch.int32).numel()
     ),
+    "quantization rounds after adding the zero point": lambda: (
+        torch.quantize_per_tensor(torch.tensor([0.25]), 0.5, 1, torch.qint8).int_repr().item() == 2
+    ),
+    "what is too large for float8_e4m3fn becomes its largest": lambda: (
+        torch.tensor(1e9, dtype=torch.float8_e4m3fn).item() == 448
+    ),
+    "a NaN of float8_e8m0fnu is finite": lambda: bool(
+        torch.isfinite(torch.tensor(float("nan"), dtype=torch.float8_e8m0fnu))
+    ),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }
 
@@ -118,7 +127,7 @@ def answer(ask: Callable[[], bool]) -> bool:
     """Yes or no; to raise is a no."""
     try:
         return ask()
-    except (RuntimeError, TypeError):
+    except (AttributeError, RuntimeError, TypeError):
         return False
 
 

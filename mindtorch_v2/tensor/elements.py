@@ -59,14 +59,14 @@ def _low(raw: str, decode: Callable[[Array], Array], encode: Callable[[Any], Arr
 
 
 def _complex32_decode(raw: Array) -> Array:
-    halves = np.ascontiguousarray(raw)[..., None].view(np.float16).astype(np.float32)
-    return halves.view(np.complex64)[..., 0]
+    halves = np.array(raw, order="C").reshape(*raw.shape, 1).view(np.float16)
+    return halves.astype(np.float32).view(np.complex64).reshape(raw.shape)
 
 
 def _complex32_encode(values: Array) -> Array:
     with np.errstate(all="ignore"):
-        parts = np.ascontiguousarray(values.astype(np.complex64))[..., None].view(np.float32)
-        return parts.astype(np.float16).view(np.uint32)[..., 0]
+        wide = np.array(values, np.complex64, order="C").reshape(*values.shape, 1)
+        return wide.view(np.float32).astype(np.float16).view(np.uint32).reshape(values.shape)
 
 
 _SPECIAL: Final = {

@@ -44,7 +44,13 @@ _KEYS_WITH_TENSORS: Final = frozenset(
 """Where a tensor can be made without a third-party backend."""
 
 
-def empty(
+def empty(*size: Any, **options: Any) -> Tensor:
+    """An uninitialised tensor of shape ``size``, given as integers or as one sequence."""
+    return _empty("empty", *size, **options)
+
+
+def _empty(
+    name: str,
     *size: Any,
     dtype: DType | None = None,
     layout: Layout | None = None,
@@ -53,7 +59,7 @@ def empty(
     pin_memory: bool = False,
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
-    """An uninitialised tensor of shape ``size``, given as integers or as one sequence."""
+    """A tensor for the function ``name``, by which messages call it."""
     shape = _shape(size)
     kind, where, how = dtype or get_default_dtype(), Device(device or "cpu"), layout or strided
     key = compute_dispatch_key(kind, how, where.type)
@@ -63,7 +69,7 @@ def empty(
         )
     if pin_memory:
         raise worded("pin_memory")
-    _check_layout(shape, kind, how, where)
+    _check_layout(name, shape, kind, how, where)
     return Tensor._make(
         shape,
         kind,
@@ -103,7 +109,9 @@ def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
     return size
 
 
-def _check_layout(shape: tuple[int, ...], dtype: DType, layout: Layout, device: Device) -> None:
+def _check_layout(
+    name: str, shape: tuple[int, ...], dtype: DType, layout: Layout, device: Device
+) -> None:
     """What the kernels of the special layouts refuse."""
     if layout is mkldnn:
         check_mkldnn(dtype)
@@ -119,12 +127,12 @@ def _check_layout(shape: tuple[int, ...], dtype: DType, layout: Layout, device: 
     elif layout in sparse_compressed:
         if len(shape) < 2:
             raise RuntimeError(
-                "torch.empty: Only batched sparse compressed (non-block) tensors are supported, "
+                f"torch.{name}: Only batched sparse compressed (non-block) tensors are supported, "
                 f"but got size {list(shape)}"
             )
         if layout in (LAYOUTS["sparse_bsr"], LAYOUTS["sparse_bsc"]):
             raise RuntimeError(
-                "empty_sparse_compressed expected sparse compressed (non-block) tensor layout "
+                f"{name}_sparse_compressed expected sparse compressed (non-block) tensor layout "
                 f"but got {sparse_compressed[layout]}"
             )
 
@@ -150,7 +158,7 @@ def zeros(*size: Any, **options: Any) -> Tensor:
         shape = _shape(size)
         wrong = next(extent for extent in shape if extent < 0)
         raise worded("zeros of a negative size", **{"-1: [-1]": f"{wrong}: {list(shape)}"})
-    return empty(*size, **options)
+    return _empty("zeros", *size, **options)
 
 
 def empty_like(tensor: Tensor, **options: Any) -> Tensor:
@@ -305,7 +313,7 @@ def nested_tensor(
     """A tensor whose rows are tensors of different shapes (the strided nested layout)."""
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
-    made._content = tuple(tensors)
+    made._content = tuple(row.detach().to(made.dtype) for row in tensors)
     made._keys = made._keys & ~mask_of(DispatchKey.Dense) | nested
     if not made.is_inference():
         made._keys |= mask_of(DispatchKey.AutogradNestedTensor)

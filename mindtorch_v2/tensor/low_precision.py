@@ -1,7 +1,8 @@
 """Floating-point formats that NumPy lacks: bfloat16 and the float8 kinds, as their bits.
 
 Mirrors ``c10/util/BFloat16.h`` and ``c10/util/Float8_*.h``: values are rounded to nearest, ties
-to even, and what lies beyond the largest becomes the format's infinity or else its NaN.
+to even, and what lies beyond the largest becomes the format's infinity or else its NaN, or in
+some releases the largest.
 """
 
 from __future__ import annotations
@@ -13,8 +14,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mindtorch_v2.tensor.support import HABITS
+
 Bits: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float32]
+
+
+def _bits_of(values: Floats) -> Bits:
+    return np.array(values, np.float32, order="C").view(np.uint32)
 
 
 def bfloat16_to_float32(bits: Bits) -> Floats:
@@ -25,7 +32,7 @@ def bfloat16_to_float32(bits: Bits) -> Floats:
 
 def float32_to_bfloat16(values: Floats) -> Bits:
     """The upper half, rounded; every NaN becomes the same."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    bits = _bits_of(values)
     odd = (bits >> 16) & 1
     rounded = ((bits.astype(np.uint64) + 0x7FFF + odd) >> 16).astype(np.uint16)
     chosen: Bits = np.where(np.isnan(values), np.uint16(0x7FC0), rounded)
@@ -42,6 +49,8 @@ class Float8:
     #: "ieee": infinities and NaN in the last exponent; "fn": NaN alone, in its last code;
     #: "fnuz": NaN in the place of negative zero.
     specials: str
+    saturates: bool = False
+    """Whether what lies beyond the largest becomes the largest."""
 
     @cached_property
     def positive(self) -> npt.NDArray[np.float64]:
@@ -66,6 +75,13 @@ class Float8:
     def nan(self) -> int:
         """The code that a conversion makes of a NaN."""
         return 0x80 if self.specials == "fnuz" else 0x7F
+
+    @property
+    def overflow(self) -> int:
+        """The code of what lies beyond the largest."""
+        if self.saturates:
+            return self.last_finite
+        return self.last_finite + 1 if self.specials == "ieee" else self.nan
 
     @cached_property
     def table(self) -> Floats:
@@ -93,9 +109,7 @@ class Float8:
         middle = (steps[below] + steps[below + 1]) / 2
         up = (magnitude > middle) | ((magnitude == middle) & (below % 2 == 1))
         code = np.where(up, below + 1, below)
-        infinite = self.last_finite + 1 if self.specials == "ieee" else self.nan
-        code = np.where(code > self.last_finite, infinite, code)
-        code = np.where(np.isinf(magnitude), infinite, code)
+        code = np.where(np.isinf(magnitude) | (code > self.last_finite), self.overflow, code)
         code = np.where(np.isnan(magnitude), self.nan, code)
         return self._signed(code, values)
 
@@ -116,7 +130,9 @@ class Float8:
 
 FLOAT8: Final = {
     "float8_e5m2": Float8(5, 2, 15, "ieee"),
-    "float8_e4m3fn": Float8(4, 3, 7, "fn"),
+    "float8_e4m3fn": Float8(
+        4, 3, 7, "fn", HABITS["what is too large for float8_e4m3fn becomes its largest"]
+    ),
     "float8_e5m2fnuz": Float8(5, 2, 16, "fnuz"),
     "float8_e4m3fnuz": Float8(4, 3, 8, "fnuz"),
 }
@@ -131,7 +147,7 @@ def e8m0_to_float32(bits: Bits) -> Floats:
 
 def float32_to_e8m0(values: Floats) -> Bits:
     """The exponent, rounded up as the mantissa says; signs are lost."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    bits = _bits_of(values)
     exponent = (bits >> 23) & 0xFF
     guard = (bits & 0x400000) > 0
     rest = (bits & 0x3FFFFF) > 0

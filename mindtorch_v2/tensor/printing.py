@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mindtorch_v2.tensor import layouts, quantized, sparse
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, strided
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.support import HABITS, check_dtype
 
@@ -88,6 +89,10 @@ def printoptions(**kwargs: Any) -> Iterator[None]:
             setattr(PRINT_OPTS, field.name, before[field.name])
 
 
+_PRINTED_AS_BYTES: Final = DTYPES.get("float4_e2m1fn_x2")
+_COMPARED_BY_BITS: Final = DTYPES.get("float8_e8m0fnu")
+
+
 # --- one element --------------------------------------------------------------------------------
 
 
@@ -106,7 +111,10 @@ class _Column:
     def _measure_floats(self, values: Array, dtype: DType) -> None:
         zero = elements_of(dtype)
         nothing = zero.decode(zero.encode(np.zeros((), np.float32)))
-        shown = values[np.isfinite(values) & (values != nothing)]
+        finite = np.isfinite(values)
+        if dtype is _COMPARED_BY_BITS and HABITS["a NaN of float8_e8m0fnu is finite"]:
+            finite = np.ones_like(finite)
+        shown = values[finite & (values != nothing)]
         if not shown.size:
             return
         self.int_mode = bool((shown == np.ceil(shown)).all())
@@ -225,7 +233,6 @@ _REAL_PART: Final = {
     DTYPES["complex64"]: DTYPES["float32"],
     DTYPES["complex128"]: DTYPES["float64"],
 }
-_PRINTED_AS_BYTES: Final = DTYPES.get("float4_e2m1fn_x2")
 
 
 def contents(tensor: Tensor, indent: int) -> str:
@@ -234,7 +241,7 @@ def contents(tensor: Tensor, indent: int) -> str:
         return "[]"
     summarize = tensor.numel() > PRINT_OPTS.threshold
     dtype, values = tensor.dtype, value_array(tensor)
-    if dtype is not _PRINTED_AS_BYTES:
+    if dtype is not _PRINTED_AS_BYTES or not tensor.dim():
         check_dtype("item", dtype)
     measured = _summarised(values) if summarize else values
     column: _Column | _ComplexColumn
@@ -290,17 +297,75 @@ def _dense(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
         suffixes.append(_size(tensor))
     if not _has_default_dtype(tensor.dtype):
         suffixes.append(dtype)
-    return contents(tensor, indent)
+    return contents(layouts.dense(tensor), indent)
+
+
+def _parts_str(parts: dict[str, Tensor], meta: bool, indent: int) -> str:
+    """The tensors that a sparse one consists of, by what they are called."""
+    texts = []
+    for name, part in parts.items():
+        prefix = f"{name}=tensor("
+        text = "..." if meta else contents(part, indent + len(prefix))
+        if meta or part.numel() == 0:
+            text += f", {_size(part)}"
+        texts.append(f"{prefix}{text})")
+    return (",\n" + " " * indent).join(texts)
+
+
+def _sparse(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
+    suffixes.append(_size(tensor))
+    if not tensor.is_meta:
+        suffixes.append(f"nnz={sparse.count_stored(tensor)}")
+    if not _has_default_dtype(tensor.dtype):
+        suffixes.append(f"dtype={tensor.dtype}")
+    parts: dict[str, Tensor]
+    if tensor.layout is sparse_coo:
+        parts = sparse.coordinates(tensor)._asdict()
+    else:
+        lines, others = ("row", "column") if tensor.layout in sparse.BY_ROWS else ("column", "row")
+        held = sparse.compressed(tensor)
+        parts = {
+            f"c{lines[:3]}_indices": held.compressed,
+            f"{others[:3]}_indices": held.plain,
+            "values": held.values,
+        }
+    return _parts_str(parts, tensor.is_meta, indent)
+
+
+def _quantized(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
+    quantizer = tensor._content
+    suffixes.append(_size(tensor))
+    suffixes.append(f"dtype={tensor.dtype}")
+    suffixes.append(f"quantization_scheme=torch.{quantizer.scheme}")
+    suffixes.append(f"scale={quantizer.scale}")
+    suffixes.append(f"zero_point={quantizer.zero_point}")
+    return contents(tensor.dequantize(), indent)
+
+
+def _nested(tensor: Tensor) -> str:
+    rows = []
+    for content in tensor._content:
+        row = content.detach()
+        row._base_tensor = tensor  # which decides whether it requires a gradient
+        rows.append("\n".join(f"  {line}" for line in tensor_str(row).split("\n")))
+    return "[\n" + ",\n".join(rows) + "\n]"
 
 
 def tensor_str(tensor: Tensor) -> str:
     """``repr`` of a tensor."""
-    prefix = f"{_class_name(tensor)}("
+    prefix = "nested_tensor(" if tensor.is_nested else f"{_class_name(tensor)}("
     indent = len(prefix)
     suffixes: list[str] = []
     if tensor.device.type != "cpu":
         suffixes.append(f"device='{tensor.device}'")
-    text = _dense(tensor, indent, suffixes)
+    if tensor.layout is sparse_coo or tensor.layout in sparse_compressed:
+        text = _sparse(tensor, indent, suffixes)
+    elif isinstance(tensor._content, quantized.Quantizer):
+        text = _quantized(tensor, indent, suffixes)
+    elif tensor.is_nested:
+        text = _nested(tensor)
+    else:
+        text = _dense(tensor, indent, suffixes)
     if tensor.layout is not strided:
         suffixes.append(f"layout={tensor.layout}")
     if tensor.requires_grad:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.tensor.copying import raw_array, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
+from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -41,7 +42,11 @@ def quantize(target: Tensor, source: Tensor, quantizer: Quantizer) -> None:
     lowest, highest = _RANGES[target.dtype]
     inverse = np.float32(1) / np.float32(quantizer.scale)
     with np.errstate(all="ignore"):
-        steps = np.rint(value_array(source) * inverse).astype(np.float64) + quantizer.zero_point
+        steps = value_array(source) * inverse
+        if HABITS["quantization rounds after adding the zero point"]:
+            steps = np.rint(steps + np.float32(quantizer.zero_point)).astype(np.float64)
+        else:
+            steps = np.rint(steps).astype(np.float64) + quantizer.zero_point
         store_bits(target, np.clip(np.nan_to_num(steps), lowest, highest).astype(np.int64))
 
 
