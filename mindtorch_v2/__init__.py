@@ -64,6 +64,7 @@ from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo, iinfo
 from mindtorch_v2.version import __version__
+from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 
 rand = randn = empty  # the same metadata; random values come with the kernels
 rand_like = randn_like = empty_like
@@ -113,6 +114,7 @@ __all__ = [
     "inference_mode",
     "is_inference",
     "is_inference_mode_enabled",
+    "is_warn_always_enabled",
     "layout",
     "memory_format",
     "nested",
@@ -131,6 +133,7 @@ __all__ = [
     "resolve_neg",
     "set_default_dtype",
     "set_printoptions",
+    "set_warn_always",
     "sparse_coo_tensor",
     "sparse_csc_tensor",
     "sparse_csr_tensor",

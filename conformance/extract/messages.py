@@ -5,14 +5,17 @@ own words.  What else a message says is a rule of the subject.
 """
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import torch
 from torch import _C as C
 
 from conformance.extract import ExtractionError
 
+TRIGGERED = re.compile(r"\(Triggered internally at (\S+:\d+)\.\)$")
 LOCATION = re.compile(r'INTERNAL ASSERT FAILED at ("[^"]+":\d+)')
 
 
@@ -23,6 +26,7 @@ def extract() -> dict[str, Any]:
             name: location for name, provoke in ASSERTS.items() if (location := assert_at(provoke))
         },
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
+        "warnings": {name: warned_at(provoke) for name, provoke in WARNINGS.items()},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
     }
 
@@ -48,6 +52,22 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     return found[1]
 
 
+def warned_at(provoke: Callable[[], object]) -> str:
+    """``file:line`` of the warning that a call gives, which torch gives but once."""
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            provoke()
+    finally:
+        torch.set_warn_always(False)
+    for each in caught:
+        found = TRIGGERED.search(str(each.message))
+        if found is not None:
+            return found[1]
+    raise ExtractionError("a call that torch used to warn of gave no warning; look at messages.py")
+
+
 def condition_of(provoke: Callable[[], object]) -> str:
     """The condition that an assertion shows, where releases write it differently."""
     return refusal(provoke).partition(" INTERNAL ASSERT FAILED")[0]
@@ -61,8 +81,18 @@ def argument(index: int) -> Any:
     return C._SchemaArgument(C._SchemaArgType.input, index)
 
 
+def no_list(method: Callable[[object], object]) -> object:
+    """A call with an integer in an array for a list; AttributeError where torch does not look."""
+    looks = torch.ones(2, 3).sum(torch.tensor(1)).dim() == 1
+    if not looks:
+        raise AttributeError("this release reads the length of what is no list from its memory")
+    return method(numpy.array(0))
+
+
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "intlist": lambda: no_list(torch.ones(1).sum),
+    "symintlist": lambda: no_list(torch.ones(1).roll),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
     "iterator": lambda: repr(C.DispatchKeySet.from_raw_repr(1 << 63)),
     "runtimeDispatchKeySetHas": lambda: C._dispatch_is_included_in_alias("CPU", "Undefined"),
@@ -84,3 +114,8 @@ ASSERTS: dict[str, Callable[[], object]] = {
 }
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = ("SchemaInfo.addArgumentValue",)
+
+#: C++ function to a call that it warns of.
+WARNINGS: dict[str, Callable[[], object]] = {
+    "check_deprecated": lambda: torch.add(torch.ones(1), 1, torch.ones(1)),
+}

@@ -15,8 +15,8 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import manual
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
-    builtin_function_or_method,
     Implementation,
+    builtin_function_or_method,
     method,
     not_implemented_on_type_error,
 )

@@ -72,9 +72,7 @@ class ArgParser:
         return [str(signature) for _, signature in self._declared if not signature.hidden]
 
     def _warn(self, signature: Signature) -> None:
-        message = (
-            f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
-        )
+        message = f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
         if self._listed():
             message += "\nConsider using one of the following signatures instead:"
             message += "".join(f"\n\t{signature.name}{listed}" for listed in self._listed())

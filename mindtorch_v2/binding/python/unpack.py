@@ -183,9 +183,7 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
         reason = f"{type(error).__name__}: {error}"
         raise _refused_element(signature, parameter, place, reason) from None
     except Exception:  # what() of a python_error is empty
-        raise _refused_element(
-            signature, parameter, place, _wrong_type(parameter, item)
-        ) from None
+        raise _refused_element(signature, parameter, place, _wrong_type(parameter, item)) from None
     if isinstance(number, SymInt) or _INT64_MIN <= number <= _INT64_MAX:
         return number
     raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
