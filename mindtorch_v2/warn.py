@@ -24,10 +24,15 @@ def is_warn_always_enabled() -> bool:
     return _always[0]
 
 
-def warn_once(function: str, message: str) -> None:
-    """A UserWarning from a C++ ``function``, whose file and line it names."""
+def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
+    """A UserWarning from a C++ ``function``, whose file and line it names.
+
+    ``in_python`` is false where C++ prints it itself: then it only counts as given.
+    """
     if function in _given and not _always[0]:
         return
     _given.add(function)
+    if not in_python:
+        return
     location = _LOCATIONS[function]
     warnings.warn(f"{message} (Triggered internally at {location}.)", UserWarning, stacklevel=5)

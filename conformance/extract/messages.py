@@ -26,6 +26,7 @@ def extract() -> dict[str, Any]:
             name: location for name, provoke in ASSERTS.items() if (location := assert_at(provoke))
         },
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
+        "override": caught_by(override_kernel)[0].partition("\n")[0],
         "warnings": {name: warned_at(provoke) for name, provoke in WARNINGS.items()},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
@@ -59,8 +60,8 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     return found[1]
 
 
-def warned_at(provoke: Callable[[], object]) -> str:
-    """``file:line`` of the warning that a call gives, which torch gives but once."""
+def caught_by(provoke: Callable[[], object]) -> list[str]:
+    """The warnings that a call gives, those too that torch gives but once."""
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -68,8 +69,13 @@ def warned_at(provoke: Callable[[], object]) -> str:
             provoke()
     finally:
         torch.set_warn_always(False)
-    for each in caught:
-        found = TRIGGERED.search(str(each.message))
+    return [str(each.message) for each in caught]
+
+
+def warned_at(provoke: Callable[[], object]) -> str:
+    """``file:line`` in C++ of the warning that a call gives."""
+    for message in caught_by(provoke):
+        found = TRIGGERED.search(message)
         if found is not None:
             return found[1]
     raise ExtractionError("a call that torch used to warn of gave no warning; look at messages.py")
@@ -96,8 +102,19 @@ def no_list(method: Callable[[object], object]) -> object:
     return method(numpy.array(0))
 
 
+def override_kernel() -> None:
+    """Register two kernels for one key."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define("override(Tensor x) -> Tensor")
+    for _ in range(2):
+        library.impl("override", C.DispatchKey.CPU, lambda x: x)
+    library.reset()
+
+
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
+    "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
@@ -124,5 +141,6 @@ REWORDED = ("SchemaInfo.addArgumentValue",)
 
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
+    "registerKernel": lambda: override_kernel(),
     "check_deprecated": lambda: torch.add(torch.ones(1), 1, torch.ones(1)),
 }

@@ -39,6 +39,7 @@ KERNEL = re.compile(
     r"(?P<key>\w+)(?:\[alias\])?(?: \(inactive\))?: "
     r"(?P<debug>.*?) :: (?P<signature>.*) \[ (?P<state>[a-z ]*)\]"
 )
+PREVIOUS_LIBRARY = re.compile(r"Previous registration of TORCH_LIBRARY was (.*); latest")
 FALLBACK_ROW = re.compile(r"(\w+): (fallthrough )?(.*) \[backend fallback\]")
 TORCH_DIRECTORY = torch.__path__[0]
 
@@ -94,6 +95,7 @@ def extract() -> dict[str, Any]:
             key: {"debug": texts(debug), "fallthrough": fallthrough}
             for key, (debug, fallthrough) in fallbacks.items()
         },
+        "libraries": libraries(names),
         "table_digests": {name: digest(table) for name, table in tables.items()},
         "underived_tables": {
             name: table for name, table in tables.items() if rule.table(operators[name]) != table
@@ -101,6 +103,17 @@ def extract() -> dict[str, Any]:
         "dangling": sorted(portable(dump) for dump in C._dispatch_find_dangling_impls()),
         "texts": list(texts.index),
     }
+
+
+def libraries(names: Iterable[str]) -> dict[str, str]:
+    """Namespace to where its TORCH_LIBRARY stands, as the error about a second one says."""
+    found = {}
+    for namespace in sorted({name.partition("::")[0] for name in names}):
+        try:
+            C._dispatch_library("DEF", namespace, "").reset()
+        except RuntimeError as error:
+            found[namespace] = portable(PREVIOUS_LIBRARY.findall(str(error))[0])
+    return found
 
 
 def has_schema(name: str) -> bool:

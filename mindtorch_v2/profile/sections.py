@@ -159,6 +159,8 @@ class Registrations(TypedDict):
     operators: dict[str, OperatorRegistrations]
     #: By key, in the order of a computed table.
     fallbacks: dict[str, Fallback]
+    #: Namespace to where its one TORCH_LIBRARY stands, for those that have one.
+    libraries: dict[str, str]
     #: First 12 hexadecimal digits of the SHA-256 of ``_dispatch_dump_table``.
     table_digests: dict[str, str]
     #: Tables that do not follow from kernels, fallbacks and alias keys.
