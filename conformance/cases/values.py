@@ -23,6 +23,26 @@ def _class(head: str, **methods: str) -> str:
     return "\n".join([*lines, *([] if methods else ["    pass"])])
 
 
+def _overriding(name: str, answer: str) -> str:
+    """A class whose instances take the place of torch's functions."""
+    return (
+        f"class {name}:\n    @classmethod\n"
+        f"    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        f"        return {answer}"
+    )
+
+
+def _operators(answer: str) -> dict[str, str]:
+    """Methods for all operators of two operands; the answer may hold the operator's name."""
+    names = (*_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC), *_COMPARISONS)
+    return {name: f"self, other: return {answer.format(name)}" for name in names}
+
+
+_ARITHMETIC: Final = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 _FAILS: Final = "raise ValueError('no')"
 _CONVERSIONS: Final = ("index", "int", "float", "complex", "bool", "len")
 
@@ -58,6 +78,10 @@ CLASSES: Final[Mapping[str, str]] = MappingProxyType(
         "Long": _class("Long(tuple)", len="self: return 3"),
         "Entries": _class("Entries(dict)"),
         "Own": _class("Own", eq=f"self, other: {_FAILS}", hash="self: return 1"),
+        "Overriding": _overriding("Overriding", "func.__name__, args, kwargs, types"),
+        "Declining": _overriding("Declining", "NotImplemented"),
+        "Answering": _class("Answering", **_operators("'{}', other")),
+        "Abstaining": _class("Abstaining", **_operators("NotImplemented")),
     }
 )
 """Classes by name, as statements.
