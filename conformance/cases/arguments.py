@@ -154,8 +154,14 @@ def good(argument: Argument) -> str:
     return _GOOD.get(real.kind, "None")
 
 
-def call(path: str, positional: list[str], keywords: dict[str, str] | None = None) -> str:
+def call(
+    path: str,
+    positional: list[str],
+    keywords: dict[str, str] | None = None,
+    *,
+    through: str = "bound",
+) -> str:
     """``bound(operator, …)``, after the classes that its values need."""
     named = keywords or {}
     parts = [path, *positional, *(f"{name}={value}" for name, value in named.items())]
-    return with_classes(f"bound({', '.join(parts)})", [*positional, *named.values()])
+    return with_classes(f"{through}({', '.join(parts)})", [*positional, *named.values()])

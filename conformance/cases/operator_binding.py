@@ -19,6 +19,7 @@ from mindtorch_v2.schema import Argument
 
 PER_ARGUMENT: Final = 2
 """Values of the pool that an argument is given; the next argument gets the next ones."""
+CHECK: Final = "xp._C._check_schema_allow_fake_script_object"
 WHOLE_POOL: Final = 2
 """Arguments of each declared type that are given every value of the pool."""
 
@@ -31,6 +32,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         for text in _counts(target):
             yield name, text
         for text in _values(target, turn, seen):
+            yield name, text
+        for text in _checks(target, turn):
             yield name, text
 
 
@@ -97,6 +100,18 @@ def _values(target: Target, turn: Iterator[int], seen: dict[str, int]) -> Iterat
         for argument in keyword:
             for value in _some(target, argument, turn, seen) if named(argument) else ():
                 yield call(target.path, values, {**_required(keyword), argument.name: value})
+
+
+def _checks(target: Target, turn: Iterator[int]) -> Iterator[str]:
+    """The check that TorchScript's operators are called through, here with any schema."""
+    if target.is_safe and target.schema.arguments:
+        positional, keyword = _split(target)
+        values = [good(argument) for argument in positional]
+        if positional:
+            place = next(turn) % len(positional)
+            values[place] = _turned(target, positional[place], turn)
+        schema = f"{target.path}._schema"
+        yield call(schema, values, _required(keyword), through=CHECK)
 
 
 def _required(keyword: list[Argument]) -> dict[str, str]:

@@ -24,7 +24,14 @@ def extract() -> dict[str, Any]:
         },
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
+        "function_owner": type_name(C.parse_schema.__self__),
     }
+
+
+def type_name(value: object) -> str:
+    """The name of an object's type as its default repr has it."""
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
 def refusal(provoke: Callable[[], object]) -> str:

