@@ -10,6 +10,8 @@ from functools import cache
 from keyword import iskeyword
 from typing import Final, NamedTuple
 
+from hypothesis import strategies as st
+
 from conformance.cases.values import (
     NO_CONSTANTS,
     NUMBERS,
@@ -152,6 +154,12 @@ def good(argument: Argument) -> str:
     if real.kind == "TupleType":
         return f"({''.join(_GOOD.get(part.kind, 'None') + ', ' for part in real.contained)})"
     return _GOOD.get(real.kind, "None")
+
+
+@cache
+def drawn(good: str, pool: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """The good value as often as one of the pool."""
+    return st.one_of(st.just(good), st.sampled_from(pool))
 
 
 def call(
