@@ -20,6 +20,7 @@ from conformance.cases.values import (
     POOL,
     SYMBOLIC,
     TENSOR,
+    TENSORS,
     WITHOUT_DIMENSIONS,
     with_classes,
 )
@@ -136,7 +137,7 @@ def _pool(text: str, found: frozenset[str], no_numbers: bool) -> tuple[str, ...]
     if found & _ENUMS:
         return tuple(value for value in POOL if value not in NO_CONSTANTS)
     if found & _CONTAINERS or "[][]" in text:
-        return tuple(value for value in POOL if "xp.empty" not in value)
+        return tuple(value for value in POOL if value not in TENSORS)
     wrong = set(WITHOUT_DIMENSIONS if "ListType" in found else ())
     if "TensorType" in found and no_numbers:
         wrong |= _NUMBERS

@@ -22,7 +22,7 @@ from conformance.cases.arguments import (
     named,
     targets,
 )
-from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, WITHOUT_DIMENSIONS
+from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, TENSORS, WITHOUT_DIMENSIONS
 from mindtorch_v2.profile import Profile
 
 WRONG_ARGUMENTS: Final = 4
@@ -92,7 +92,7 @@ def _pool(overloads: list[Target]) -> tuple[str, ...]:
     """Without tensors where Python iterates them (see ``iterates_tensors``)."""
     arguments = [argument for target in overloads for argument in target.schema.arguments]
     if any(map(iterates_tensors, arguments)):
-        return tuple(value for value in _VALUES if "xp.empty" not in value)
+        return tuple(value for value in _VALUES if value not in TENSORS)
     if any("ListType" in kinds(argument) for argument in arguments):
         return tuple(value for value in _VALUES if value not in WITHOUT_DIMENSIONS)
     return _VALUES
