@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2._ops import Tag
+from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.kernel import Kernel, fallthrough

@@ -64,7 +64,7 @@ class OpOverload:
         return bound_overload(self._operator, takes_key=True)
 
     @property
-    def op(self) -> cpp_function:
+    def op(self) -> Any:
         return self._op
 
     def name(self) -> str:

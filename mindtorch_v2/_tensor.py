@@ -12,6 +12,7 @@ from typing import Any
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import storage
 from mindtorch_v2.torch_function import without_torch_function
 
 
@@ -109,6 +110,7 @@ def bind() -> None:
         "__iter__": _iterate,
         "__reversed__": _reversed,
         "__contains__": _contains,
+        "storage": storage,
         "__torch_function__": classmethod(_torch_function),
     }
     methods["__rtruediv__"] = methods["__rdiv__"]

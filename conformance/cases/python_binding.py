@@ -7,7 +7,6 @@ The calls go through torch's argument parser for Python and stop before a kernel
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from keyword import iskeyword
 from typing import Final
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases.python_signatures import Callee, Parameter, Signature, callees
 from conformance.cases.python_values import NO_RECEIVERS, POOL, RECEIVERS, good, pool
+from conformance.cases.turn import Turn
 from conformance.cases.values import with_classes
 from mindtorch_v2.profile import Profile
 
@@ -38,16 +38,6 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 """What a parameter is not called, though NumPy or another function of torch calls it so."""
 
 WRONG_OUT: Final = ("None", "1", '"x"', "[]", "()", "(xp.ones(2),)", "[xp.ones(2)] * 2", "True")
-
-
-class Turn:
-    """Goes round in pools, so that all of a pool is used by someone."""
-
-    def __init__(self) -> None:
-        self._count = count()
-
-    def of(self, values: Sequence[str]) -> str:
-        return values[next(self._count) % len(values)]
 
 
 def call(path: str, positional: Sequence[str], keywords: Keywords | None = None) -> str:

@@ -41,6 +41,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "bounds of arange": lambda: torch.arange(5, 0),
     "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
     "zeros of a negative size": lambda: torch.zeros(-1),
+    "allocate less than nothing": lambda: torch.UntypedStorage(-1),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }

@@ -18,9 +18,10 @@ from mindtorch_v2.binding import casts
 from mindtorch_v2.binding.casts import Cast, uncastable
 from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastError, c_string
 from mindtorch_v2.binding.infer import convert_inferred
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.types import Type
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import NestedIntNode, SymBool, SymFloat, SymInt
@@ -288,9 +289,18 @@ def _is_symbolic(value: object) -> bool:
 def _to_symbolic_int(value: Any) -> Any:
     """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
     if isinstance(value, SymInt):
+<<<<<<< HEAD
         return symbolic(value)
     if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
         raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
+=======
+        return _symbolic(value)
+    if isinstance(value, Tensor) and _holds_one_integer(value):
+        if value.is_meta:
+            raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
+        if value.dtype is DTYPES["bool"]:
+            raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
+>>>>>>> 46573a17955f78e37065ab61fe4023322c341e4c
     if isinstance(value, bool):
         raise uncastable(value)
     try:

@@ -73,14 +73,14 @@ def new_from_data(
     if isinstance(data, Tensor):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from a variable")
-        source = data.detach() if copy else data
-        return source.to(device or data.device, dtype or data.dtype, copy=copy)
+        source = data._detached() if copy else data
+        return source._converted(device or data.device, dtype or data.dtype, copy=copy)
     if isinstance(data, np.ndarray):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from numpy")
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
-        return shared.to(device or Device("cpu"), dtype or found, copy=copy)
+        return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
     sizes = compute_sizes(data)
     return _from_sequence(data, sizes, dtype or infer_dtype(data), device or Device("cpu"))
 
@@ -93,7 +93,7 @@ def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Devi
         numbers: list[Any] = []
         _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
         store_bits(made, pack_numbers(numbers, dtype).reshape(sizes))
-    return made.to(device, dtype)
+    return made._converted(device, dtype)
 
 
 def _is_sequence(value: object) -> bool:

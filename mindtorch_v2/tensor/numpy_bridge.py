@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mindtorch_v2.tensor.copying import raw_array
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, jagged, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.elements import DTYPE_OF_NUMPY, Array
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
@@ -35,7 +36,7 @@ def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
         raise worded("numpy of a sparse tensor", Sparse=_layout_name(tensor))
     if not force:
         _check_shareable(tensor)
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    plain = tensor._detached()._converted(Device("cpu"), tensor.dtype)._resolved()
     check_dtype("numpy", plain.dtype)
     if plain._storage is not None:
         plain._storage._resizable = False
@@ -58,8 +59,8 @@ def _check_shareable(tensor: Tensor) -> None:
         )
     obstacles = (
         (tensor.requires_grad, "Tensor that requires grad", "detach"),
-        (tensor.is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
-        (tensor.is_neg(), "Tensor that has negative bit set", "resolve_neg"),
+        (tensor._is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
+        (tensor._is_neg(), "Tensor that has negative bit set", "resolve_neg"),
     )
     for stands, what, way in obstacles:
         if stands:

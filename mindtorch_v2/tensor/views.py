@@ -227,8 +227,16 @@ def _sliced(tensor: Tensor, dim: int, item: slice) -> Tensor:
     return slice_(tensor, dim, start, stop, step)
 
 
+def unbind(tensor: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The elements along a dimension."""
+    if not tensor._sizes:
+        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+    dim = wrap_dim(dim, len(tensor._sizes))
+    return tuple(select(tensor, dim, place) for place in range(tensor._sizes[dim]))
+
+
 def iterate(tensor: Tensor) -> Iterator[Tensor]:
     """The elements along the first dimension."""
     if not tensor._sizes:
         raise TypeError("iteration over a 0-d tensor")
-    return iter([select(tensor, 0, place) for place in range(tensor._sizes[0])])
+    return iter(unbind(tensor))
