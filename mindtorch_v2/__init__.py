@@ -116,11 +116,8 @@ __all__ = [
     "inference_mode",
     "is_inference",
     "is_inference_mode_enabled",
-<<<<<<< HEAD
-    "is_warn_always_enabled",
-=======
     "is_storage",
->>>>>>> 46573a17955f78e37065ab61fe4023322c341e4c
+    "is_warn_always_enabled",
     "layout",
     "memory_format",
     "nested",

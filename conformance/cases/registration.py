@@ -36,13 +36,27 @@ w = library("IMPL", "_", "")
 """
 
 KEYS: Final = (
-    "CPU CUDA Meta XLA PrivateUse1 QuantizedCPU SparseCPU SparseCsrCPU NestedTensorCPU MkldnnCPU "
-    "AutogradCPU AutogradCUDA AutogradXLA AutogradOther AutogradNestedTensor AutogradPrivateUse1 "
-    "AutogradMeta ADInplaceOrView Functionalize BackendSelect Python Conjugate Negative Tracer "
-    "AutocastCPU FuncTorchBatched FuncTorchGradWrapper PythonDispatcher Autograd "
-    "CompositeImplicitAutograd CompositeExplicitAutograd CompositeExplicitAutogradNonFunctional "
-    "CompositeImplicitAutogradNestedTensor FuncTorchBatchedDecomposition Undefined Dense nosuch"
-).split()
+    *("CPU", "CUDA", "Meta", "XLA"),
+    *("PrivateUse1", "QuantizedCPU", "SparseCPU", "SparseCsrCPU"),
+    *("NestedTensorCPU", "MkldnnCPU", "AutogradCPU", "AutogradCUDA"),
+    *("AutogradXLA", "AutogradOther", "AutogradNestedTensor", "AutogradPrivateUse1"),
+    *("AutogradMeta", "ADInplaceOrView", "Functionalize", "BackendSelect"),
+    *("Python", "Conjugate", "Negative", "Tracer"),
+    *("AutocastCPU", "FuncTorchBatched", "FuncTorchGradWrapper", "PythonDispatcher"),
+    *(
+        "Autograd",
+        "CompositeImplicitAutograd",
+        "CompositeExplicitAutograd",
+        "CompositeExplicitAutogradNonFunctional",
+    ),
+    *(
+        "CompositeImplicitAutogradNestedTensor",
+        "FuncTorchBatchedDecomposition",
+        "Undefined",
+        "Dense",
+    ),
+    *("nosuch"),
+)
 """Names of keys of every kind, and of none."""
 
 NAMES: Final = ("a", "b.c", "t::a", "t::b.c")

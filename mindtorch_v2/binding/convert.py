@@ -289,18 +289,12 @@ def _is_symbolic(value: object) -> bool:
 def _to_symbolic_int(value: Any) -> Any:
     """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
     if isinstance(value, SymInt):
-<<<<<<< HEAD
         return symbolic(value)
-    if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
-        raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
-=======
-        return _symbolic(value)
     if isinstance(value, Tensor) and _holds_one_integer(value):
         if value.is_meta:
             raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
         if value.dtype is DTYPES["bool"]:
             raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
->>>>>>> 46573a17955f78e37065ab61fe4023322c341e4c
     if isinstance(value, bool):
         raise uncastable(value)
     try:
