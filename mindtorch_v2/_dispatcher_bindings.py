@@ -15,6 +15,7 @@ from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.kernel import Kernel, fallthrough
 from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name, parse_dispatch_key
+from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.library import fallthrough_kernel
@@ -46,11 +47,15 @@ def _define(functions: Mapping[str, Callable[..., Any]], **loaders: _cast.Loader
 
 
 class _DispatchModule(Bound, cpp_name="torch._C._DispatchModule"):
-    """``torch::Library``."""
+    """``torch::Library``: what it registered goes when it does."""
 
     __slots__ = ()
     __module__ = "mindtorch_v2._C"
     __doc__ = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_cpp"):
+            self._cpp.reset()
 
 
 def _key(name: str) -> int | None:
@@ -97,8 +102,8 @@ bind_methods(
             lambda library, schema: library.define_schema(parse_schema(schema), LEGACY)
         ),
         "def_name_t_t": _chained(
-            lambda library, name, dispatch, debug: library.define_with_kernel(
-                name, "", identity_kernel(debug), _key(dispatch)
+            lambda library, name, dispatch, debug: library.define_by_name(
+                name, identity_kernel(debug), _key(dispatch)
             )
         ),
         "def_schema_t_t": _chained(
@@ -178,7 +183,7 @@ def _has_computed_kernel(name: str, dispatch: str) -> bool:
     key = parse_dispatch_key(dispatch)
     if is_alias_dispatch_key(key):
         raise RuntimeError("Alias keys do not have runtime kernel registrations.")
-    return key in entry.table
+    return table_key(key) in entry.table
 
 
 def _is_fallthrough(name: str, key: int) -> bool:
@@ -212,6 +217,7 @@ _define(
             *DISPATCHER.names_with_kernel(_key(name)), sep="\n"
         ),
         "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
-        "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(key) is not None,
+        "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
+        is not None,
     },
 )

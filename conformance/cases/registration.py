@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
+from random import Random
 from typing import Final
 
 from hypothesis import strategies as st
@@ -125,14 +126,23 @@ SHORT: Final = (
     "i.reset()",
     "d.reset()",
 )
-"""Steps of which every three are tried in every order."""
+"""Steps of which every three of the first are tried in every order."""
+
+LENGTH: Final = 12
+"""Steps of a sequence."""
+ROUNDS: Final = 10
+"""How often every step occurs, each time after and before others."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
-    for kind, step in all_steps():
-        yield kind, program([step])
-    for steps in permutations(SHORT, 3):
+    for steps in permutations(SHORT[:7], 3):
         yield "permutations", program(steps)
+    every = [step for _, step in all_steps()]
+    for seed in range(ROUNDS):
+        order = list(every)
+        Random(seed).shuffle(order)
+        for start in range(0, len(order), LENGTH):
+            yield "sequences", program(order[start : start + LENGTH])
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

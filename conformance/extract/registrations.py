@@ -19,6 +19,7 @@ computes tables can be checked without torch, and the text of any that would not
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -95,6 +96,7 @@ def extract() -> dict[str, Any]:
             key: {"debug": texts(debug), "fallthrough": fallthrough}
             for key, (debug, fallthrough) in fallbacks.items()
         },
+        "replaceable_fallbacks": [key for key in fallbacks if is_replaceable(key)],
         "libraries": libraries(names),
         "table_digests": {name: digest(table) for name, table in tables.items()},
         "underived_tables": {
@@ -103,6 +105,21 @@ def extract() -> dict[str, Any]:
         "dangling": sorted(portable(dump) for dump in C._dispatch_find_dangling_impls()),
         "texts": list(texts.index),
     }
+
+
+def is_replaceable(key: str) -> bool:
+    """Whether torch takes another fallback for a key that has one.
+
+    Tried in a fork: to take the other one back leaves none at all.
+    """
+    child = os.fork()
+    if not child:
+        try:
+            C._dispatch_library("IMPL", "_", "").fallback_fallthrough(key)
+        except RuntimeError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def libraries(names: Iterable[str]) -> dict[str, str]:

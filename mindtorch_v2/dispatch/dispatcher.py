@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Final
 
 from mindtorch_v2 import profile
@@ -39,12 +39,15 @@ class Dispatcher:
     def __init__(self, *, from_profile: bool = True) -> None:
         self._lock = threading.RLock()
         self._operators: dict[str, OperatorDefinition] = {}
-        self._libraries: dict[str, str] = {}
-        self._fallbacks: dict[int, Kernel] = {}
         self._from_profile = from_profile
-        if from_profile:
-            self._libraries.update(profile.active().registrations["libraries"])
-            self._fallbacks.update(_profile_fallbacks())
+
+    @cached_property
+    def _libraries(self) -> dict[str, str]:
+        return dict(profile.active().registrations["libraries"] if self._from_profile else ())
+
+    @cached_property
+    def _fallbacks(self) -> dict[int, Kernel]:
+        return dict(_profile_fallbacks() if self._from_profile else ())
 
     # --- operators ----------------------------------------------------------------------------
 
@@ -140,19 +143,23 @@ class Dispatcher:
             definition.entry.schema = None
         self._clean_up(name, definition)
 
-    def register_impl(self, name: str, key: int, kernel: Kernel) -> Undo:
-        """Give an operator a kernel, defined or not; RuntimeError if that suits no schema of it."""
+    def register_impl(self, name: str, key: int | None, kernel: Kernel) -> Undo:
+        """Give an operator a kernel, defined or not; RuntimeError if it does not suit the schema.
+
+        A kernel without key (the catch-all of old) goes to CompositeImplicitAutograd.
+        """
+        at = int(DispatchKey.CompositeImplicitAutograd if key is None else key)
         with self._lock:
             definition = self._find_or_register(name)
             entry = definition.entry
             if entry.schema is not None:
                 check_inferred(entry.schema, kernel)
-            overrides = key in entry.kernels
-            entry.add_kernel(key, kernel)
+            overrides = at in entry.kernels
+            entry.add_kernel(at, kernel)
             definition.registrations += 1
         if overrides and key != DispatchKey.Meta:
             _warn_of_override(entry, key, kernel)
-        return self._once(lambda: self._deregister_impl(name, definition, key, kernel))
+        return self._once(lambda: self._deregister_impl(name, definition, at, kernel))
 
     def _deregister_impl(
         self, name: str, definition: OperatorDefinition, key: int, kernel: Kernel
@@ -182,7 +189,7 @@ class Dispatcher:
         """RuntimeError if the key has a fallback."""
         with self._lock:
             previous = self._fallbacks.get(key)
-            if previous is not None:
+            if previous is not None and key not in _replaceable_fallbacks():
                 raise RuntimeError(
                     "Tried to register multiple backend fallbacks for the same dispatch key "
                     f"{key_name(key)}; previous registration {previous.debug}, new registration "
@@ -228,14 +235,15 @@ def check_inferred(schema: AnnotatedSchema, kernel: Kernel) -> None:
         )
 
 
-def _warn_of_override(entry: OperatorEntry, key: int, kernel: Kernel) -> None:
+def _warn_of_override(entry: OperatorEntry, key: int | None, kernel: Kernel) -> None:
     shown, debug = entry.name, "no debug info"
     if entry.schema is not None:
         shown, debug = entry.schema.text, entry.schema.debug
+    named = "(catch all)" if key is None else key_name(key)
     message = (
         f"{profile.active().messages['override']}\n"
         "  Overriding a previously registered kernel for the same operator and the same dispatch "
-        f"key\n  operator: {shown}\n    {debug}\n  dispatch key: {key_name(key)}\n"
+        f"key\n  operator: {shown}\n    {debug}\n  dispatch key: {named}\n"
         f"  previous kernel: {entry.signature_debug or 'no debug info'}\n"
         f"       new kernel: {kernel.debug}"
     )
@@ -286,6 +294,13 @@ def _profile_fallbacks() -> Iterator[tuple[int, Kernel]]:
         debug = facts["texts"][fallback["debug"]]
         state = "fallthrough boxed " if fallback["fallthrough"] else "boxed "
         yield int(DispatchKey[name]), Kernel(None, debug, state)
+
+
+@cache
+def _replaceable_fallbacks() -> frozenset[int]:
+    """Keys that take another fallback when they have one."""
+    names = profile.active().registrations["replaceable_fallbacks"]
+    return frozenset(int(DispatchKey[name]) for name in names)
 
 
 DISPATCHER: Final = Dispatcher()

@@ -32,8 +32,6 @@ _ALIAS_ANALYSIS: Final = {
 }
 LEGACY: Final = "CONSERVATIVE (default)"
 """How the aliases of an operator are known when nobody has said."""
-_CATCH_ALL: Final = DispatchKey.CompositeImplicitAutograd
-"""Where a kernel goes that names no key."""
 
 
 def _named(key: int | None) -> int | None:
@@ -108,7 +106,8 @@ class Library:
 
         RuntimeError in an IMPL block, for another namespace's operator, for one there is.
         """
-        return self.define_schema(parse_schema(text), parse_alias_analysis(alias_analysis), tags)
+        kind = parse_alias_analysis(alias_analysis)  # first, as compiled C++ evaluates
+        return self.define_schema(parse_schema(text), kind, tags)
 
     def define_schema(
         self, schema: FunctionSchema, alias_analysis: str, tags: tuple[str, ...] = ()
@@ -139,17 +138,24 @@ class Library:
     def define_with_kernel(
         self, text: str, alias_analysis: str, kernel: Kernel, key: int | None
     ) -> None:
-        """Define an operator by its schema, or by its name and the schema of ``kernel``, and
-        give it ``kernel``; the definition stays if the kernel does not suit."""
+        """Define the operator of a schema and give it ``kernel``; the definition stays if the
+        kernel does not suit."""
+        self._register(self.define(text, alias_analysis), self._block_key(key), kernel)
+
+    def define_by_name(self, text: str, kernel: Kernel, key: int | None) -> None:
+        """The same of a name alone, with the schema inferred for ``kernel``; or of a schema."""
         parsed = parse_schema_or_name(text)
         if isinstance(parsed, FunctionSchema):
-            name = self.define_schema(parsed, parse_alias_analysis(alias_analysis))
+            name = self.define_schema(parsed, "FROM_SCHEMA")
         else:
             assert kernel.inferred is not None
             inferred = replace(kernel.inferred, name=parsed[0], overload_name=parsed[1])
             name = self.define_schema(inferred, "CONSERVATIVE")
-        key = _named(key)
-        self._register(name, self.key if key is None else key, kernel)
+        self._register(name, self._block_key(key), kernel)
+
+    def _block_key(self, key: int | None) -> int | None:
+        named = _named(key)
+        return self.key if named is None else named
 
     # --- kernels ------------------------------------------------------------------------------
 
@@ -179,12 +185,11 @@ class Library:
                 f"({key_name(self.key)}).  Please declare a separate {self.kind} block for this "
                 f"dispatch key and move your impl() there.  {self._context}"
             )
-        self._register(name, self.key if key is None else key, kernel)
+        self._register(name, self._block_key(key), kernel)
 
     def _register(self, name: str, key: int | None, kernel: Kernel) -> None:
-        at = _CATCH_ALL if key is None else key
         self._registrations.append(
-            self._dispatcher.register_impl(name, int(at), self._annotated(kernel))
+            self._dispatcher.register_impl(name, key, self._annotated(kernel))
         )
 
     def _annotated(self, kernel: Kernel) -> Kernel:
@@ -201,7 +206,7 @@ class Library:
                 "you mean to call this function inside a TORCH_LIBRARY_IMPL block?  "
                 f"{self._context}"
             )
-        at = self.key if _named(key) is None else key
+        at = self._block_key(key)
         if at is None:
             assertion = internal_assert("dispatch_key.has_value()", "Library.fallback")
             raise RuntimeError(f"{assertion}{self._context}")
