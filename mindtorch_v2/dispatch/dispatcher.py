@@ -152,6 +152,7 @@ class Dispatcher:
         with self._lock:
             definition = self._find_or_register(name)
             entry = definition.entry
+            entry.note_signature(kernel)
             if entry.schema is not None:
                 check_inferred(entry.schema, kernel)
             overrides = at in entry.kernels

@@ -91,9 +91,12 @@ class OperatorEntry:
 
     # --- registration -------------------------------------------------------------------------
 
-    def add_kernel(self, key: int, kernel: Kernel) -> None:
+    def note_signature(self, kernel: Kernel) -> None:
+        """Of the first kernel with a C++ signature, even if it is refused then."""
         if kernel.inferred is not None and self.signature_debug is None:
             self.signature_debug = kernel.debug
+
+    def add_kernel(self, key: int, kernel: Kernel) -> None:
         self._replace(key, (kernel, *self.kernels.get(key, ())))
 
     def set_kernels(self, kernels: Mapping[int, tuple[Kernel, ...]]) -> None:
