@@ -31,6 +31,7 @@ from conformance.extract import require
 from conformance.extract.keys import (
     C,
     alias_keys,
+    alias_members,
     functionality_keys,
     key_name,
     runtime_and_alias_values,
@@ -97,6 +98,7 @@ def extract() -> dict[str, Any]:
             for key, (debug, fallthrough) in fallbacks.items()
         },
         "replaceable_fallbacks": [key for key in fallbacks if is_replaceable(key)],
+        "aliases_without_fallbacks": aliases_without_fallbacks(fallbacks),
         "libraries": libraries(names),
         "table_digests": {name: digest(table) for name, table in tables.items()},
         "underived_tables": {
@@ -105,6 +107,16 @@ def extract() -> dict[str, Any]:
         "dangling": sorted(portable(dump) for dump in C._dispatch_find_dangling_impls()),
         "texts": list(texts.index),
     }
+
+
+def aliases_without_fallbacks(fallbacks: Iterable[str]) -> list[str]:
+    """Alias keys at which torch registers a fallback for no key at all.
+
+    It would refuse any other, for one of its keys that has a fallback.
+    """
+    taken = {key for key in fallbacks if not is_replaceable(key)}
+    members = {alias: set(map(key_name, values)) for alias, values in alias_members().items()}
+    return [alias for alias, names in members.items() if names & taken and is_replaceable(alias)]
 
 
 def is_replaceable(key: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER, Dispatcher, Undo
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
@@ -219,6 +220,8 @@ class Library:
                 f"{self._context}"
             )
         annotated = self._annotated(kernel)
+        if key_name(at) in profile.active().registrations["aliases_without_fallbacks"]:
+            return
         for runtime_key in runtime_keys(runtime_dispatch_keyset(at)):
             self._registrations.append(self._dispatcher.register_fallback(runtime_key, annotated))
 

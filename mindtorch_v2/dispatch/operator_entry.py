@@ -165,7 +165,7 @@ class OperatorEntry:
         # 2.4, 2.5. a kernel for every autograd or batched key
         for alias, reason in _LAST_ALIASES:
             kernel = self.kernel_at(alias)
-            if kernel is not None and is_included_in_alias(key, alias):
+            if kernel is not None and key in _SERVED[alias]:
                 return Computed(kernel, reason)
         # 3. the key's fallback
         fallback = self._fallbacks.fallback(key)
@@ -176,7 +176,7 @@ class OperatorEntry:
 
     def _composed(self, key: int) -> Computed | None:
         nested = self.kernel_at(_NESTED)
-        if nested is not None and is_included_in_alias(key, _NESTED):
+        if nested is not None and key in _SERVED[_NESTED]:
             return Computed(nested, "nested kernel")
         math = self.kernel_at(_IMPLICIT)
         if math is None or not _serves(_IMPLICIT, key):
@@ -249,6 +249,26 @@ _LAST_ALIASES: Final = (
 )
 
 
+def _served(alias: int) -> frozenset[int]:
+    """The keys that a kernel at ``alias`` is for."""
+    return frozenset(
+        key for key in (*RUNTIME_KEYS, *_EXTENSIONS) if is_included_in_alias(key, alias)
+    )
+
+
+_SERVED: Final = {
+    alias: _served(alias)
+    for alias in (
+        _NON_FUNCTIONAL,
+        _EXPLICIT,
+        _IMPLICIT,
+        _NESTED,
+        *(pair[0] for pair in _LAST_ALIASES),
+    )
+}
+_BACKENDS: Final = {key: backend_keyset_from_autograd(key) for key in RUNTIME_KEYS}
+
+
 def _serves(alias: int, key: int) -> bool:
-    """Whether a kernel at ``alias`` is one for ``key``: Undefined counts as a backend here."""
-    return key == DispatchKey.Undefined or is_included_in_alias(key, alias)
+    """The same, where Undefined counts as a backend."""
+    return key == DispatchKey.Undefined or key in _SERVED[alias]
