@@ -53,6 +53,7 @@ _GOOD: Final = {
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
     "GeneratorType": "xp.Generator()",
+    "StorageType": "xp.UntypedStorage(0)",
     "DictType": "{}",
 }
 
