@@ -10,6 +10,8 @@ from functools import cache
 from keyword import iskeyword
 from typing import Final, NamedTuple
 
+from hypothesis import strategies as st
+
 from conformance.cases.values import (
     NO_CONSTANTS,
     NUMBERS,
@@ -18,6 +20,7 @@ from conformance.cases.values import (
     POOL,
     SYMBOLIC,
     TENSOR,
+    TENSORS,
     WITHOUT_DIMENSIONS,
     with_classes,
 )
@@ -50,6 +53,7 @@ _GOOD: Final = {
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
     "GeneratorType": "xp.Generator()",
+    "StorageType": "xp.UntypedStorage(0)",
     "DictType": "{}",
 }
 
@@ -134,7 +138,7 @@ def _pool(text: str, found: frozenset[str], no_numbers: bool) -> tuple[str, ...]
     if found & _ENUMS:
         return tuple(value for value in POOL if value not in NO_CONSTANTS)
     if found & _CONTAINERS or "[][]" in text:
-        return tuple(value for value in POOL if "xp.empty" not in value)
+        return tuple(value for value in POOL if value not in TENSORS)
     wrong = set(WITHOUT_DIMENSIONS if "ListType" in found else ())
     if "TensorType" in found and no_numbers:
         wrong |= _NUMBERS
@@ -152,6 +156,12 @@ def good(argument: Argument) -> str:
     if real.kind == "TupleType":
         return f"({''.join(_GOOD.get(part.kind, 'None') + ', ' for part in real.contained)})"
     return _GOOD.get(real.kind, "None")
+
+
+@cache
+def drawn(good: str, pool: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """The good value as often as one of the pool."""
+    return st.one_of(st.just(good), st.sampled_from(pool))
 
 
 def call(

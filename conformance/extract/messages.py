@@ -82,6 +82,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "UnionType.create": lambda: C.UnionType([]),
     "Type.expect": lambda: C.IntType.get().sizes(),
     "Type.expectRef": lambda: C.IntType.get().dim(),
+    "type_caster<SymInt>": lambda: torch.ops.aten.view.default(
+        torch.empty(1, device="meta"), [C._get_nested_int(1, 1), torch.tensor(True)]
+    ),
     "FunctionSchema.may_alias(lhs)": lambda: schema_info().may_alias(argument(1), argument(0)),
     "FunctionSchema.may_alias(rhs)": lambda: schema_info().may_alias(argument(0), argument(1)),
     "SchemaInfo.is_mutable(argument)": lambda: schema_info().is_mutable(argument(1)),
