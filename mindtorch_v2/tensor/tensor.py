@@ -431,6 +431,10 @@ class Tensor(TensorBase):
         return twin
 
     def t(self) -> Tensor:
+        if len(self._sizes) > 2:
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 dimensions, but self is {len(self._sizes)}D"
+            )
         return views.permute(self, range(len(self._sizes) - 1, -1, -1))
 
     def view(self, *shape: Any) -> Tensor:
