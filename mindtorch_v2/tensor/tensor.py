@@ -202,6 +202,10 @@ class Tensor(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return self._sizes[0]
 
+    @property
+    def names(self) -> tuple[None, ...]:
+        return (None,) * len(self._sizes)
+
     # --- storage ------------------------------------------------------------------------------
 
     def untyped_storage(self) -> UntypedStorage:
