@@ -21,3 +21,8 @@ class MadeInC(type):
     def __name__(cls) -> str:  # type: ignore[override]
         name: str = _stored_name.__get__(cls)
         return name.rpartition(".")[2]
+
+
+MadeInC.__qualname__ = "type"  # which torch's classes are instances of
+MadeInC.__module__ = "builtins"
+_stored_name.__set__(MadeInC, "type")
