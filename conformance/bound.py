@@ -26,6 +26,9 @@ OPERATORS: Final = frozenset(("OpOverload", "TorchBindOpOverload", "OpOverloadPa
 CONVERSIONS: Final = frozenset(("aten::item", "aten::_local_scalar_dense"))
 """What converting an argument calls: a tensor without dimensions where a number is wanted."""
 
+PRINTERS: Final = frozenset(("__repr__", "__str__"))
+"""Methods of torch's classes that print."""
+
 
 def bound(xp: ModuleType, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call of ``function``, stopped before any kernel.
@@ -114,7 +117,8 @@ def _is_printing() -> bool:
     """Whether torch prints a tensor: messages show arguments, and their repr calls operators."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__") == "torch._tensor_str":
+        module = frame.f_globals.get("__name__", "")
+        if frame.f_code.co_name in PRINTERS and module.startswith("torch."):
             return True
         frame = frame.f_back
     return False

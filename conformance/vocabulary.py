@@ -259,7 +259,7 @@ PROPERTIES: Final = _words("""
     _make_wrapper_subclass _view_func _use_count _typed_storage untyped_storage storage untyped
     type data_ptr element_size index is_floating_point is_complex is_signed to_complex to_real
     bits eps max min tiny smallest_normal resolution
-    new numpy tolist item to resize_ fill_ copy_ from_buffer byteswap
+    new numpy tolist item to resize_ resizable fill_ copy_ from_buffer byteswap
     get_state set_state clone_state get_offset set_offset""")
 
 #: Autograd: Function and its context, graph nodes, hooks, forward mode.

@@ -33,7 +33,10 @@ _ENUMS: Final = frozenset(("ScalarTypeType", "LayoutType", "MemoryFormatType"))
 _NUMBERS: Final = frozenset((*NUMBERS, *NUMPY_NUMBERS, *SYMBOLIC))
 
 #: Kinds whose conversion in torch dereferences whatever it is given, or makes an object of it.
-_UNSAFE: Final = frozenset(("ClassType", "StreamObjType", "FutureType", "AwaitType", "RRefType"))
+_UNSAFE: Final = frozenset(("ClassType", "FutureType", "AwaitType", "RRefType"))
+
+#: A stream is dereferenced as well, unless it is one.
+_STREAMS: Final = ("xp.Stream()", 'xp.Stream("cpu")', 'xp.Stream("meta")')
 
 #: Python iterates what is given for these, and says in which of torch's files a tensor refused.
 _CONTAINERS: Final = frozenset(("DictType", "TupleType"))
@@ -53,6 +56,8 @@ _GOOD: Final = {
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
     "GeneratorType": "xp.Generator()",
+    "StreamObjType": "xp.Stream()",
+    "StorageType": "xp.UntypedStorage(0)",
     "DictType": "{}",
 }
 
@@ -104,6 +109,11 @@ def _targets(profile: Profile) -> Iterator[Target]:
         )
 
 
+def takes_only_its_kind(argument: Argument) -> bool:
+    """Whether it may be given nothing but right values."""
+    return "StreamObjType" in kinds(argument)
+
+
 def is_safe(argument: Argument) -> bool:
     return not kinds(argument) & _UNSAFE
 
@@ -132,6 +142,8 @@ def iterates_tensors(argument: Argument) -> bool:
 def _pool(text: str, found: frozenset[str], no_numbers: bool) -> tuple[str, ...]:
     if found & _UNSAFE:
         return ()
+    if "StreamObjType" in found:
+        return _STREAMS
     if "AnyType" in found:
         return PLAIN
     if found & _ENUMS:

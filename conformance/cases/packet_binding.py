@@ -20,6 +20,7 @@ from conformance.cases.arguments import (
     iterates_tensors,
     kinds,
     named,
+    takes_only_its_kind,
     targets,
 )
 from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, TENSORS, WITHOUT_DIMENSIONS
@@ -39,6 +40,7 @@ def packets(profile: Profile) -> dict[str, list[Target]]:
         path: overloads
         for path, overloads in found.items()
         if all(target.is_safe for target in overloads)
+        and not any(takes_only_its_kind(a) for each in overloads for a in each.schema.arguments)
         and len(overloads) == registered[overloads[0].schema.name]
     }
 

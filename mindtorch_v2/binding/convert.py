@@ -23,9 +23,11 @@ from mindtorch_v2.schema.types import Type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import NestedIntNode, SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 Maker = Callable[[Type, "int | None", bool], Cast]
 """Makes the converter of a type; the length of a list that a single value fills, if the schema
@@ -234,6 +236,19 @@ def _instance(kind: type) -> Maker:
     return _always(convert)
 
 
+def _storage(type: Type, length: int | None, numbers: bool) -> Cast:
+    """A storage as C++ keeps it, without a type."""
+
+    def convert(value: Any) -> UntypedStorage:
+        if isinstance(value, TypedStorage):
+            return value._untyped_storage
+        if isinstance(value, UntypedStorage):
+            return value
+        raise uncastable(value)
+
+    return convert
+
+
 def _refuse(value: Any) -> Any:
     """Classes of torch of which this package has no instances."""
     raise uncastable(value)
@@ -366,7 +381,7 @@ _MAKERS: Final[Mapping[str, Maker]] = {
     "NoneType": _always(_to_none),
     "QSchemeType": _always(_to_qscheme),
     "GeneratorType": _instance(Generator),
-    "StorageType": _always(_refuse),
+    "StorageType": _storage,
     "FutureType": _always(_refuse),
     "AwaitType": _always(_refuse),
     "RRefType": _always(_refuse),

@@ -18,7 +18,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
-from mindtorch_v2.tensor.support import promote_types
+from mindtorch_v2.tensor.support import promote_types, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -82,7 +82,10 @@ def new_from_data(
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
     sizes = compute_sizes(data)
-    return _from_sequence(data, sizes, dtype or infer_dtype(data), device or Device("cpu"))
+    found_dtype = dtype or infer_dtype(data)
+    if pin_memory:
+        raise worded("pin_memory")
+    return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
 
 
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
@@ -120,7 +123,8 @@ def compute_sizes(data: Any) -> tuple[int, ...]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, np.generic) or (isinstance(value, Tensor) and not value._sizes)
+    """What has ``__getitem__``, but not as a sequence does."""
+    return isinstance(value, (np.generic, Tensor))
 
 
 def _collect(data: Any, sizes: Sequence[int], dim: int, store: Callable[[Any], None]) -> None:

@@ -124,12 +124,15 @@ class UntypedStorage:
 
     def _place(self, index: Any) -> int:
         """The position that an index means; IndexError out of range."""
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
-        place = index + self._nbytes if index < 0 else index
+        place = self._signed_place(index)
         if not 0 <= place < self._nbytes:
             raise IndexError(f"index {place} out of range for storage of size {self._nbytes}")
         return place
+
+    def _signed_place(self, index: Any) -> int:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
+        return index + self._nbytes if index < 0 else index
 
     def _part(self, index: slice) -> UntypedStorage:
         """A view of some of the bytes."""
@@ -141,7 +144,6 @@ class UntypedStorage:
         return UntypedStorage._around(self._memory()[start : max(start, stop)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        memory = self._memory()
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(
                 f"can only set storage content with a int types, but got {type_name(value)} instead"
@@ -149,7 +151,10 @@ class UntypedStorage:
         if isinstance(index, slice):
             self._part(index).fill_(value)
         else:
-            memory[self._place(index)] = unpack_byte(value)
+            place = self._signed_place(index)
+            if not 0 <= place < self._nbytes:
+                raise RuntimeError("out of bounds")
+            self._memory()[place] = unpack_byte(value)
 
     def __iter__(self) -> Iterator[int]:
         return iter([self[place] for place in range(self.size())])

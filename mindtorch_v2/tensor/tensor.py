@@ -202,6 +202,10 @@ class Tensor(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return self._sizes[0]
 
+    @property
+    def names(self) -> tuple[None, ...]:
+        return (None,) * len(self._sizes)
+
     # --- storage ------------------------------------------------------------------------------
 
     def untyped_storage(self) -> UntypedStorage:
@@ -431,6 +435,10 @@ class Tensor(TensorBase):
         return twin
 
     def t(self) -> Tensor:
+        if len(self._sizes) > 2:
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 dimensions, but self is {len(self._sizes)}D"
+            )
         return views.permute(self, range(len(self._sizes) - 1, -1, -1))
 
     def view(self, *shape: Any) -> Tensor:

@@ -7,7 +7,7 @@ subclasses, sharing and files are left out.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.tensor import construct
@@ -81,8 +81,10 @@ class TypedStorage:
             self._untyped_storage = UntypedStorage._of(0, where)
         elif len(args) > 1:
             raise RuntimeError(_CALLS + "\nToo many positional arguments")
-        elif isinstance(args[0], int) and not isinstance(args[0], bool):
+        elif isinstance(args[0], int):
             self._untyped_storage = UntypedStorage._of(args[0] * self._element_size(), where)
+        elif not isinstance(args[0], Sequence):
+            raise TypeError(_CALLS + f"\nArgument type not recognized: {type(args[0])}")
         else:
             read_as = _READ_AS.get(self.dtype, self.dtype)
             data = construct.new_from_data(args[0], read_as, where, copy=True)
@@ -165,9 +167,10 @@ class TypedStorage:
         return f"{CPP_NAMES[self.dtype]}Storage"
 
     def type(self) -> str:
-        """The name of the legacy class for such storages."""
-        where = "" if self.device.type == "cpu" else f"{self.device.type}."
-        return f"torch.{where}{self.pickle_storage_type()}"
+        """The name of the legacy class for such storages, or of this one if there is none."""
+        return (
+            f"torch.{self.pickle_storage_type()}" if self.device.type == "cpu" else typename(self)
+        )
 
     def is_shared(self) -> bool:
         return False

@@ -24,6 +24,7 @@ from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 Runner = Callable[[Any, Parsed], Any]
@@ -169,20 +170,20 @@ def _nonzero(receiver: Tensor | None, parsed: Parsed) -> Any:
 
 def _size(receiver: Tensor, parsed: Parsed) -> Any:
     if is_absent(parsed, "dim"):
-        return receiver.size()
+        return receiver._sizes
     dim = value(parsed, "dim")
     if isinstance(dim, str):
         return call_operator("aten::size.Dimname", self=receiver, dim=dim)
-    return receiver.size(dim)
+    return receiver._sizes[wrap_dim(dim, len(receiver._sizes), scalar=False)]
 
 
 def _stride(receiver: Tensor, parsed: Parsed) -> Any:
     if is_absent(parsed, "dim"):
-        return receiver.stride()
+        return receiver._strides
     dim = value(parsed, "dim")
     if isinstance(dim, str):
         return call_operator("aten::stride.Dimname", self=receiver, dim=dim)
-    return receiver.stride(dim)
+    return receiver._strides[wrap_dim(dim, len(receiver._sizes), scalar=False)]
 
 
 # --- functions that dispatch nothing ----------------------------------------------------------

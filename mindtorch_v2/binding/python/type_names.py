@@ -9,28 +9,20 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
-from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
-from mindtorch_v2.tensor.generator import Generator
-from mindtorch_v2.tensor.size import Size
-from mindtorch_v2.tensor.stream import Stream
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.tensor import Tensor
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
-
-_MADE_IN_C: Final[tuple[type, ...]] = (
-    *(DType, Layout, memory_format, qscheme, Device, Generator, Stream, Size),
-    type(Tensor),
-)
-"""Classes of ours that stand for types which torch makes in C."""
 
 
 def type_name(value: object) -> str:
     """The name that torch's C++ prints for the type of ``value``."""
     cls = type(value)
     stored = tp_name(cls)
-    if cls in _MADE_IN_C:
+    if isinstance(cls, MadeInC):
+        return stored
+    if cls is type(Tensor):
         return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return stored
