@@ -7,18 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
+from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
+from mindtorch_v2.dispatch.calls import keyset_of, resolve
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
+from mindtorch_v2.dispatch.tls import apply_masks
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.tensor import Tensor
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
 _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
@@ -89,14 +96,42 @@ class Call(NamedTuple):
     operator: Operator
     stack: Stack
 
-    def run(self) -> NoReturn:
+    def run(self) -> Any:
+        """What the kernel answers that the arguments and the thread's masks lead to.
+
+        NotImplementedError in torch's words where there is none, and in ours for a kernel that
+        torch has and this package has not.
+        """
         if is_stopping():
             raise Stopped(self)
-        raise NotImplementedError(f"mindtorch_v2 has no kernel for {self.operator.full_name} yet")
+        return self.run_with(apply_masks(keyset_of(self.stack, _keys_of)))
+
+    def run_with(self, keyset: int) -> Any:
+        """The same, with a keyset whose masks are applied."""
+        entry = DISPATCHER.find(self.operator.canonical)
+        if entry is None:
+            raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
+        target = resolve(entry, keyset)
+        if target.kernel.function is not None:
+            return call_python(target.kernel, target.keyset, self)
+        if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
+            return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+        raise NotImplementedError(
+            f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
+            f"{key_name(target.key)} yet"
+        )
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""
         return python_arguments(self.operator.schema, self.stack)
+
+
+def _keys_of(value: Any) -> int | None:
+    return value._keys if isinstance(value, Tensor) else None
+
+
+_AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
+"""``c10::after_autograd_keyset``."""
 
 
 class Packet:
@@ -140,12 +175,22 @@ def _takes_numbers(name: str) -> bool:
 def find_packet(name: str) -> Packet | None:
     """The operators of a qualified name or alias; RuntimeError for a name without namespace."""
     check_qualified(name)
-    return _packet(name, registry.resolve(name))
+    canonical = registry.resolve(name)
+    return _packet(name, canonical) or _defined_packet(name)
 
 
 @cache
 def _packet(name: str, canonical: str) -> Packet | None:
     operators = in_call_order(canonical)
+    return Packet(name, operators) if operators else None
+
+
+def _defined_packet(name: str) -> Packet | None:
+    """The operators of a name that have been defined since the start."""
+    operators = [
+        OperatorText(name, full_name.removeprefix(name).lstrip("."), schema.text, True)
+        for full_name, schema in DISPATCHER.defined(name)
+    ]
     return Packet(name, operators) if operators else None
 
 

@@ -209,6 +209,16 @@ class Dispatcher:
 
     # --- questions ----------------------------------------------------------------------------
 
+    def defined(self, name: str) -> list[tuple[str, AnnotatedSchema]]:
+        """Full names and schemas of the overloads of ``ns::name`` that have entries."""
+        with self._lock:
+            entries = {full: each.entry for full, each in self._operators.items()}
+        return [
+            (full, entry.schema)
+            for full, entry in entries.items()
+            if entry.schema is not None and full.partition(".")[0] == name
+        ]
+
     def dangling(self) -> list[OperatorEntry]:
         """Operators that have kernels and no schema."""
         with self._lock:

@@ -126,6 +126,10 @@ class OperatorEntry:
         kernels = self.kernels.get(key)
         return kernels[0] if kernels else None
 
+    def is_fallback(self, key: int) -> bool:
+        """Whether the table has the key's fallback there."""
+        return self.table.get(key) is self._fallbacks.fallback(key)
+
     def has_kernel_for_any(self, keyset: int) -> bool:
         """Whether a runtime key of a set has a kernel of its own."""
         return any(not is_alias_dispatch_key(key) and has(keyset, key) for key in self.kernels)
@@ -256,7 +260,7 @@ def _served(alias: int) -> frozenset[int]:
     )
 
 
-_SERVED: Final = {
+_SERVED: Final[dict[int, frozenset[int]]] = {
     alias: _served(alias)
     for alias in (
         _NON_FUNCTIONAL,

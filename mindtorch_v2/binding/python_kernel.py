@@ -1,0 +1,54 @@
+"""Kernels written in Python: what they are called with, and what becomes of their answer.
+
+Mirrors ``PythonKernelHolder`` in ``torch/csrc/utils/python_dispatch.cpp`` and ``pushPyOutToStack``
+in ``torch/csrc/autograd/python_variable.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mindtorch_v2.binding.convert import converter
+from mindtorch_v2.binding.errors import ConversionError, c_string
+from mindtorch_v2.dispatch.kernel import Kernel
+from mindtorch_v2.pybind.cast import caster_for
+from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
+
+if TYPE_CHECKING:
+    from mindtorch_v2.binding.operators import Call
+
+
+def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
+    """The answer of ``kernel``; RuntimeError or TypeError if it is not what the schema returns."""
+    assert kernel.function is not None
+    args, kwargs = call.python_arguments()
+    before: list[Any] = []
+    if kernel.with_keyset:
+        cast = caster_for("torch._C.DispatchKeySet")
+        assert cast is not None
+        before.append(cast(keyset))
+    if kernel.with_op:
+        before.append(call.operator)
+    return returned(call.operator.schema, kernel.function(*before, *args, **kwargs))
+
+
+def returned(schema: FunctionSchema, answer: Any) -> Any:
+    """What a call answers: every value converted to the type that the schema returns there."""
+    if len(schema.returns) == 1:
+        return _converted(schema.returns[0], answer)
+    if not schema.returns:
+        return None
+    if not isinstance(answer, Sequence):
+        raise TypeError(
+            f"Object of type '{type(answer).__name__}' is not an instance of 'sequence'"
+        )
+    pairs = zip(schema.returns, answer, strict=True)
+    return tuple(_converted(expected, value) for expected, value in pairs)
+
+
+def _converted(expected: Argument, value: Any) -> Any:
+    try:
+        return converter(expected.real_type)(value)
+    except ConversionError as error:
+        raise RuntimeError(c_string(error.args[0])) from None
