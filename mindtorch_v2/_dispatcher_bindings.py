@@ -103,17 +103,17 @@ bind_methods(
         ),
         "def_name_t_t": _chained(
             lambda library, name, dispatch, debug: library.define_by_name(
-                name, identity_kernel(debug), _key(dispatch)
+                name, identity_kernel(debug, "def_name_t_t"), _key(dispatch)
             )
         ),
         "def_schema_t_t": _chained(
             lambda library, schema, dispatch, alias, debug: library.define_with_kernel(
-                schema, alias, identity_kernel(debug), _key(dispatch)
+                schema, alias, identity_kernel(debug, "def_schema_t_t"), _key(dispatch)
             )
         ),
         "impl_t_t": _chained(
             lambda library, name, dispatch, debug: library.impl(
-                name, identity_kernel(debug), _key(dispatch)
+                name, identity_kernel(debug, "impl_t_t"), _key(dispatch)
             )
         ),
         "impl": lambda self, name, key, function, with_keyset: self._cpp.impl(

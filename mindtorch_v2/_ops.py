@@ -93,6 +93,10 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._operator.bind(args, kwargs).run()
 
+    def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
+        return self._operator.bind(args, kwargs).redispatch(keyset.mask)
+
 
 class TorchBindOpOverload(OpOverload):
     """An operator that takes an object of a custom class."""

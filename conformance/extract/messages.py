@@ -102,6 +102,16 @@ def no_list(method: Callable[[object], object]) -> object:
     return method(numpy.array(0))
 
 
+def stale_table() -> None:
+    """Have torch check a table that it has not brought up to date."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.def_name_t_t("stale").impl_t_t("stale", "QuantizedCPU")
+    try:
+        C._dispatch_check_invariants("nosuch::stale")
+    finally:
+        library.reset()
+
+
 def override_kernel() -> None:
     """Register two kernels for one key."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -113,6 +123,7 @@ def override_kernel() -> None:
 
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "checkInvariants": lambda: stale_table(),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "intlist": lambda: no_list(torch.ones(1).sum),

@@ -98,7 +98,7 @@ def extract() -> dict[str, Any]:
             for key, (debug, fallthrough) in fallbacks.items()
         },
         "replaceable_fallbacks": [key for key in fallbacks if is_replaceable(key)],
-        "aliases_without_fallbacks": aliases_without_fallbacks(fallbacks),
+        "aliases_without_runtime_keys": aliases_without_runtime_keys(fallbacks),
         "libraries": libraries(names),
         "table_digests": {name: digest(table) for name, table in tables.items()},
         "underived_tables": {
@@ -109,10 +109,11 @@ def extract() -> dict[str, Any]:
     }
 
 
-def aliases_without_fallbacks(fallbacks: Iterable[str]) -> list[str]:
-    """Alias keys at which torch registers a fallback for no key at all.
+def aliases_without_runtime_keys(fallbacks: Iterable[str]) -> list[str]:
+    """Alias keys for which ``getRuntimeDispatchKeySet`` has no keys.
 
-    It would refuse any other, for one of its keys that has a fallback.
+    A fallback registered there is one for no key at all; torch would refuse it at any other, for
+    one of its keys that has a fallback.
     """
     taken = {key for key in fallbacks if not is_replaceable(key)}
     members = {alias: set(map(key_name, values)) for alias, values in alias_members().items()}

@@ -17,10 +17,11 @@ from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
-from mindtorch_v2.dispatch.calls import keyset_of, resolve
+from mindtorch_v2.dispatch.calls import Target, at_highest, keyset_of, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.dispatch.tls import apply_masks
 from mindtorch_v2.schema.function_schema import FunctionSchema
@@ -108,10 +109,22 @@ class Call(NamedTuple):
 
     def run_with(self, keyset: int) -> Any:
         """The same, with a keyset whose masks are applied."""
+        return self._run_at(resolve(self._entry(), keyset))
+
+    def redispatch(self, keyset: int) -> Any:
+        """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
+        if is_stopping():
+            raise Stopped(self)
+        return self._run_at(at_highest(self._entry(), keyset))
+
+    def _entry(self) -> OperatorEntry:
         entry = DISPATCHER.find(self.operator.canonical)
         if entry is None:
             raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
-        target = resolve(entry, keyset)
+        return entry
+
+    def _run_at(self, target: Target) -> Any:
+        entry = self._entry()
         if target.kernel.function is not None:
             return call_python(target.kernel, target.keyset, self)
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:

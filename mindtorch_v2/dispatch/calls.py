@@ -17,7 +17,11 @@ from mindtorch_v2.dispatch.key import (
     key_name,
     to_runtime_key,
 )
-from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.dispatch.keyset import (
+    functionality_bit,
+    highest_priority_type_id,
+    table_key,
+)
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 
 _HIGHEST_FIRST: Final = tuple(
@@ -66,6 +70,12 @@ def resolve(entry: OperatorEntry, keyset: int) -> Target:
             elif target == DispatchKey.Undefined:
                 target = key
     return Target(keyset, target, _runnable(entry, target, table.get(target, MISSING)))
+
+
+def at_highest(entry: OperatorEntry, keyset: int) -> Target:
+    """The kernel at the highest key of a keyset (``Dispatcher::redispatch``)."""
+    key = table_key(highest_priority_type_id(keyset))
+    return Target(keyset, key, _runnable(entry, key, entry.table.get(key, MISSING)))
 
 
 def _runnable(entry: OperatorEntry, key: int, kernel: Kernel) -> Kernel:

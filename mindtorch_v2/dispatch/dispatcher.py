@@ -196,16 +196,17 @@ class Dispatcher:
                     f"{key_name(key)}; previous registration {previous.debug}, new registration "
                     f"{kernel.debug}"
                 )
-            self._set_fallbacks({**self._fallbacks, key: kernel})
+            self._set_fallbacks(key, {**self._fallbacks, key: kernel})
         return self._once(lambda: self._deregister_fallback(key))
 
     def _deregister_fallback(self, key: int) -> None:
-        self._set_fallbacks({at: kernel for at, kernel in self._fallbacks.items() if at != key})
+        others = {at: kernel for at, kernel in self._fallbacks.items() if at != key}
+        self._set_fallbacks(key, others)
 
-    def _set_fallbacks(self, fallbacks: dict[int, Kernel]) -> None:
+    def _set_fallbacks(self, key: int, fallbacks: dict[int, Kernel]) -> None:
         self._fallbacks = fallbacks
         for definition in self._operators.values():
-            definition.entry.invalidate()
+            definition.entry.update(key)
 
     # --- questions ----------------------------------------------------------------------------
 

@@ -32,6 +32,16 @@ class Kernel:
     inferred: FunctionSchema | None = None
     with_keyset: bool = False
     with_op: bool = False
+    origin: str = ""
+    """Which C++ function it is, if its ``debug`` does not tell."""
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """What ``_equalsBoxedAndUnboxed`` compares: C++ functions.  All kernels in Python are run
+        by the same one."""
+        if self.function is not None and not self.origin:
+            return (self.state,)
+        return (self.state, "" if self.is_fallthrough else self.origin or self.debug)
 
     @property
     def is_fallthrough(self) -> bool:

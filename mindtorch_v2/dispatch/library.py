@@ -220,7 +220,7 @@ class Library:
                 f"{self._context}"
             )
         annotated = self._annotated(kernel)
-        if key_name(at) in profile.active().registrations["aliases_without_fallbacks"]:
+        if key_name(at) in profile.active().registrations["aliases_without_runtime_keys"]:
             return
         for runtime_key in runtime_keys(runtime_dispatch_keyset(at)):
             self._registrations.append(self._dispatcher.register_fallback(runtime_key, annotated))
@@ -232,10 +232,14 @@ def identity_schema() -> FunctionSchema:
     return parse_schema("_(Tensor _0) -> Tensor _0")
 
 
-def identity_kernel(debug: str) -> Kernel:
-    """A C++ function that answers its argument, made to be registered in tests."""
+def identity_kernel(debug: str, origin: str) -> Kernel:
+    """A C++ function that answers its argument, made to be registered in tests.
+
+    There is one for each of torch's functions that register it, named by ``origin``.
+    """
     schema = identity_schema()
-    return Kernel(_identity, debug, "boxed unboxed ", str(schema).removeprefix("_"), schema)
+    signature = str(schema).removeprefix("_")
+    return Kernel(_identity, debug, "boxed unboxed ", signature, schema, origin=origin)
 
 
 def _identity(tensor: Any) -> Any:

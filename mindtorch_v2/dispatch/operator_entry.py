@@ -1,14 +1,15 @@
 """One operator: its schema, its kernels, and the table that dispatch reads.
 
-Mirrors ``aten/src/ATen/core/dispatch/OperatorEntry.cpp``.  The table is computed from the kernels
-when it is next read, whole, and then replaced in one step: no thread sees half of it.
+Mirrors ``aten/src/ATen/core/dispatch/OperatorEntry.cpp``.  A registration computes the entries anew
+that torch computes anew, which are not always all that it changes, and the table is then replaced
+in one step: no thread sees half of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
@@ -16,17 +17,22 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
 from mindtorch_v2.dispatch.key import (
     EXTENSION_KEYS,
+    NPU_BIT,
     DispatchKey,
     is_alias_dispatch_key,
     key_name,
+    to_backend_bit,
 )
 from mindtorch_v2.dispatch.keyset import (
     FULL,
     backend_keyset_from_autograd,
     has,
     is_included_in_alias,
+    mask_of,
+    runtime_dispatch_keyset,
     runtime_keys,
 )
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import FunctionSchema
 
 _AUTOGRAD_OTHER_BACKENDS: Final[int] = profile.active().keys.constants[
@@ -35,6 +41,8 @@ _AUTOGRAD_OTHER_BACKENDS: Final[int] = profile.active().keys.constants[
 RUNTIME_KEYS: Final = (int(DispatchKey.Undefined), *runtime_keys(FULL))
 """The keys of torch's that a table has entries for, in the order in which it is dumped."""
 _EXTENSIONS: Final = tuple(EXTENSION_KEYS.values())
+_TABLE_KEYS: Final = (*RUNTIME_KEYS, *_EXTENSIONS)
+_INVARIANT: Final = "expected_k._equalsBoxedAndUnboxed(dispatchTable_[idx])"
 
 _NON_FUNCTIONAL: Final = DispatchKey.CompositeExplicitAutogradNonFunctional
 _EXPLICIT: Final = DispatchKey.CompositeExplicitAutograd
@@ -87,6 +95,7 @@ class OperatorEntry:
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
         self._fallbacks = fallbacks
+        #: The entries by runtime key, MISSING left out; None until the table is first needed.
         self._table: Mapping[int, Kernel] | None = None
 
     # --- registration -------------------------------------------------------------------------
@@ -100,24 +109,31 @@ class OperatorEntry:
         self._replace(key, (kernel, *self.kernels.get(key, ())))
 
     def set_kernels(self, kernels: Mapping[int, tuple[Kernel, ...]]) -> None:
-        """All kernels at once, of an operator that has none yet."""
+        """All kernels at once, of an operator that nobody has looked at yet."""
         self.kernels = MappingProxyType(dict(kernels))
-        self.invalidate()
 
     def remove_kernel(self, key: int, kernel: Kernel) -> None:
         left = tuple(each for each in self.kernels[key] if each is not kernel)
         self._replace(key, left)
 
     def _replace(self, key: int, kernels: tuple[Kernel, ...]) -> None:
+        before = self.table
         changed = {**self.kernels, key: kernels}
         if not kernels:
             del changed[key]
         self.kernels = MappingProxyType(changed)
-        self.invalidate()
+        self._table = self._updated(before, key)
 
-    def invalidate(self) -> None:
-        """Have the table computed anew when it is next read."""
-        self._table = None
+    def update(self, key: int) -> None:
+        """Compute anew what a change at ``key`` changes (``updateDispatchTable_``)."""
+        if self._table is not None:
+            self._table = self._updated(self._table, key)
+
+    def _updated(self, table: Mapping[int, Kernel], key: int) -> Mapping[int, Kernel]:
+        changed = dict(table)
+        for affected in _affected(key):
+            changed[affected] = self.compute(affected).kernel
+        return MappingProxyType({at: each for at, each in changed.items() if each is not MISSING})
 
     # --- questions ----------------------------------------------------------------------------
 
@@ -143,9 +159,9 @@ class OperatorEntry:
         """The valid entries by runtime key, the extension keys among them."""
         table = self._table
         if table is None:
-            computed = ((key, self.compute(key).kernel) for key in (*RUNTIME_KEYS, *_EXTENSIONS))
-            table = {key: kernel for key, kernel in computed if kernel is not MISSING}
-            self._table = table
+            computed = {key: self.compute(key).kernel for key in _TABLE_KEYS}
+            table = {key: kernel for key, kernel in computed.items() if kernel is not MISSING}
+            self._table = table = MappingProxyType(table)
         return table
 
     # --- the table ----------------------------------------------------------------------------
@@ -195,11 +211,12 @@ class OperatorEntry:
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
         table = self.table
-        for key in RUNTIME_KEYS:
-            if self.compute(key).kernel is not table.get(key, MISSING):
+        for key in RUNTIME_KEYS[1:]:
+            if self.compute(key).kernel.code != table.get(key, MISSING).code:
                 raise RuntimeError(
-                    f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
-                    f"Computed table:\n~~~~~~~~~~~\n{self.dump_computed_table()}"
+                    internal_assert(_INVARIANT, "checkInvariants")
+                    + f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
+                    + f"Computed table:\n~~~~~~~~~~~\n{self.dump_computed_table()}"
                 )
 
     # --- as text ------------------------------------------------------------------------------
@@ -255,9 +272,7 @@ _LAST_ALIASES: Final = (
 
 def _served(alias: int) -> frozenset[int]:
     """The keys that a kernel at ``alias`` is for."""
-    return frozenset(
-        key for key in (*RUNTIME_KEYS, *_EXTENSIONS) if is_included_in_alias(key, alias)
-    )
+    return frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
 
 
 _SERVED: Final[dict[int, frozenset[int]]] = {
@@ -276,3 +291,36 @@ _BACKENDS: Final = {key: backend_keyset_from_autograd(key) for key in RUNTIME_KE
 def _serves(alias: int, key: int) -> bool:
     """The same, where Undefined counts as a backend."""
     return key == DispatchKey.Undefined or key in _SERVED[alias]
+
+
+@cache
+def _affected(key: int) -> tuple[int, ...]:
+    """The keys whose entries are computed anew when something changes at ``key``."""
+    if key == DispatchKey.Undefined:
+        return (key,)
+    affected = [] if _has_no_runtime_keys(key) else list(runtime_keys(runtime_dispatch_keyset(key)))
+    if key in (_IMPLICIT, _EXPLICIT, _NON_FUNCTIONAL):
+        affected.append(int(DispatchKey.Undefined))
+    if _is_backend(key):
+        affected.append(_autograd_key(to_backend_bit(key)))
+    return tuple(affected)
+
+
+def _has_no_runtime_keys(alias: int) -> bool:
+    return key_name(alias) in profile.active().registrations["aliases_without_runtime_keys"]
+
+
+def _is_backend(key: int) -> bool:
+    """``isBackendDispatchKey``."""
+    backends = _AUTOGRAD_OTHER_BACKENDS | mask_of(DispatchKey.Dense)
+    return not is_alias_dispatch_key(key) and key != DispatchKey.NestedTensor and has(backends, key)
+
+
+def _autograd_key(backend_bit: int) -> int:
+    """``getAutogradKeyFromBackend``."""
+    if backend_bit == NPU_BIT:
+        return int(DispatchKey.AutogradNPU)
+    backends = profile.active().keys.backends
+    name = backends[backend_bit.bit_length() - 1] if backend_bit else ""
+    names = profile.active().keys.autograd_key_of_backend
+    return int(DispatchKey[names.get(name, "AutogradOther")])

@@ -161,8 +161,8 @@ class Registrations(TypedDict):
     fallbacks: dict[str, Fallback]
     #: Keys whose fallback another may replace.
     replaceable_fallbacks: list[str]
-    #: Alias keys at which a fallback is registered for no key.
-    aliases_without_fallbacks: list[str]
+    #: Alias keys at which what is registered changes the entry of no key.
+    aliases_without_runtime_keys: list[str]
     #: Namespace to where its one TORCH_LIBRARY stands, for those that have one.
     libraries: dict[str, str]
     #: First 12 hexadecimal digits of the SHA-256 of ``_dispatch_dump_table``.
