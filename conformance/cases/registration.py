@@ -22,9 +22,14 @@ PRELUDE: Final = f"""\
 C = {C}
 log = []
 def f(*args): return args
+computed = C._dispatch_has_computed_kernel_for_dispatch_key
+keys = "CPU CUDA QuantizedCPU Meta AutogradCPU AutogradOther AutogradNestedTensor BackendSelect"
 def note():
     for name in ("t::a", "t::b.c"):
         log.append((C._dispatch_dump(name), C._dispatch_dump_table(name)))
+        if C._dispatch_has_kernel(name): log.append([computed(name, key) for key in keys.split()])
+        try: C._dispatch_check_invariants(name)
+        except Exception as error: log.append(str(error))
     log.append(sorted(C._dispatch_find_dangling_impls()))
 def step(run):
     try: log.append(type(run()) is type(None))
