@@ -153,7 +153,9 @@ def stored(value: Sequence[Any]) -> Sequence[Any]:
     """What a list or tuple holds, whatever its class makes of that: C looks at the memory."""
     if type(value) in (list, tuple):
         return value
-    return tuple(list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value))
+    if isinstance(value, list):
+        return tuple(list.__iter__(value))
+    return tuple(tuple.__iter__(value))  # type: ignore[arg-type]
 
 
 def is_int_list(value: Any) -> bool:

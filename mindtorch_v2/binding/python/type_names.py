@@ -13,6 +13,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -21,14 +22,17 @@ _HEAP_TYPE: Final = 1 << 9
 
 _MADE_IN_C: Final[tuple[type, ...]] = (
     *(DType, Layout, memory_format, qscheme, Device, Generator, Stream, Size),
-    type(Tensor),
+    *(UntypedStorage, type(Tensor)),
 )
 """Classes of ours that stand for types which torch makes in C."""
 
 
 def type_name(value: object) -> str:
     """The name that torch's C++ prints for the type of ``value``."""
-    cls = type(value)
+    return name_of_type(type(value))
+
+
+def name_of_type(cls: type) -> str:
     stored = tp_name(cls)
     if cls in _MADE_IN_C:
         return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
