@@ -10,20 +10,24 @@ runs up to the first operator that it calls; one that calls none answers what it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Final
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
-OPERATORS: Final = frozenset(("OpOverload", "OpOverloadPacket"))
+OPERATORS: Final = frozenset(("OpOverload", "TorchBindOpOverload", "OpOverloadPacket"))
 """Classes of what ``xp.ops`` holds."""
 
 CONVERSIONS: Final = frozenset(("aten::item", "aten::_local_scalar_dense"))
 """What converting an argument calls: a tensor without dimensions where a number is wanted."""
+
+PRINTERS: Final = frozenset(("__repr__", "__str__"))
+"""Methods of torch's classes that print."""
 
 
 def bound(xp: ModuleType, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -109,6 +113,17 @@ def _is_dispatched(op: Any) -> bool:
         return False
 
 
+def _is_printing() -> bool:
+    """Whether torch prints a tensor: messages show arguments, and their repr calls operators."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if frame.f_code.co_name in PRINTERS and module.startswith("torch."):
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _stopping(is_last: Callable[[Any], bool]) -> Iterator[None]:
     """Have the Python dispatcher stop at the first operator that is the last, and run others."""
@@ -116,7 +131,7 @@ def _stopping(is_last: Callable[[Any], bool]) -> Iterator[None]:
     from torch._ops import OpOverload
 
     def get_dispatch(self: Any, key: Any) -> Any:
-        return partial(stop if is_last(self) else run, self)
+        return partial(stop if is_last(self) and not _is_printing() else run, self)
 
     def stop(op: Any, /, *args: Any, **kwargs: Any) -> None:
         raise _StoppedError(op.name(), (args, kwargs))

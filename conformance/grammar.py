@@ -512,8 +512,8 @@ class _Check:
 
     def delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            if not isinstance(target, ast.Name):
-                self.refuse(target, "only names are deleted in a case")
+            if not isinstance(target, (ast.Name, ast.Subscript)):
+                self.refuse(target, "only names and items are deleted in a case")
             self.visit(target)
 
     def function(self, node: ast.FunctionDef) -> None:

@@ -183,8 +183,11 @@ DEFINABLE: Final = _words(f"""
     __len__ __getitem__ __setitem__ __delitem__ __contains__ __iter__ __next__ __reversed__
     __call__ __enter__ __exit__ __init__ __new__ __torch_function__ __torch_dispatch__""")
 
-#: Those that are only read.
-READABLE: Final = _words("__members__ __name__ __qualname__ __module__ __doc__ __version__")
+#: Those that are only read.  The second line is of tensors: what Python 2 asked for, and what a
+#: class must not define, or it answers to protocols of NumPy and of formatting.
+READABLE: Final = _words("""
+    __members__ __name__ __qualname__ __module__ __doc__ __version__
+    __div__ __rdiv__ __idiv__ __long__ __nonzero__ __array__ __format__""")
 
 #: Methods of Python's own types.  Without ``format`` and ``format_map``, without ``encode`` and
 #: ``decode`` (they import the codec that a string names), and without ``copy`` (see
@@ -256,7 +259,7 @@ PROPERTIES: Final = _words("""
     _make_wrapper_subclass _view_func _use_count _typed_storage untyped_storage storage untyped
     type data_ptr element_size index is_floating_point is_complex is_signed to_complex to_real
     bits eps max min tiny smallest_normal resolution
-    new numpy tolist item to resize_ fill_ copy_ from_buffer byteswap
+    new numpy tolist item to resize_ resizable fill_ copy_ from_buffer byteswap
     get_state set_state clone_state get_offset set_offset""")
 
 #: Autograd: Function and its context, graph nodes, hooks, forward mode.

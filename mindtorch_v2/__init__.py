@@ -4,7 +4,7 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, nested
+from mindtorch_v2 import _C, nested, storage
 from mindtorch_v2._bound_names import bind_functions, bind_methods
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._ops import ops
@@ -63,6 +63,7 @@ from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo, iinfo
+from mindtorch_v2.tensor.typed_storage import TypedStorage, is_storage
 from mindtorch_v2.version import __version__
 from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 
@@ -90,6 +91,7 @@ __all__ = [
     "SymFloat",
     "SymInt",
     "Tensor",
+    "TypedStorage",
     "UntypedStorage",
     "__version__",
     "_efficientzerotensor",
@@ -114,6 +116,7 @@ __all__ = [
     "inference_mode",
     "is_inference",
     "is_inference_mode_enabled",
+    "is_storage",
     "is_warn_always_enabled",
     "layout",
     "memory_format",
@@ -137,6 +140,7 @@ __all__ = [
     "sparse_coo_tensor",
     "sparse_csc_tensor",
     "sparse_csr_tensor",
+    "storage",
     "t",
     "tensor",
     "zeros",

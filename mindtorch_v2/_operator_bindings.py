@@ -6,19 +6,22 @@ Mirrors the look-ups of ``torch/csrc/jit/python/init.cpp`` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, Literal
 
 from mindtorch_v2 import profile
 from mindtorch_v2._schema_bindings import EXPORTS as _SCHEMAS
 from mindtorch_v2._schema_bindings import Bound
-from mindtorch_v2.binding.operators import Operator, Packet, find_operator, find_packet
+from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
+from mindtorch_v2.binding.op_schema import OpSchema
+from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
-from mindtorch_v2.pybind.classes import bind_methods
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.classes import bind_methods, make_enum
+from mindtorch_v2.pybind.function import Overload, cpp_function, pass_for_builtin
+from mindtorch_v2.pybind.signature import parse_docstring, parse_signature
 from mindtorch_v2.schema.function_schema import FunctionSchema
 
 _functions: Final = profile.active().bindings["functions"]
@@ -94,12 +97,96 @@ class BoundPacket(cpp_function):
         return self.packet.bind(args, kwargs).run()
 
 
+pass_for_builtin(BoundPacket)
+
+
+def _resolve_packet(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """The name of the overload that takes these arguments."""
+    if name is None:
+        raise RuntimeError(NULL_STRING)
+    packet = find_packet(name) or Packet(name, ())
+    with _reference_casts_refused():
+        return packet.match(args, kwargs).operator.overload_name or "default"
+
+
+def _check_schema(
+    schema: FunctionSchema, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Literal[True]:
+    """Whether a schema takes these arguments; RuntimeError if it does not."""
+    with _reference_casts_refused():
+        try:
+            OpSchema(schema).match(args, kwargs)
+        except SchemaMatchError as error:
+            raise RuntimeError(str(error)) from None
+    return True
+
+
+@contextmanager
+def _reference_casts_refused() -> Iterator[None]:
+    """To pybind11 they say that the function which it called does not take its arguments."""
+    try:
+        yield
+    except ReferenceCastError:
+        raise _cast.NoMatch from None
+
+
 def _operation(name: str) -> tuple[BoundPacket, list[str]] | tuple[None, None]:
     packet = find_packet(name)
     return (None, None) if packet is None else (BoundPacket(packet), list(packet.overloads))
 
 
 _define("_jit_get_operation", _operation, _itself)
+_define("_jit_resolve_packet", _resolve_packet, _itself, {"arg0": _cast.load_c_string})
+_define("_check_schema_allow_fake_script_object", _check_schema, _itself)
+
+
+# --- overloads --------------------------------------------------------------------------------
+
+_TAG_FACTS: Final = _classes["Tag"]
+
+Tag: Any = make_enum(
+    "torch.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], _cast.unsigned_loader(32)
+)
+"""What is known of an operator besides its schema: ``torch.Tag``."""
+
+_CALL: Final = parse_signature("(*args, **kwargs) -> object")
+_CALL_AT_KEY: Final = parse_signature("(arg0: torch.DispatchKey, *args, **kwargs) -> object")
+
+
+def bound_overload(operator: Operator, *, takes_key: bool) -> cpp_function:
+    """The function that torch makes of an overload, or of one that is called at a key."""
+
+    def call(*loaded: Any) -> Any:
+        args, kwargs = loaded[-2:]
+        with _reference_casts_refused():
+            try:
+                return Call(operator, operator.binder.match(args, kwargs)).run()
+            except SchemaMatchError as error:
+                raise RuntimeError(str(error)) from None
+
+    signature = _CALL_AT_KEY if takes_key else _CALL
+    overload = Overload(signature, call, {"arg0": _cast.load_dispatch_key}, _itself)
+    return cpp_function("", (overload,), f"{signature.text}\n")
+
+
+def _operation_overload(
+    name: str, overload_name: str
+) -> tuple[cpp_function, cpp_function, list[Any]] | None:
+    """An overload as a function, the same at a key, and its tags; None if there is no such.
+
+    RuntimeError for the latter where the release has no None for it.
+    """
+    operator = find_operator(name, overload_name)
+    if operator is None:
+        if _functions["_get_operation_overload"].strip().endswith("-> tuple"):
+            raise RuntimeError("Found no matching operator overload")
+        return None
+    tags = [getattr(Tag, tag) for tag in operator.registered_tags]
+    calls = (bound_overload(operator, takes_key=takes_key) for takes_key in (False, True))
+    return (*calls, tags)  # type: ignore[return-value]
+
+
+_define("_get_operation_overload", _operation_overload, _itself)
 
 
 # --- the dispatcher ---------------------------------------------------------------------------

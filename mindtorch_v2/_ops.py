@@ -7,20 +7,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final
 
-from mindtorch_v2 import profile
-from mindtorch_v2._operator_bindings import BoundPacket, wrap_schema
+from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
-from mindtorch_v2.pybind.cast import unsigned_loader
-from mindtorch_v2.pybind.classes import make_enum
-
-_TAG_FACTS: Final = profile.active().bindings["classes"]["Tag"]
-
-Tag: Any = make_enum(
-    "torch.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], unsigned_loader(32)
-)
-"""What is known of an operator besides its schema: ``torch.Tag``."""
+from mindtorch_v2.dispatch import registry
+from mindtorch_v2.pybind.function import cpp_function
 
 
 class OpOverload:
@@ -62,6 +55,18 @@ class OpOverload:
     @property
     def tags(self) -> Sequence[Any]:
         return self._tags
+
+    @cached_property
+    def _op(self) -> cpp_function:
+        return bound_overload(self._operator, takes_key=False)
+
+    @cached_property
+    def _op_dk(self) -> cpp_function:
+        return bound_overload(self._operator, takes_key=True)
+
+    @property
+    def op(self) -> Any:
+        return self._op
 
     def name(self) -> str:
         return self._name
@@ -167,6 +172,7 @@ class _OpNamespace(types.ModuleType):
         super().__init__(f"{_OPS}.{name}")
         self.name = name
         self._dir: list[str] = []
+        self._aliased: dict[tuple[str, str], OpOverloadPacket] = {}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._dir)
@@ -180,10 +186,16 @@ class _OpNamespace(types.ModuleType):
             raise AttributeError(
                 f"'_OpNamespace' '{self.name}' object has no attribute '{op_name}'"
             )
-        packet = OpOverloadPacket(qualified_op_name, op_name, found)
-        packet.__module__ = f"{self.__module__}.{self.name}"
-        setattr(self, op_name, packet)
-        self._dir.append(op_name)
+        target = registry.resolve(qualified_op_name)
+        packet = self._aliased.get((op_name, target))
+        if packet is None:
+            packet = OpOverloadPacket(qualified_op_name, op_name, found)
+            packet.__module__ = f"{self.__module__}.{self.name}"
+            self._dir.append(op_name)
+        if target == qualified_op_name:
+            setattr(self, op_name, packet)
+        else:  # an alias may be taken back, and stand for another operator then
+            self._aliased[op_name, target] = packet
         return packet
 
 

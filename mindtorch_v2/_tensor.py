@@ -1,79 +1,311 @@
 """The methods of tensors that torch writes in Python: its operators, above all.
 
-Mirrors ``torch/_tensor.py``.
+Mirrors ``torch/_tensor.py``.  How a release declares them is a fact of the profile: one that it
+does not write in Python is not bound here, and what it does not pass on is not asked for.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
-from typing import Any
+from numbers import Number
+from types import FunctionType
+from typing import Any, Final
 
-from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2 import functional, profile
+from mindtorch_v2.functional import bound_function
+from mindtorch_v2.named_tensor import (
+    ellipsis_index,
+    is_ellipsis,
+    resolve_ellipsis,
+    unzip_named_shape,
+    update_names,
+)
+from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.factories import from_numpy
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import storage
 from mindtorch_v2.torch_function import without_torch_function
 
+_DECLARED: Final = profile.active().python_methods
 
-def _torch(name: str) -> Callable[..., Any]:
-    return FUNCTIONS["torch"][name]
+_TENSOR: Final[Any] = Tensor
+"""Has the methods of this module too, which its class statement does not show."""
 
 
 def _operator(function: Callable[..., Any]) -> Callable[..., Any]:
     """A binary operator: a TypeError has Python ask the other side."""
 
-    @wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
         try:
+            if has_torch_function(args):
+                return handle_torch_function(wrapped, args, *args, **kwargs)
             return function(*args, **kwargs)
         except TypeError:
             return NotImplemented
 
+    def run_with_self(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return run(self, *args, **kwargs)
+
+    needs_self = _DECLARED["__pow__"].startswith("(self")
+    wrapped = wraps(function)(run_with_self if needs_self else run)
+    wrapped.__module__ = __name__
     return wrapped
 
 
-def _rsub(self: Any, other: Any) -> Any:
-    return _torch("rsub")(self, other)
+class _Methods:
+    """The methods by name; ``bind`` gives them to Tensor."""
+
+    @_operator
+    def __rsub__(self: Any, other: Any) -> Any:
+        return bound_function("rsub")(self, other)
+
+    @_operator
+    def __rdiv__(self: Any, other: Any) -> Any:
+        return self.reciprocal() * other
+
+    @_operator
+    def __rmod__(self: Any, other: Any) -> Any:
+        return bound_function("remainder")(other, self)
+
+    @_operator
+    def __rpow__(self: Any, other: Any) -> Any:
+        return bound_function("pow")(other, self)
+
+    @_operator
+    def __floordiv__(self: Any, other: Any) -> Any:
+        return bound_function("floor_divide")(self, other)
+
+    @_operator
+    def __rfloordiv__(self: Any, other: Any) -> Any:
+        return bound_function("floor_divide")(other, self)
+
+    @_operator
+    def __rlshift__(self: Any, other: Any) -> Any:
+        return bound_function("bitwise_left_shift")(other, self)
+
+    @_operator
+    def __rrshift__(self: Any, other: Any) -> Any:
+        return bound_function("bitwise_right_shift")(other, self)
+
+    @_operator
+    def __rmatmul__(self: Any, other: Any) -> Any:
+        return bound_function("matmul")(other, self)
+
+    def __len__(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__len__, (self,), self)
+        if self.dim() == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self: Any) -> Any:
+        if self.dim() == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__reversed__, (self,), self)
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __contains__(self: Any, element: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__contains__, (self,), self, element)
+        if isinstance(element, (Tensor, Number, SymInt, SymFloat, SymBool)):
+            return bool((element == self).any().item())
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, "
+            f"but you passed in a {type(element)}."
+        )
+
+    def __format__(self: Any, format_spec: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__format__, (self,), self, format_spec)
+        if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+            return self.item().__format__(format_spec)
+        return object.__format__(self, format_spec)
+
+    def __array__(self: Any, dtype: Any = None) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__array__, (self,), self, dtype=dtype)
+        return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
+
+    def __array_wrap__(self: Any, array: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__array_wrap__, (self,), self, array=array)
+        return from_numpy(array.astype("uint8") if array.dtype == bool else array)
+
+    def norm(
+        self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None
+    ) -> Any:
+        if has_torch_function((self,)):
+            options = {"p": p, "dim": dim, "keepdim": keepdim, "dtype": dtype}
+            return handle_torch_function(_TENSOR.norm, (self,), self, **options)
+        return functional.norm(self, p, dim, keepdim, dtype=dtype)
+
+    def lu(self: Any, pivot: Any = True, get_infos: Any = False) -> Any:
+        if has_torch_function((self,)):
+            options = {"pivot": pivot, "get_infos": get_infos}
+            return handle_torch_function(_TENSOR.lu, (self,), self, **options)
+        found = bound_function("_lu_with_info")(self, pivot=pivot, check_errors=not get_infos)
+        return tuple(found) if get_infos else tuple(found)[:2]
+
+    def split(self: Any, split_size: Any, dim: Any = 0) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.split, (self,), self, split_size, dim=dim)
+        if isinstance(split_size, Tensor):
+            with suppress(ValueError):
+                split_size = int(split_size)
+        is_one = isinstance(split_size, (int, SymInt))
+        return bound_function("split" if is_one else "split_with_sizes")(self, split_size, dim)
+
+    def unique(
+        self: Any,
+        sorted: Any = True,
+        return_inverse: Any = False,
+        return_counts: Any = False,
+        dim: Any = None,
+    ) -> Any:
+        options = {"sorted": sorted, "return_inverse": return_inverse}
+        options |= {"return_counts": return_counts, "dim": dim}
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.unique, (self,), self, **options)
+        return functional.unique(self, **options)
+
+    def unique_consecutive(
+        self: Any, return_inverse: Any = False, return_counts: Any = False, dim: Any = None
+    ) -> Any:
+        options = {"return_inverse": return_inverse, "return_counts": return_counts, "dim": dim}
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.unique_consecutive, (self,), self, **options)
+        return functional.unique_consecutive(self, **options)
+
+    def to_sparse_coo(self: Any) -> Any:
+        return self.to_sparse()
+
+    def istft(
+        self: Any,
+        n_fft: Any,
+        hop_length: Any = None,
+        win_length: Any = None,
+        window: Any = None,
+        center: Any = True,
+        normalized: Any = False,
+        onesided: Any = None,
+        length: Any = None,
+        return_complex: Any = False,
+    ) -> Any:
+        if has_torch_function((self,)):
+            options = {"hop_length": hop_length, "win_length": win_length, "window": window}
+            options |= {"center": center, "normalized": normalized, "onesided": onesided}
+            options |= {"length": length, "return_complex": return_complex}
+            return handle_torch_function(_TENSOR.istft, (self,), self, n_fft, **options)
+        positional = (hop_length, win_length, window, center, normalized, onesided, length)
+        return bound_function("istft")(self, n_fft, *positional, return_complex=return_complex)
+
+    def unflatten(self: Any, dim: Any, sizes: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.unflatten, (self,), self, dim, sizes)
+        if not sizes:
+            raise RuntimeError("unflatten: sizes must be non-empty")
+        base: Any = super(Tensor, self)
+        if "rename" in _DECLARED and _is_named_shape(sizes):
+            names, sizes = unzip_named_shape(sizes)
+            return base.unflatten(dim, sizes, names)
+        return base.unflatten(dim, sizes)
+
+    def refine_names(self: Any, *names: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.refine_names, (self,), self, *names)
+        base: Any = super(Tensor, self)
+        return base.refine_names(resolve_ellipsis(names, self.names, "refine_names"))
+
+    def align_to(self: Any, *names: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.align_to, (self,), self, *names)
+        place = ellipsis_index(names, "align_to")
+        base: Any = super(Tensor, self)
+        if place is None:
+            return base.align_to(names)
+        return base.align_to([name for name in names if not is_ellipsis(name)], place)
+
+    def rename(self: Any, *names: Any, **rename_map: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.rename, (self,), self, *names, **rename_map)
+        return update_names(self, names, rename_map, in_place=False)
+
+    def rename_(self: Any, *names: Any, **rename_map: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.rename_, (self,), self, *names, **rename_map)
+        return update_names(self, names, rename_map, in_place=True)
+
+    def _update_names(self: Any, names: Any, inplace: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR._update_names, (self,), self, names, inplace)
+        base: Any = super(Tensor, self)
+        return base.rename_(names) if inplace else base.rename(names)
 
 
-def _rdiv(self: Any, other: Any) -> Any:
-    return self.reciprocal() * other
+_METHODS: Final[Any] = _Methods
 
 
-def _floordiv(self: Any, other: Any) -> Any:
-    return _torch("floor_divide")(self, other)
+def _contains_at_position(self: Any, element: Any, /) -> Any:
+    return _METHODS.__contains__(self, element)
 
 
-def _reflected(name: str) -> Callable[..., Any]:
-    def operator(self: Any, other: Any) -> Any:
-        return _torch(name)(other, self)
-
-    return operator
-
-
-def _length(self: Any) -> int:
-    if self.dim() == 0:
-        raise TypeError("len() of a 0-d tensor")
-    return int(self.shape[0])
-
-
-def _iterate(self: Any) -> Any:
-    if self.dim() == 0:
-        raise TypeError("iteration over a 0-d tensor")
-    return iter(self.unbind(0))
-
-
-def _reversed(self: Any) -> Any:
-    return self if self.dim() == 0 else self.flip(0)
+def _stft(
+    self: Any,
+    n_fft: Any,
+    hop_length: Any = None,
+    win_length: Any = None,
+    window: Any = None,
+    center: Any = True,
+    pad_mode: Any = "reflect",
+    normalized: Any = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+) -> Any:
+    options = {"hop_length": hop_length, "win_length": win_length, "window": window}
+    options |= {"center": center, "pad_mode": pad_mode, "normalized": normalized}
+    options |= {"onesided": onesided, "return_complex": return_complex}
+    return _transformed(self, n_fft, options)
 
 
-def _contains(self: Any, element: Any, /) -> Any:
-    """Whether an element is equal to a tensor or a number; RuntimeError for anything else."""
-    if isinstance(element, (Tensor, int, float, complex)):
-        return bool((element == self).any().item())
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-    )
+def _stft_with_alignment(
+    self: Any,
+    n_fft: Any,
+    hop_length: Any = None,
+    win_length: Any = None,
+    window: Any = None,
+    center: Any = True,
+    pad_mode: Any = "reflect",
+    normalized: Any = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+    align_to_window: Any = None,
+) -> Any:
+    options = {"hop_length": hop_length, "win_length": win_length, "window": window}
+    options |= {"center": center, "pad_mode": pad_mode, "normalized": normalized}
+    options |= {"onesided": onesided, "return_complex": return_complex}
+    return _transformed(self, n_fft, {**options, "align_to_window": align_to_window})
+
+
+def _transformed(self: Any, n_fft: Any, options: dict[str, Any]) -> Any:
+    if has_torch_function((self,)):
+        return handle_torch_function(_TENSOR.stft, (self,), self, n_fft, **options)
+    return functional.stft(self, n_fft, **options)
+
+
+def _is_named_shape(sizes: Any) -> bool:
+    """``(("N", 2), …)`` or an OrderedDict of such."""
+    if isinstance(sizes, OrderedDict):
+        return True
+    return isinstance(sizes, (tuple, list)) and isinstance(sizes[0], (tuple, list))
 
 
 def _torch_function(
@@ -89,28 +321,27 @@ def _torch_function(
 def bind() -> None:
     """Give ``Tensor`` its methods that are written in Python."""
     base: Any = TensorBase
-    methods: dict[str, Any] = {
-        "__rsub__": _operator(_rsub),
-        "__rdiv__": _operator(_rdiv),
+    methods: dict[str, Any]
+    methods = {n: m for n, m in vars(_Methods).items() if isinstance(m, FunctionType)}
+    if "/" in _DECLARED["__contains__"]:
+        methods["__contains__"] = _contains_at_position
+    aligned = "align_to_window" in _DECLARED["stft"]
+    methods["stft"] = _stft_with_alignment if aligned else _stft
+    for name, method in methods.items():
+        if name in _DECLARED:
+            method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+            setattr(Tensor, name, method)
+    others = {
+        "__rtruediv__": methods["__rdiv__"],
         "__itruediv__": base.__idiv__,
         "__pow__": _operator(base.pow),
         "__ipow__": _operator(base.pow_),
-        "__rmod__": _operator(_reflected("remainder")),
-        "__rpow__": _operator(_reflected("pow")),
-        "__floordiv__": _operator(_floordiv),
-        "__rfloordiv__": _operator(_reflected("floor_divide")),
-        "__rlshift__": _operator(_reflected("bitwise_left_shift")),
-        "__rrshift__": _operator(_reflected("bitwise_right_shift")),
-        "__rmatmul__": _operator(_reflected("matmul")),
         "__pos__": base.positive,
         "__neg__": base.neg,
         "__abs__": base.abs,
-        "__len__": _length,
-        "__iter__": _iterate,
-        "__reversed__": _reversed,
-        "__contains__": _contains,
+        "__array_priority__": 1000,
+        "storage": storage,
         "__torch_function__": classmethod(_torch_function),
     }
-    methods["__rtruediv__"] = methods["__rdiv__"]
-    for name, method in methods.items():
-        setattr(Tensor, name, method)
+    for name, other in others.items():
+        setattr(Tensor, name, other)

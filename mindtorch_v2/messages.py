@@ -15,6 +15,9 @@ _FACTS: Final = profile.active().messages
 NULL_STRING: Final[str] = _FACTS["null_string"]
 """What the C++ library says of a std::string made from a null pointer."""
 
+FUNCTION_OWNER: Final[str] = _FACTS["function_owner"]
+"""What pybind11's functions are methods of, as their repr has it."""
+
 
 def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""

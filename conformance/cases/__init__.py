@@ -12,6 +12,7 @@ from conformance.cases import (
     schema_facts,
     schema_parse,
     tensor_keys,
+    tensor_values,
     tls,
 )
 
@@ -21,6 +22,7 @@ AREAS: tuple[Area, ...] = (
     priority.AREA,
     tls.AREA,
     tensor_keys.AREA,
+    tensor_values.AREA,
     printing.AREA,
     schema_parse.AREA,
     schema_facts.AREA,

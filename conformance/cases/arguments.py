@@ -10,6 +10,8 @@ from functools import cache
 from keyword import iskeyword
 from typing import Final, NamedTuple
 
+from hypothesis import strategies as st
+
 from conformance.cases.values import (
     NO_CONSTANTS,
     NUMBERS,
@@ -18,6 +20,7 @@ from conformance.cases.values import (
     POOL,
     SYMBOLIC,
     TENSOR,
+    TENSORS,
     WITHOUT_DIMENSIONS,
     with_classes,
 )
@@ -30,7 +33,10 @@ _ENUMS: Final = frozenset(("ScalarTypeType", "LayoutType", "MemoryFormatType"))
 _NUMBERS: Final = frozenset((*NUMBERS, *NUMPY_NUMBERS, *SYMBOLIC))
 
 #: Kinds whose conversion in torch dereferences whatever it is given, or makes an object of it.
-_UNSAFE: Final = frozenset(("ClassType", "StreamObjType", "FutureType", "AwaitType", "RRefType"))
+_UNSAFE: Final = frozenset(("ClassType", "FutureType", "AwaitType", "RRefType"))
+
+#: A stream is dereferenced as well, unless it is one.
+_STREAMS: Final = ("xp.Stream()", 'xp.Stream("cpu")', 'xp.Stream("meta")')
 
 #: Python iterates what is given for these, and says in which of torch's files a tensor refused.
 _CONTAINERS: Final = frozenset(("DictType", "TupleType"))
@@ -50,6 +56,8 @@ _GOOD: Final = {
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
     "GeneratorType": "xp.Generator()",
+    "StreamObjType": "xp.Stream()",
+    "StorageType": "xp.UntypedStorage(0)",
     "DictType": "{}",
 }
 
@@ -101,6 +109,11 @@ def _targets(profile: Profile) -> Iterator[Target]:
         )
 
 
+def takes_only_its_kind(argument: Argument) -> bool:
+    """Whether it may be given nothing but right values."""
+    return "StreamObjType" in kinds(argument)
+
+
 def is_safe(argument: Argument) -> bool:
     return not kinds(argument) & _UNSAFE
 
@@ -129,12 +142,14 @@ def iterates_tensors(argument: Argument) -> bool:
 def _pool(text: str, found: frozenset[str], no_numbers: bool) -> tuple[str, ...]:
     if found & _UNSAFE:
         return ()
+    if "StreamObjType" in found:
+        return _STREAMS
     if "AnyType" in found:
         return PLAIN
     if found & _ENUMS:
         return tuple(value for value in POOL if value not in NO_CONSTANTS)
     if found & _CONTAINERS or "[][]" in text:
-        return tuple(value for value in POOL if "xp.empty" not in value)
+        return tuple(value for value in POOL if value not in TENSORS)
     wrong = set(WITHOUT_DIMENSIONS if "ListType" in found else ())
     if "TensorType" in found and no_numbers:
         wrong |= _NUMBERS
@@ -154,8 +169,20 @@ def good(argument: Argument) -> str:
     return _GOOD.get(real.kind, "None")
 
 
-def call(path: str, positional: list[str], keywords: dict[str, str] | None = None) -> str:
+@cache
+def drawn(good: str, pool: tuple[str, ...]) -> st.SearchStrategy[str]:
+    """The good value as often as one of the pool."""
+    return st.one_of(st.just(good), st.sampled_from(pool))
+
+
+def call(
+    path: str,
+    positional: list[str],
+    keywords: dict[str, str] | None = None,
+    *,
+    through: str = "bound",
+) -> str:
     """``bound(operator, …)``, after the classes that its values need."""
     named = keywords or {}
     parts = [path, *positional, *(f"{name}={value}" for name, value in named.items())]
-    return with_classes(f"bound({', '.join(parts)})", [*positional, *named.values()])
+    return with_classes(f"{through}({', '.join(parts)})", [*positional, *named.values()])

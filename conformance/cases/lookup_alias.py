@@ -119,17 +119,22 @@ def _by_string(found: tuple[Target, ...]) -> Iterator[Text]:
         yield "_get_schema", f'{C}._get_schema("{name}", "{overload}")'
         if operator_name(name) is None and operator_name(overload) is None:
             yield "_dispatch_find_schema_or_throw", _found_schema(name, overload)
+            yield "_get_operation_overload", _operation(name, overload)
+            yield "_get_operation_overload", f"{_operation(name, overload)}[0](nosuch=1)"
     for name in dict.fromkeys(target.schema.name for target in found):
+        yield "_jit_resolve_packet", f'{C}._jit_resolve_packet("{name}", nosuch=1)'
         yield "_jit_get_schemas_for_operator", f'{C}._jit_get_schemas_for_operator("{name}")'
         if operator_name(name) is None:
-            yield "_jit_get_operation", f'{C}._jit_get_operation("{name}")[1]'
+            yield "_jit_get_operation", f'{C}._jit_get_operation("{name}")'
     for name in QUALIFIED:
+        yield "_jit_resolve_packet", f'{C}._jit_resolve_packet("{name}", 1)'
         yield "_jit_get_schemas_for_operator", f'{C}._jit_get_schemas_for_operator("{name}")'
         if name != "prim::name":
             yield "_jit_get_operation", f'{C}._jit_get_operation("{name}")[1]'
         for overload in ("", "Tensor", "out", "nosuch", "default"):
             yield "_get_schema", f'{C}._get_schema("{name}", "{overload}")'
             if not name.startswith("prim"):
+                yield "_get_operation_overload", _operation(name, overload)
                 yield "_dispatch_find_schema_or_throw", _found_schema(name, overload)
     for function in ("_jit_get_schemas_for_operator", "_jit_get_operation", "_get_schema"):
         for wrong in WRONG:
@@ -138,10 +143,29 @@ def _by_string(found: tuple[Target, ...]) -> Iterator[Text]:
             if function == "_get_schema":
                 yield function, call(f"{C}.{function}", ['"aten::add"', wrong])
                 yield function, call(f"{C}.{function}", [wrong, '"Tensor"'])
+    for wrong in WRONG:
+        yield "_jit_resolve_packet", call(f"{C}._jit_resolve_packet", [wrong])
+        yield "_get_operation_overload", _at_key(wrong)
+        yield "_get_operation_overload", _at_key(f"xp.DispatchKey.CPU, {wrong}")
+        for path in ("xp.ops.aten.relu.default", "xp.ops.aten.relu"):
+            yield "op", f"{path}.op({wrong}, nosuch=1)"
+        if wrong in CONSTANTS:
+            yield "_get_operation_overload", call(f"{C}._get_operation_overload", [wrong, '""'])
+            yield "_get_operation_overload", _operation("aten::add", "x").replace('"x"', wrong)
+    for arguments in ("", "arg0=xp.DispatchKey.CPU", '"CPU", 1', '"nosuch"', "1", "None, x=1"):
+        yield "_get_operation_overload", _at_key(arguments)
     for left in ("None", '"aten::add"', "1", '"a\\0b"'):
         for right in ("None", '"Tensor"', "1.5", r'"Ten\0sor"'):
             wrong = f"{C}._dispatch_find_schema_or_throw({left}, {right})"
             yield "_dispatch_find_schema_or_throw", f"{wrong}.schema()"
+
+
+def _operation(name: str, overload: str) -> str:
+    return f'{C}._get_operation_overload("{name}", "{overload}")'
+
+
+def _at_key(arguments: str) -> str:
+    return f"{_operation('aten::add', 'Tensor')}[1]({arguments})"
 
 
 def _found_schema(name: str, overload: str) -> str:

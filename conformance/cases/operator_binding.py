@@ -6,19 +6,21 @@ The calls are stopped before a kernel (see :mod:`conformance.bound`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from typing import Final
 
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases.arguments import Target, call, good, is_safe, named, targets
+from conformance.cases.arguments import Target, call, drawn, good, is_safe, named, targets
 from conformance.cases.values import TENSOR
 from mindtorch_v2.profile import Profile
 from mindtorch_v2.schema import Argument
 
 PER_ARGUMENT: Final = 2
 """Values of the pool that an argument is given; the next argument gets the next ones."""
+CHECK: Final = "xp._C._check_schema_allow_fake_script_object"
 WHOLE_POOL: Final = 2
 """Arguments of each declared type that are given every value of the pool."""
 
@@ -31,6 +33,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         for text in _counts(target):
             yield name, text
         for text in _values(target, turn, seen):
+            yield name, text
+        for text in _checks(target, turn):
             yield name, text
 
 
@@ -99,6 +103,18 @@ def _values(target: Target, turn: Iterator[int], seen: dict[str, int]) -> Iterat
                 yield call(target.path, values, {**_required(keyword), argument.name: value})
 
 
+def _checks(target: Target, turn: Iterator[int]) -> Iterator[str]:
+    """The check that TorchScript's operators are called through, here with any schema."""
+    if target.is_safe and target.schema.arguments:
+        positional, keyword = _split(target)
+        values = [good(argument) for argument in positional]
+        if positional:
+            place = next(turn) % len(positional)
+            values[place] = _turned(target, positional[place], turn)
+        schema = f"{target.path}._schema"
+        yield call(schema, values, _required(keyword), through=CHECK)
+
+
 def _required(keyword: list[Argument]) -> dict[str, str]:
     return {a.name: good(a) for a in keyword if named(a) and not a.has_default}
 
@@ -122,24 +138,28 @@ def _turned(target: Target, argument: Argument, turn: Iterator[int]) -> str:
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """A call of any overload: any values, some in positions, the rest by keyword."""
     chosen = [target for target in targets(profile) if target.is_safe]
+    # By number, for hypothesis hashes what it draws from.
+    numbers = st.integers(0, len(chosen) - 1)
 
     @st.composite
     def calls(draw: st.DrawFn) -> Text:
-        target = draw(st.sampled_from(chosen))
+        target = chosen[draw(numbers)]
         arguments = target.schema.arguments
         end = draw(st.integers(0, len(arguments)))
-        values = [
-            draw(st.one_of(st.just(good(argument)), st.sampled_from(target.pool(argument))))
-            for argument in arguments
-        ]
+        values = [draw(drawn(good(a), target.pool(a))) for a in arguments]
         pairs = zip(arguments, values, strict=True)
         by_name = {a.name: value for a, value in pairs if named(a)}
-        names = draw(st.lists(st.sampled_from([*by_name, "nosuch"]), unique=True, max_size=4))
+        names = draw(_keywords((*by_name, "nosuch")))
         rest = [a.name for a in arguments[end:] if named(a)]
         keywords = {name: by_name.get(name, TENSOR) for name in [*names, *rest]}
         return target.path.removeprefix("xp.ops."), call(target.path, values[:end], keywords)
 
     return calls()
+
+
+@cache
+def _keywords(names: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), unique=True, max_size=4)
 
 
 AREA: Final = Area("operator-binding", texts, strategy, warnings=False)

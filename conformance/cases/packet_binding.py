@@ -12,8 +12,18 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases.arguments import Target, call, good, iterates_tensors, kinds, named, targets
-from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, WITHOUT_DIMENSIONS
+from conformance.cases.arguments import (
+    Target,
+    call,
+    drawn,
+    good,
+    iterates_tensors,
+    kinds,
+    named,
+    takes_only_its_kind,
+    targets,
+)
+from conformance.cases.values import NO_CONSTANTS, ONCE, POOL, TENSORS, WITHOUT_DIMENSIONS
 from mindtorch_v2.profile import Profile
 
 WRONG_ARGUMENTS: Final = 4
@@ -30,6 +40,7 @@ def packets(profile: Profile) -> dict[str, list[Target]]:
         path: overloads
         for path, overloads in found.items()
         if all(target.is_safe for target in overloads)
+        and not any(takes_only_its_kind(a) for each in overloads for a in each.schema.arguments)
         and len(overloads) == registered[overloads[0].schema.name]
     }
 
@@ -83,7 +94,7 @@ def _pool(overloads: list[Target]) -> tuple[str, ...]:
     """Without tensors where Python iterates them (see ``iterates_tensors``)."""
     arguments = [argument for target in overloads for argument in target.schema.arguments]
     if any(map(iterates_tensors, arguments)):
-        return tuple(value for value in _VALUES if "xp.empty" not in value)
+        return tuple(value for value in _VALUES if value not in TENSORS)
     if any("ListType" in kinds(argument) for argument in arguments):
         return tuple(value for value in _VALUES if value not in WITHOUT_DIMENSIONS)
     return _VALUES
@@ -96,16 +107,15 @@ _VALUES: Final = tuple(value for value in POOL if value not in ONCE | NO_CONSTAN
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """A packet with any values, some by keyword."""
     found = packets(profile)
+    pools = {path: _pool(overloads) for path, overloads in found.items()}
+    choices = [(path, target) for path, overloads in found.items() for target in overloads]
+    numbers = st.integers(0, len(choices) - 1)  # as in operator-binding
 
     @st.composite
     def calls(draw: st.DrawFn) -> Text:
-        path = draw(st.sampled_from(sorted(found)))
-        target = draw(st.sampled_from(found[path]))
-        pool = _pool(found[path])
-        values = [
-            draw(st.one_of(st.just(good(argument)), st.sampled_from(pool)))
-            for argument in target.schema.arguments
-        ]
+        path, target = choices[draw(numbers)]
+        pool = pools[path]
+        values = [draw(drawn(good(argument), pool)) for argument in target.schema.arguments]
         end = draw(st.integers(0, len(values)))
         pairs = list(zip(target.schema.arguments, values, strict=True))[end:]
         keywords = {a.name: value for a, value in pairs if named(a)}

@@ -7,7 +7,6 @@ The calls go through torch's argument parser for Python and stop before a kernel
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from keyword import iskeyword
 from typing import Final
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases.python_signatures import Callee, Parameter, Signature, callees
 from conformance.cases.python_values import NO_RECEIVERS, POOL, RECEIVERS, good, pool
+from conformance.cases.turn import Turn
 from conformance.cases.values import with_classes
 from mindtorch_v2.profile import Profile
 
@@ -38,16 +38,6 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 """What a parameter is not called, though NumPy or another function of torch calls it so."""
 
 WRONG_OUT: Final = ("None", "1", '"x"', "[]", "()", "(xp.ones(2),)", "[xp.ones(2)] * 2", "True")
-
-
-class Turn:
-    """Goes round in pools, so that all of a pool is used by someone."""
-
-    def __init__(self) -> None:
-        self._count = count()
-
-    def of(self, values: Sequence[str]) -> str:
-        return values[next(self._count) % len(values)]
 
 
 def call(path: str, positional: Sequence[str], keywords: Keywords | None = None) -> str:
@@ -80,12 +70,15 @@ class _Maker:
             yield from TYPES
             return
         yield from self.strangers(callee)
+        yield from self.statics(callee)
         if not callee.is_safe:
             return
         for signature in callee.signatures:
             yield from self.counts(callee, signature)
             yield from self.names(callee, signature)
             yield from self.values(callee, signature)
+            yield from self.sequences(callee, signature)
+            yield from self.faults(callee, signature)
         yield from self.mixtures(callee)
         if not callee.signatures and not callee.takes_nothing:
             yield from self.unknown(callee)
@@ -129,6 +122,24 @@ class _Maker:
             yield self.to(callee, [], {"self": "1"})
             yield self.to(callee, ["1"], {"nosuch": "1"})
             yield call(callee.path, [self.turn.of(RECEIVERS)], {"nosuch": "None", "x": "1"})
+
+    def statics(self, callee: Callee) -> Iterator[str]:
+        """A class, and names of the receiver, where the receiver stands."""
+        path = callee.path
+        yield call(path, ["xp.Tensor"], {"nosuch": self.turn.of(POOL)})
+        yield call(path, [], {"nosuch": self.turn.of(POOL), "other": "xp.ones(2)"})
+        if not callee.is_method:
+            yield call(path, ["xp.ones(2)", "xp.Tensor"], {"nosuch": "1"})
+            yield call(path, [self.turn.of(POOL)], {"nosuch": "1", "self": "1"})
+            yield call(path, [self.turn.of(POOL)] * 3, {"nosuch": "1", "x": "1"})
+            return
+        yield call(path, ["xp.Tensor", "1"], {"nosuch": "1"})
+        yield call(path, [self.turn.of(RECEIVERS)], {"self": "xp.ones(2)", "nosuch": "1"})
+        if callee.is_safe and callee.signatures:
+            values = {p.name: good(p) for p in callee.signatures[-1].required}
+            yield call(path, [], {"self": self.turn.of(RECEIVERS), **values})
+            yield call(path, [], {**values, "input": self.turn.of(RECEIVERS)})
+            yield call(path, ["xp._C.TensorBase", *values.values()])
 
     def counts(self, callee: Callee, signature: Signature) -> Iterator[str]:
         """Every number of arguments, in positions and by keyword."""
@@ -197,13 +208,48 @@ class _Maker:
             if parameter.keyword_only:
                 for value in self.some(callee, signature, parameter, None):
                     yield self.to(callee, values, {**needed, parameter.name: value})
-        for index, parameter in enumerate(positional):
-            if "IntArrayRef" in parameter.type or parameter.kind == "DimnameList":
-                start, one = [good(p) for p in positional[:index]], good(parameter)[1:-1]
-                one = one.partition(",")[0]
-                yield self.to(callee, [*start, one, one], needed)
-                yield self.to(callee, [*start, one, self.turn.of(POOL)], needed)
-                yield self.to(callee, [*start, self.turn.of(POOL), one, one], needed)
+
+    def sequences(self, callee: Callee, signature: Signature) -> Iterator[str]:
+        """A sequence's items without the sequence, of one kind or several, and more behind them."""
+        for index, parameter in enumerate(signature.positional):
+            if "IntArrayRef" not in parameter.type and parameter.kind != "DimnameList":
+                continue
+            start = [good(p) for p in signature.positional[:index]]
+            one = good(parameter)[1:-1].partition(",")[0]
+            keywords = {p.name: good(p) for p in signature.parameters[index + 1 :][-1:]}
+            yield self.to(callee, [*start, one, one])
+            yield self.to(callee, [*start, one, self.turn.of(POOL)])
+            yield self.to(callee, [*start, self.turn.of(POOL), one, one])
+            yield self.to(callee, [*start, one, f"[{one}]"])
+            yield self.to(callee, [*start, f"({one}, {one})", one])
+            yield self.to(callee, [*start, f"*[{one}] * 5"])
+            yield self.to(callee, [*start, f"*({one}, {self.turn.of(POOL)}, {one})"])
+            yield self.to(callee, [*start, one, one], keywords)
+            yield self.to(callee, [*start, one, one], {"nosuch": "1"})
+            yield self.to(callee, [*start, one], {parameter.name: f"[{one}]"})
+            yield self.to(callee, start, {parameter.name: one})
+            yield self.to(callee, start, {parameter.name: f"[{one}, {self.turn.of(POOL)}]"})
+
+    def faults(self, callee: Callee, signature: Signature) -> Iterator[str]:
+        """Two faults in one call: which of them is told?"""
+        positional = signature.positional
+        values = [good(p) for p in positional]
+        needed = {p.name: good(p) for p in signature.required if p.keyword_only}
+        if not values:
+            return
+        wrong = [self.turn.of(pool(callee, p.name, at)) for at, p in enumerate(positional)]
+        first, last = positional[0].name, positional[-1].name
+        yield self.to(callee, [wrong[0], *values[1:]], {**needed, "nosuch": "1"})
+        yield self.to(callee, [wrong[0], *values[1:], "None"], needed)
+        yield self.to(callee, [wrong[0]], {**needed, first: values[0]})
+        yield self.to(callee, [wrong[0]], {**needed, last: wrong[-1], "nosuch": "1"})
+        yield self.to(callee, wrong, needed)
+        yield self.to(callee, values[:-1], {**needed, first: values[0], "nosuch": "1"})
+        for parameter in signature.parameters:
+            if parameter.keyword_only:
+                other = self.turn.of(pool(callee, parameter.name, None))
+                yield self.to(callee, [wrong[0], *values[1:]], {**needed, parameter.name: other})
+                break
 
     def some(
         self, callee: Callee, signature: Signature, parameter: Parameter, position: int | None
@@ -282,13 +328,14 @@ TYPES: Final = tuple(
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """A call of any name: any values, some in positions, the rest by keyword."""
-    chosen = [c for c in callees(profile) if c.is_safe and c.signatures and c.name != "type"]
+    chosen = [c for c in callees(profile) if c.is_safe and c.name != "type"]
 
     @st.composite
     def calls(draw: st.DrawFn) -> Text:
         callee = draw(st.sampled_from(chosen))
-        signature = draw(st.sampled_from(callee.signatures))
-        parameters = signature.parameters
+        parameters = (
+            draw(st.sampled_from(callee.signatures)).parameters if callee.signatures else ()
+        )
         values = [
             draw(st.one_of(st.just(good(p)), st.sampled_from(pool(callee, p.name, at))))
             for at, p in enumerate(parameters)
@@ -299,9 +346,11 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
         rest = [p.name for p in parameters[end:] if p.default is None]
         keywords = {name: by_name.get(name, "1") for name in [*names, *rest]}
         path, positional = callee.path, values[:end]
+        if not parameters:
+            positional = draw(st.lists(st.sampled_from(POOL), max_size=3))
         if callee.is_method:
-            receiver = draw(st.sampled_from(RECEIVERS))
-            if callee.is_attribute:
+            receiver = draw(st.sampled_from((*RECEIVERS, *RECEIVERS, *NO_RECEIVERS)))
+            if callee.is_attribute and receiver in RECEIVERS and draw(st.booleans()):
                 path = f"{receiver}.{callee.name}"
             else:
                 positional = [receiver, *positional]

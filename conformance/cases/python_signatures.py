@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from conformance.vocabulary import Vocabulary, for_profile
+from conformance.vocabulary import Vocabulary, for_profile, refusal
 from mindtorch_v2.profile import Profile, load
 
 OWNERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -48,6 +48,36 @@ WRONG_ONLY: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Names that are only called in ways that no signature takes, and why."""
+
+
+PYTHON_METHODS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        signature.partition("(")[0]: signature
+        for signature in (
+            "align_to(DimnameList names)",
+            "istft(int64_t n_fft, int64_t? hop_length=None, int64_t? win_length=None,"
+            " Tensor? window=None, bool center=True, bool normalized=False,"
+            " bool? onesided=None, int64_t? length=None, bool return_complex=False)",
+            "lu(bool pivot=True, bool get_infos=False)",
+            'norm(Scalar? p="fro", IntArrayRef? dim=None, bool keepdim=False,'
+            " ScalarType? dtype=None)",
+            "refine_names(DimnameList names)",
+            "rename(DimnameList? names)",
+            "rename_(DimnameList? names)",
+            "split(SymInt split_size, int64_t dim=0)",
+            "stft(int64_t n_fft, int64_t? hop_length=None, int64_t? win_length=None,"
+            ' Tensor? window=None, bool center=True, c10::string_view pad_mode="reflect",'
+            " bool normalized=False, bool? onesided=None, bool? return_complex=None)",
+            "to_sparse_coo()",
+            "unflatten(int64_t dim, SymIntArrayRef sizes)",
+            "unique(bool sorted=True, bool return_inverse=False, bool return_counts=False,"
+            " int64_t? dim=None)",
+            "unique_consecutive(bool return_inverse=False, bool return_counts=False,"
+            " int64_t? dim=None)",
+        )
+    }
+)
+"""Methods that torch.Tensor writes in Python, before bound ones mostly, and what they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +151,11 @@ class Callee:
     is_attribute: bool
     takes_nothing: bool
     numbers_as_tensors: bool
+    in_python: bool = False
 
     @property
     def target(self) -> str:
-        return f"{self.owner}.{self.name}"
+        return f"{self.owner}.{self.name}" + (" in Python" if self.in_python else "")
 
     @property
     def is_method(self) -> bool:
@@ -137,7 +168,7 @@ class Callee:
 
 
 def callees(profile: Profile) -> tuple[Callee, ...]:
-    """Every bound name of the release that a case may say."""
+    """Every bound name of the release that a case may say, and some methods before them."""
     return _callees_of(profile.name)
 
 
@@ -162,18 +193,35 @@ def refused(profile: Profile) -> dict[str, str]:
 def _refusal(vocabulary: Vocabulary, name: str) -> str | None:
     if name in vocabulary.attributes:
         return None
-    return "the vocabulary of cases has no such name"
+    return refusal(name) or "the vocabulary of cases has no such name"
 
 
 @cache
 def _callees_of(name: str) -> tuple[Callee, ...]:
     profile = load(name)
     left_out = refused(profile)
-    return tuple(
+    bound = [
         _callee(profile, owner, name)
         for owner in OWNERS
         for name in bound_names(profile, owner)
         if f"{owner}.{name}" not in left_out
+    ]
+    kinds = profile.signatures["names"]["torch.Tensor"]
+    in_python = [name for name in PYTHON_METHODS if kinds.get(name) == "function"]
+    return (*bound, *map(_python_method, in_python))
+
+
+def _python_method(name: str) -> Callee:
+    signature = parse_signature(PYTHON_METHODS[name])
+    return Callee(
+        "Tensor",
+        name,
+        f"xp.Tensor.{name}",
+        (signature,),
+        is_attribute=True,
+        takes_nothing=not signature.parameters,
+        numbers_as_tensors=False,
+        in_python=True,
     )
 
 

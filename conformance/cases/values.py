@@ -1,7 +1,7 @@
 """Values of all kinds, right and wrong, that areas of calls give for arguments.
 
 Everything here is source text.  A value may be an instance of one of `CLASSES`; the text of its
-case then begins with that class.  Tensors are on the meta device: what they hold is not looked at.
+case then begins with that class.
 """
 
 from __future__ import annotations
@@ -23,6 +23,26 @@ def _class(head: str, **methods: str) -> str:
     return "\n".join([*lines, *([] if methods else ["    pass"])])
 
 
+def _overriding(name: str, answer: str) -> str:
+    """A class whose instances take the place of torch's functions."""
+    return (
+        f"class {name}:\n    @classmethod\n"
+        f"    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        f"        return {answer}"
+    )
+
+
+def _operators(answer: str) -> dict[str, str]:
+    """Methods for all operators of two operands; the answer may hold the operator's name."""
+    names = (*_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC), *_COMPARISONS)
+    return {name: f"self, other: return {answer.format(name)}" for name in names}
+
+
+_ARITHMETIC: Final = (
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow"),
+    *("lshift", "rshift", "and", "or", "xor"),
+)
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 _FAILS: Final = "raise ValueError('no')"
 _CONVERSIONS: Final = ("index", "int", "float", "complex", "bool", "len")
 
@@ -58,6 +78,10 @@ CLASSES: Final[Mapping[str, str]] = MappingProxyType(
         "Long": _class("Long(tuple)", len="self: return 3"),
         "Entries": _class("Entries(dict)"),
         "Own": _class("Own", eq=f"self, other: {_FAILS}", hash="self: return 1"),
+        "Overriding": _overriding("Overriding", "func.__name__, args, kwargs, types"),
+        "Declining": _overriding("Declining", "NotImplemented"),
+        "Answering": _class("Answering", **_operators("'{}', other")),
+        "Abstaining": _class("Abstaining", **_operators("NotImplemented")),
     }
 )
 """Classes by name, as statements.
@@ -267,22 +291,65 @@ _TORCHS: Final = (
     'xp.device("cuda:1")',
     "xp.Generator()",
     "xp.Stream()",
+    "xp.UntypedStorage(0)",
+    "xp.tensor([1, 2], dtype=xp.uint8).untyped_storage()",
+    "xp.tensor([1.5]).storage()",
+    "[xp.UntypedStorage(0)]",
     "xp.dtype",
     "xp.ops.aten.add.Tensor",
     "xp.DispatchKey.CPU",
     'xp._C.parse_schema("f(int x) -> ()")',
     'xp._C.DispatchKeySet("CPU")',
 )
+_SINGLE: Final = (
+    "xp.tensor(7)",
+    "xp.tensor(-2.5)",
+    "xp.tensor(False)",
+    "xp.tensor(1.5, requires_grad=True)",
+    "xp.tensor(2, dtype=xp.uint8)",
+    "xp.tensor(1 - 1j)",
+)
 WITHOUT_DIMENSIONS: Final = (
+    *_SINGLE,
     'xp.empty((), dtype=xp.int64, device="meta")',
     'xp.empty((), dtype=xp.float64, device="meta")',
     'xp.empty((), device="meta", requires_grad=True)',
 )
 """Tensors that Python refuses to iterate, and says in which of torch's files."""
 
+_ON_CPU: Final = (
+    "xp.tensor([1])",
+    "xp.tensor([[2.5]])",
+    "xp.tensor([True])",
+    "xp.tensor([1, 2])",
+    "xp.tensor([0.1, -1.5])",
+    "xp.tensor([])",
+    "xp.tensor([1j])",
+    "xp.tensor([3], dtype=xp.uint8)",
+    "xp.tensor([-3], dtype=xp.int8)",
+    "xp.tensor([300], dtype=xp.int16)",
+    "xp.tensor([2**40], dtype=xp.int32)",
+    "xp.tensor([-1], dtype=xp.int64)",
+    "xp.tensor([0.1], dtype=xp.float16)",
+    "xp.tensor([0.1], dtype=xp.bfloat16)",
+    "xp.tensor([0.1], dtype=xp.float64)",
+    "xp.tensor([1 + 2j], dtype=xp.complex128)",
+    'xp.tensor([float("nan")])',
+    'xp.tensor([float("inf")], dtype=xp.float64)',
+    "[xp.tensor([1])]",
+    "[xp.tensor([2.5])]",
+    "[xp.tensor(3)]",
+    "[xp.tensor(True)]",
+    "[xp.tensor(2.5), 1]",
+    "[1, xp.tensor([2])]",
+    '{"a": xp.tensor([1])}',
+)
+"""Tensors with values; most hold one, and count as a number."""
+
 TENSORS: Final = (
     TENSOR,
     *WITHOUT_DIMENSIONS,
+    *_ON_CPU,
     'xp.empty(0, dtype=xp.int64, device="meta")',
     'xp.empty((1, 2), dtype=xp.bool, device="meta")',
     f"[{TENSOR}]",
@@ -319,8 +386,18 @@ ONCE: Final = frozenset(
 """What the first that looks at it uses up."""
 
 NO_CONSTANTS: Final = frozenset(
-    ("-1", "2**31", "2**63 - 1", "np.int8(-3)", "np.int64(2**62)", "np.uint8(200)")
-) | {"xp.DispatchKey.CPU"}
+    (
+        "-1",
+        "2**31",
+        "2**63 - 1",
+        "np.int8(-3)",
+        "np.int64(2**62)",
+        "np.uint8(200)",
+        "xp.DispatchKey.CPU",
+        *_SINGLE,
+        *_ON_CPU,
+    )
+)
 """Numbers that C++ takes for constants, and then has no name for."""
 
 PLAIN: Final = (

@@ -29,6 +29,7 @@ def extract() -> dict[str, Any]:
         "bytes_are_strings": not message(lambda: infer(b"x")),
         "no_type": message(lambda: infer(...)).partition("\n:")[2].removesuffix("ellipsis."),
         "tags_as_tuples": sorted(tags_as_tuples()),
+        "registered_tags": registered_tags(),
         "unsigned_numbers": binds(lambda: ops("aten::add.Scalar")(META, 2**63)),
         "vectors_from_iterables": binds(lambda: ops("aten::sum.dim_IntList")(META, {0})),
         "tensors_as_symbolic_sizes": not refuses_cast(
@@ -106,6 +107,21 @@ def tags_as_tuples() -> Iterator[str]:
             continue
         if isinstance(tags, tuple):
             yield name
+
+
+def registered_tags() -> dict[str, list[str]]:
+    """The tags that C++ has of the operators whose ``tags`` Python has set otherwise."""
+    found = {}
+    for schema in C._jit_get_all_schemas():
+        name = f"{schema.name}.{schema.overload_name}".rstrip(".")
+        try:
+            tags = ops(name).tags
+        except (AttributeError, RuntimeError):
+            continue
+        registered = C._get_operation_overload(schema.name, schema.overload_name)[2]
+        if list(tags) != registered:
+            found[name] = [tag.name for tag in registered]
+    return dict(sorted(found.items()))
 
 
 def numbers_as_tensors() -> list[str]:

@@ -32,7 +32,14 @@ def extract() -> dict[str, Any]:
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         },
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
+        "function_owner": type_name(C.parse_schema.__self__),
     }
+
+
+def type_name(value: object) -> str:
+    """The name of an object's type as its default repr has it."""
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
 def refusal(provoke: Callable[[], object]) -> str:
@@ -111,6 +118,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "UnionType.create": lambda: C.UnionType([]),
     "Type.expect": lambda: C.IntType.get().sizes(),
     "Type.expectRef": lambda: C.IntType.get().dim(),
+    "type_caster<SymInt>": lambda: torch.ops.aten.view.default(
+        torch.empty(1, device="meta"), [C._get_nested_int(1, 1), torch.tensor(True)]
+    ),
     "FunctionSchema.may_alias(lhs)": lambda: schema_info().may_alias(argument(1), argument(0)),
     "FunctionSchema.may_alias(rhs)": lambda: schema_info().may_alias(argument(0), argument(1)),
     "SchemaInfo.is_mutable(argument)": lambda: schema_info().is_mutable(argument(1)),

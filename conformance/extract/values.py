@@ -41,6 +41,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "bounds of arange": lambda: torch.arange(5, 0),
     "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
     "zeros of a negative size": lambda: torch.zeros(-1),
+    "allocate less than nothing": lambda: torch.UntypedStorage(-1),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -74,7 +75,7 @@ def extract() -> dict[str, Any]:
             "cpp_names": {short(dtype): cpp_name(dtype) for dtype in dtypes()},
             "c_types": {short(dtype): c_type(dtype) for dtype in dtypes()},
             "refusals": {name: refusals(call) for name, call in KERNELS.items()},
-            "promotions": promotions(),
+            **promotions(),
             "words": {name: list(refusal(call)) for name, call in WORDS.items()},
             "habits": {name: answer(ask) for name, ask in HABITS.items()},
             "finfo": limits(torch.finfo, ("bits", "eps", "max", "min", "tiny", "resolution")),
@@ -161,17 +162,30 @@ def refusals(call: Callable[[torch.dtype], object]) -> list[dict[str, Any]]:
     ]
 
 
-def promotions() -> list[list[int]]:
-    """``promote_types`` of every two dtypes, by their places in ``cpp_names``; -1 if refused."""
+def promotions() -> dict[str, Any]:
+    """``promote_types`` of every two dtypes, by their places in ``cpp_names``.
+
+    A negative number -n stands for the n-th refusal, whose ``{0}`` and ``{1}`` are the two.
+    """
+    found: list[str] = []
     places = {dtype: place for place, dtype in enumerate(dtypes())}
-    return [[promoted(one, two, places) for two in places] for one in places]
+    table = [[promoted(one, two, places, found) for two in places] for one in places]
+    return {"promotions": table, "promotion_refusals": found}
 
 
-def promoted(one: torch.dtype, two: torch.dtype, places: dict[torch.dtype, int]) -> int:
+def promoted(
+    one: torch.dtype, two: torch.dtype, places: dict[torch.dtype, int], found: list[str]
+) -> int:
     try:
         return places[torch.promote_types(one, two)]
-    except RuntimeError:
-        return -1
+    except RuntimeError as error:
+        names = iter((rf"\b{cpp_name(one)}\b", rf"\b{cpp_name(two)}\b"))
+        message = str(error)
+        for number, name in enumerate(names):
+            message = re.sub(name, f"{{{number}}}", message, count=1)
+        if message not in found:
+            found.append(message)
+        return -1 - found.index(message)
 
 
 def limits(ask: Callable[[torch.dtype], Any], names: tuple[str, ...]) -> dict[str, Any]:
@@ -180,11 +194,19 @@ def limits(ask: Callable[[torch.dtype], Any], names: tuple[str, ...]) -> dict[st
     for dtype in dtypes():
         try:
             info = ask(dtype)
-            found[short(dtype)] = {name: getattr(info, name) for name in (*names, "dtype")}
         except (TypeError, RuntimeError):
             continue
-        found[short(dtype)]["repr"] = repr(info)
+        answers = {name: answer_or_error(getattr, info, name) for name in (*names, "dtype")}
+        found[short(dtype)] = {**answers, "repr": answer_or_error(repr, info)}
     return found
+
+
+def answer_or_error(ask: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function answers; type and message of what it raises instead."""
+    try:
+        return ask(*arguments)
+    except Exception as error:
+        return [type(error).__name__, str(error)]
 
 
 def widths_without_sci_mode() -> int:

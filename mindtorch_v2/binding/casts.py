@@ -17,6 +17,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.errors import CastError, PythonError
 from mindtorch_v2.pybind.cast import NoMatch, load_bool, load_string
+from mindtorch_v2.tensor import views
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
@@ -154,7 +155,12 @@ def _is_sequence(value: object) -> bool:
 
 
 def iterate(value: Any) -> Iterable[Any]:
-    """``for (auto element : value)``; PythonError for what is not iterable."""
+    """``for (auto element : value)``; PythonError for what is not iterable.
+
+    A tensor's rows are views; Python's own iteration of it would look for a kernel that makes them.
+    """
+    if isinstance(value, Tensor) and value.dim():
+        return views.iterate(value)
     return _iterated(iter, value)
 
 

@@ -18,13 +18,16 @@ from mindtorch_v2.binding import casts
 from mindtorch_v2.binding.casts import Cast, uncastable
 from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastError, c_string
 from mindtorch_v2.binding.infer import convert_inferred
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.types import Type
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import NestedIntNode, SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 Maker = Callable[[Type, "int | None", bool], Cast]
 """Makes the converter of a type; the length of a list that a single value fills, if the schema
@@ -233,6 +236,19 @@ def _instance(kind: type) -> Maker:
     return _always(convert)
 
 
+def _storage(type: Type, length: int | None, numbers: bool) -> Cast:
+    """A storage as C++ keeps it, without a type."""
+
+    def convert(value: Any) -> UntypedStorage:
+        if isinstance(value, TypedStorage):
+            return value._untyped_storage
+        if isinstance(value, UntypedStorage):
+            return value
+        raise uncastable(value)
+
+    return convert
+
+
 def _refuse(value: Any) -> Any:
     """Classes of torch of which this package has no instances."""
     raise uncastable(value)
@@ -289,8 +305,11 @@ def _to_symbolic_int(value: Any) -> Any:
     """``type_caster<c10::SymInt>``: a tensor of one integer, or what has ``__index__``."""
     if isinstance(value, SymInt):
         return symbolic(value)
-    if isinstance(value, Tensor) and value.is_meta and _holds_one_integer(value):
-        raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
+    if isinstance(value, Tensor) and _holds_one_integer(value):
+        if value.is_meta:
+            raise PythonError("RuntimeError: Tensor.item() cannot be called on meta tensors")
+        if value.dtype is DTYPES["bool"]:
+            raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
     if isinstance(value, bool):
         raise uncastable(value)
     try:
@@ -362,7 +381,7 @@ _MAKERS: Final[Mapping[str, Maker]] = {
     "NoneType": _always(_to_none),
     "QSchemeType": _always(_to_qscheme),
     "GeneratorType": _instance(Generator),
-    "StorageType": _always(_refuse),
+    "StorageType": _storage,
     "FutureType": _always(_refuse),
     "AwaitType": _always(_refuse),
     "RRefType": _always(_refuse),

@@ -21,6 +21,7 @@ from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
+_REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
 _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
 
 
@@ -76,6 +77,11 @@ class Operator:
         tags = profile.active().schemas["tags"].get(self.canonical, [])
         return tuple(tags) if self.canonical in _TAGS_AS_TUPLES else list(tags)
 
+    @property
+    def registered_tags(self) -> list[str]:
+        """Those that C++ has, whatever Python has set."""
+        return list(_REGISTERED_TAGS.get(self.canonical, self.tags))
+
 
 class Call(NamedTuple):
     """An operator and a value for each of its arguments."""
@@ -105,14 +111,19 @@ class Packet:
 
         RuntimeError with every overload's reason if none does; of a single overload, its own.
         """
+        try:
+            return self.match(args, kwargs)
+        except ReferenceCastError:
+            raise messages.not_called(self.name.partition("::")[2], args, kwargs) from None
+
+    def match(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        """The same for other functions than the packet: ReferenceCastError comes through."""
         reasons = []
         for operator in self.overloads.values():
             try:
                 return Call(operator, operator.binder.match(args, kwargs))
             except SchemaMatchError as error:
                 reasons.append(error)
-            except ReferenceCastError:
-                raise messages.not_called(self.name.partition("::")[2], args, kwargs) from None
         if len(reasons) == 1:
             raise RuntimeError(str(reasons[0]))
         raise messages.no_overload(reasons)

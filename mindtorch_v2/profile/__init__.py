@@ -212,6 +212,11 @@ class Profile:
         return self._section("values.json")
 
     @cached_property
+    def python_methods(self) -> dict[str, str]:
+        """Parameters of the methods that ``torch.Tensor`` writes in Python, as they stand there."""
+        return self._section("python_methods.json")
+
+    @cached_property
     def conversions(self) -> dict[str, Any]:
         """Which Python values an operator's arguments take, where releases differ."""
         return self._section("conversions.json")

@@ -5,14 +5,16 @@ Mirrors ``cpp_function::dispatcher`` in ``pybind11/pybind11.h``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import Any, Final
 
+from mindtorch_v2.messages import FUNCTION_OWNER
 from mindtorch_v2.pybind.cast import NULL, Caster, Loader, NoMatch, caster_for, loader_for
 from mindtorch_v2.pybind.signature import Parameter, Signature
 
 Implementation = Callable[..., Any]
+"""What C++ does with loaded arguments; NoMatch has the call go on to the next overload."""
 
 _MISSING_HEADER: Final = """
 
@@ -47,8 +49,14 @@ class Overload:
         self.cast = cast or caster_for(signature.returns)
 
     def load(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The C++ values of a call's arguments; NoMatch if this overload does not take them."""
+        """The C++ values of a call's arguments; NoMatch if this overload does not take them.
+
+        What ``*args, **kwargs`` take are the last two values.
+        """
         parameters = self.signature.parameters
+        if self.signature.is_variadic:
+            count = len(parameters)
+            return [*self._loaded(args[:count]), args[count:], kwargs]
         if len(args) > len(parameters):
             raise NoMatch
         values = list(args)
@@ -57,6 +65,11 @@ class Overload:
             values += [_argument(parameter, remaining) for parameter in parameters[len(args) :]]
             if remaining:
                 raise NoMatch
+        return self._loaded(values)
+
+    def _loaded(self, values: Sequence[Any]) -> list[Any]:
+        if len(values) < len(self.loaders):
+            raise NoMatch
         loaded = [_load(loader, value) for loader, value in zip(self.loaders, values, strict=True)]
         if any(value is NULL for value in loaded):
             raise NoMatch
@@ -90,19 +103,27 @@ class cpp_function:  # noqa: N801 (pybind11's name)
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         for overload in self._overloads:
             try:
-                loaded = overload.load(args, kwargs)
+                result = _call(overload.implementation, overload.load(args, kwargs))
             except NoMatch:
                 continue
-            result = _call(overload.implementation, loaded)
             return result if overload.cast is None else overload.cast(result)
         raise TypeError(self._refusal(args, kwargs))
 
     def __repr__(self) -> str:
-        return f"<built-in method {self.__name__} of PyCapsule object at {id(self):#x}>"
+        return f"<built-in method {self.__name__} of {FUNCTION_OWNER} object at {id(self):#x}>"
 
     def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         lines = [overload.signature.text for overload in self._overloads]
         return refusal(self.__name__, "function", lines, args, kwargs)
+
+
+def pass_for_builtin(cls: type) -> None:
+    """Have a class show itself as that of every function that C made."""
+    cls.__module__ = "builtins"
+    cls.__name__ = cls.__qualname__ = "builtin_function_or_method"
+
+
+pass_for_builtin(cpp_function)
 
 
 class cpp_constructor(cpp_function):  # noqa: N801 (as above)

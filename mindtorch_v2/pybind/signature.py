@@ -12,6 +12,7 @@ from typing import Final
 
 _UNNAMED: Final = re.compile(r"arg\d+")
 _OVERLOAD: Final = re.compile(r"\d+\. ")
+_VARIADIC: Final = ["*args", "**kwargs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Signature:
     text: str
     parameters: tuple[Parameter, ...]
     returns: str
+    is_variadic: bool = False
+    """Whether ``*args, **kwargs`` follow the parameters."""
 
     @property
     def constructor_text(self) -> str:
@@ -61,7 +64,10 @@ def parse_signature(line: str) -> Signature:
     arguments, arrow, returns = text.rpartition(") -> ")
     if not opening or not arrow:
         raise ValueError(f"not a pybind11 signature: {line!r}")
-    return Signature(name, opening + text, _parse_parameters(_split(arguments)), returns)
+    parts = _split(arguments)
+    is_variadic = parts[-2:] == _VARIADIC
+    parameters = _parse_parameters(parts[:-2] if is_variadic else parts)
+    return Signature(name, opening + text, parameters, returns, is_variadic)
 
 
 def _parse_parameters(parts: list[str]) -> tuple[Parameter, ...]:

@@ -21,7 +21,7 @@ _FLOAT64: Final = DTYPES["float64"]
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     """How many numbers there are; raises for bounds and steps that make no range."""
     low, high, by = (float(scalar_to(number, _FLOAT64)) for number in (start, end, step))
-    if not by:
+    if not (by > 0 or by < 0):  # NaN neither
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")

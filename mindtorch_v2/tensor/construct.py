@@ -18,7 +18,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
-from mindtorch_v2.tensor.support import promote_types
+from mindtorch_v2.tensor.support import promote_types, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -74,16 +74,19 @@ def new_from_data(
     if isinstance(data, Tensor):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from a variable")
-        source = data.detach() if copy else data
-        return source.to(device or data.device, dtype or data.dtype, copy=copy)
+        source = data._detached() if copy else data
+        return source._converted(device or data.device, dtype or data.dtype, copy=copy)
     if isinstance(data, np.ndarray):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from numpy")
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
-        return shared.to(device or Device("cpu"), dtype or found, copy=copy)
+        return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
     sizes = compute_sizes(data)
-    return _from_sequence(data, sizes, dtype or infer_dtype(data), device or Device("cpu"))
+    found_dtype = dtype or infer_dtype(data)
+    if pin_memory:
+        raise worded("pin_memory")
+    return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
 
 
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
@@ -94,7 +97,7 @@ def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Devi
         numbers: list[Any] = []
         _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
         store_bits(made, pack_numbers(numbers, dtype).reshape(sizes))
-    return made.to(device, dtype)
+    return made._converted(device, dtype)
 
 
 def is_sequence(value: object) -> bool:

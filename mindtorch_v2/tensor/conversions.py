@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import check_dtype
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def truth(tensor: Tensor) -> bool:
     if count != 1:
         what = "no values" if count == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-    return bool(item(tensor) != 0)
+    number = item(tensor)
+    return bool((_as_int64(number) if is_integral(tensor.dtype) else number) != 0)
 
 
 def integer(tensor: Tensor) -> int:
@@ -53,7 +55,7 @@ def integer(tensor: Tensor) -> int:
     number = _one_number(tensor)
     if isinstance(number, complex):
         return int(_real_part(number, "int64_t"))
-    return int(number)
+    return int(number) if isinstance(number, float) else _as_int64(number)
 
 
 def floating(tensor: Tensor) -> float:
@@ -69,16 +71,21 @@ def complex_number(tensor: Tensor) -> complex:
 
 def index(tensor: Tensor) -> int:
     """``__index__``: of one element of an integer type, bool included."""
-    dtype = tensor.dtype
-    if numel(tensor._sizes) != 1 or dtype.is_floating_point or dtype.is_complex:
+    if numel(tensor._sizes) != 1 or not is_integral(tensor.dtype):
         raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(item(tensor))
+    return _as_int64(item(tensor))
 
 
 def _one_number(tensor: Tensor) -> Any:
     if numel(tensor._sizes) != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return item(tensor)
+
+
+def _as_int64(number: int) -> int:
+    if number >= 1 << 63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(number)
 
 
 def _real_part(number: complex, type_name: str) -> float:

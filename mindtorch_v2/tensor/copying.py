@@ -37,18 +37,18 @@ def raw_array(tensor: Tensor) -> Array:
 def value_array(tensor: Tensor) -> Array:
     """The values of a tensor, its lazy conjugation and negation done; perhaps a view."""
     values = elements_of(tensor.dtype).decode(raw_array(tensor))
-    if tensor.is_conj():
+    if tensor._is_conj():
         values = np.conj(values)
-    if tensor.is_neg():
+    if tensor._is_neg():
         values = np.negative(values)
     return values
 
 
 def store(tensor: Tensor, values: Array) -> None:
     """Put values, which broadcast to its shape, into a tensor, in the dtype that it has."""
-    if tensor.is_neg():
+    if tensor._is_neg():
         values = np.negative(values)
-    if tensor.is_conj():
+    if tensor._is_conj():
         values = np.conj(values)
     if numel(tensor._sizes):
         raw_array(tensor)[...] = elements_of(tensor.dtype).encode(np.asarray(values))

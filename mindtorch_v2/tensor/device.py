@@ -9,6 +9,7 @@ import re
 from typing import Final, TypeAlias
 
 from mindtorch_v2 import profile
+from mindtorch_v2.tensor.made_in_c import MadeInC
 
 DEVICE_TYPES: Final = profile.active().keys.devices
 """torch's device types, in the order in which its message lists them."""
@@ -48,7 +49,7 @@ def _as_int8(value: int) -> int:
     return (value + 128) % 256 - 128
 
 
-class device:  # noqa: N801 (torch's name)
+class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """Where a tensor lives: a type and, if it has one, an index."""
 
     __slots__ = ("_index", "type")

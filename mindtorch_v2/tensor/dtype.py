@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
+from mindtorch_v2.tensor.made_in_c import MadeInC
 
 _FACTS: Final = profile.active().tensors
 
 
-class dtype:  # noqa: N801 (torch's name)
+class dtype(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """A data type.  There is one instance of each; it is compared by identity."""
 
     __slots__ = ("_facts",)
@@ -55,7 +56,7 @@ class dtype:  # noqa: N801 (torch's name)
         return str(self._facts["aliases"][0])
 
 
-class _Constant:
+class _Constant(metaclass=MadeInC):
     """A named constant that is compared by identity."""
 
     __slots__ = ("_attribute", "_name")

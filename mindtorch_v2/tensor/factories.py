@@ -32,9 +32,10 @@ from mindtorch_v2.tensor.dtype import (
 )
 from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, dense_strides_like, strides_in_order
+from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
 from mindtorch_v2.tensor.support import check_dtype, worded
-from mindtorch_v2.tensor.tensor import Tensor, check_mkldnn
+from mindtorch_v2.tensor.tensor import Tensor
 
 _KEYS_WITH_TENSORS: Final = frozenset(
     DispatchKey[prefix + backend]
@@ -154,7 +155,8 @@ def _filled(tensor: Tensor, value: Any) -> Tensor:
 
 def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of zeros; for the sparse layouts, one that stores no value."""
-    if any(isinstance(extent, int) and extent < 0 for extent in _shape(size)):
+    on_meta = str(options.get("device")) == "meta"
+    if not on_meta and any(isinstance(extent, int) and extent < 0 for extent in _shape(size)):
         shape = _shape(size)
         wrong = next(extent for extent in shape if extent < 0)
         raise worded("zeros of a negative size", **{"-1: [-1]": f"{wrong}: {list(shape)}"})
@@ -313,8 +315,8 @@ def nested_tensor(
     """A tensor whose rows are tensors of different shapes (the strided nested layout)."""
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
-    made._content = tuple(row.detach().to(made.dtype) for row in tensors)
+    made._content = tuple(row._detached()._converted(made.device, made.dtype) for row in tensors)
     made._keys = made._keys & ~mask_of(DispatchKey.Dense) | nested
-    if not made.is_inference():
+    if not made._is_inference():
         made._keys |= mask_of(DispatchKey.AutogradNestedTensor)
     return made

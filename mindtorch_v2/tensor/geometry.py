@@ -81,6 +81,8 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
     """Bytes that a storage must have for a tensor of this geometry."""
     if 0 in sizes:
         return 0
+    if numel(sizes) * itemsize >= 1 << 63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
     last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     return (offset + last + 1) * itemsize
 

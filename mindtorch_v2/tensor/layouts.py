@@ -5,15 +5,42 @@ Mirrors ``aten/src/ATen/native/TensorConversions.cpp``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mindtorch_v2.tensor import copying, quantized, sparse
-from mindtorch_v2.tensor.dtype import jagged, mkldnn, sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import (
+    DTYPES,
+    MKLDNN_DTYPES,
+    DType,
+    jagged,
+    mkldnn,
+    sparse_compressed,
+    sparse_coo,
+    strided,
+)
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
 
-_SPARSE = (sparse_coo, *sparse_compressed)
+_SPARSE: Final = (sparse_coo, *sparse_compressed)
+
+_TO_MKLDNN_DTYPES: Final = frozenset(
+    DTYPES[name] for name in ("float32", "bfloat16", "float16", "uint8", "int8")
+)
+
+
+def check_mkldnn(dtype: DType) -> None:
+    """RuntimeError unless a tensor of ``dtype`` can have the mkldnn layout."""
+    if dtype not in MKLDNN_DTYPES:
+        raise RuntimeError("get_mkldnn_dtype: unsupported data type")
+
+
+def check_to_mkldnn(dtype: DType) -> None:
+    """RuntimeError unless a dense tensor of ``dtype`` can be converted to that layout."""
+    if dtype not in _TO_MKLDNN_DTYPES:
+        raise RuntimeError(
+            "dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input"
+        )
 
 
 def copy_contents(target: Tensor, source: Tensor) -> None:
@@ -25,7 +52,7 @@ def copy_contents(target: Tensor, source: Tensor) -> None:
     elif target.layout in (strided, jagged):
         _copy_to_dense(target, source)
     elif target.layout is mkldnn:
-        target._content = dense(source).detach().clone()
+        target._content = dense(source)._detached()._fresh()
     else:
         sparse.from_dense(target, dense(source))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mindtorch_v2.tensor.copying import raw_array
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, jagged, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.elements import DTYPE_OF_NUMPY, Array
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
@@ -32,7 +33,7 @@ _NATIVE: Final = ("=", "|", "<" if sys.byteorder == "little" else ">")
 def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
     """The array that shares the tensor's memory, or with ``force`` a copy where there is none."""
     check_convertible(tensor, force=force)
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    plain = tensor._detached()._converted(Device("cpu"), tensor.dtype)._resolved()
     check_dtype("numpy", plain.dtype)
     if plain._storage is not None:
         plain._storage._resizable = False
@@ -63,8 +64,8 @@ def _check_shareable(tensor: Tensor) -> None:
         )
     obstacles = (
         (tensor.requires_grad, "Tensor that requires grad", "detach"),
-        (tensor.is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
-        (tensor.is_neg(), "Tensor that has negative bit set", "resolve_neg"),
+        (tensor._is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
+        (tensor._is_neg(), "Tensor that has negative bit set", "resolve_neg"),
     )
     for stands, what, way in obstacles:
         if stands:

@@ -20,6 +20,7 @@ from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import HABITS, check_dtype
 
 if TYPE_CHECKING:
@@ -237,11 +238,11 @@ _REAL_PART: Final = {
 
 def contents(tensor: Tensor, indent: int) -> str:
     """The elements between brackets."""
-    if tensor.numel() == 0:
+    if numel(tensor._sizes) == 0:
         return "[]"
-    summarize = tensor.numel() > PRINT_OPTS.threshold
+    summarize = numel(tensor._sizes) > PRINT_OPTS.threshold
     dtype, values = tensor.dtype, value_array(tensor)
-    if dtype is not _PRINTED_AS_BYTES or not tensor.dim():
+    if dtype is not _PRINTED_AS_BYTES or not tensor._sizes:
         check_dtype("item", dtype)
     measured = _summarised(values) if summarize else values
     column: _Column | _ComplexColumn
@@ -287,8 +288,8 @@ def _dense(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
         if tensor.dtype is not get_default_dtype():
             suffixes.append(dtype)
         return "..."
-    if tensor.numel() == 0:
-        if tensor.dim() != 1:
+    if numel(tensor._sizes) == 0:
+        if len(tensor._sizes) != 1:
             suffixes.append(_size(tensor))
         if tensor.dtype is not get_default_dtype():
             suffixes.append(dtype)
@@ -306,7 +307,7 @@ def _parts_str(parts: dict[str, Tensor], meta: bool, indent: int) -> str:
     for name, part in parts.items():
         prefix = f"{name}=tensor("
         text = "..." if meta else contents(part, indent + len(prefix))
-        if meta or part.numel() == 0:
+        if meta or numel(part._sizes) == 0:
             text += f", {_size(part)}"
         texts.append(f"{prefix}{text})")
     return (",\n" + " " * indent).join(texts)
@@ -339,13 +340,13 @@ def _quantized(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
     suffixes.append(f"quantization_scheme=torch.{quantizer.scheme}")
     suffixes.append(f"scale={quantizer.scale}")
     suffixes.append(f"zero_point={quantizer.zero_point}")
-    return contents(tensor.dequantize(), indent)
+    return contents(tensor._fresh(dtype=DTYPES["float32"]), indent)
 
 
 def _nested(tensor: Tensor) -> str:
     rows = []
     for content in tensor._content:
-        row = content.detach()
+        row = content._detached()
         row._base_tensor = tensor  # which decides whether it requires a gradient
         rows.append("\n".join(f"  {line}" for line in tensor_str(row).split("\n")))
     return "[\n" + ",\n".join(rows) + "\n]"

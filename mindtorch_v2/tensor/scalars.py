@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
+from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
 
 _HEAP_TYPE: Final = 1 << 9
@@ -30,11 +31,18 @@ _BITS: Final = {
     for bits in (8, 16, 32, 64)
     if f"{sign}int{bits}" in DTYPES
 }
-_LARGEST: Final = {
-    **{dtype: limits["max"] for dtype, limits in FINFO.items()},
-    DTYPES["complex32"]: math.inf,
+_FINITE: Final = {
+    dtype: (limits["min"], limits["max"])
+    for dtype, limits in FINFO.items()
+    if isinstance(limits["max"], float)
 }
-"""The largest finite value; a complex dtype has that of its parts."""
+"""The least and the largest finite value; a complex dtype has those of its parts."""
+_FINITE[DTYPES["complex32"]] = _FINITE[DTYPES["complex64"]]  # by way of which C++ converts
+_WITHOUT_INFINITY: Final = {
+    DTYPES[name]
+    for name in ("float8_e8m0fnu", *FLOAT8)
+    if name in DTYPES and getattr(FLOAT8.get(name), "specials", "") != "ieee"
+}
 _UINT64: Final = DTYPES["uint64"]
 _BOOL: Final = DTYPES["bool"]
 
@@ -46,9 +54,10 @@ def type_name(value: object) -> str:
     """
     cls = type(value)
     name: str = _stored_name.__get__(cls)
+    if "." in name:  # of a class that has a longer name for C
+        return name
     if cls.__module__ in _MADE_IN_C:
-        in_python = name in _MADE_IN_PYTHON or "." in name  # the latter pybind11's full name
-        return name if in_python else f"{cls.__module__}.{name}"
+        return name if name in _MADE_IN_PYTHON else f"{cls.__module__}.{name}"
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return name
     return f"{cls.__module__}.{cls.__qualname__}"
@@ -125,6 +134,11 @@ def unpack_scalar(value: Any, dtype: DType) -> int | float | complex | bool:
     return unpack_complex(value) if dtype.is_complex else unpack_double(value)
 
 
+def is_integral(dtype: DType) -> bool:
+    """``isIntegralType``, bool included."""
+    return dtype in _BITS or dtype is _BOOL
+
+
 def _unpack_uint64(value: Any) -> int:
     """``THPUtils_unpackUInt64``, which asks CPython and takes integers alone."""
     if not isinstance(value, int):
@@ -140,17 +154,24 @@ def scalar_to(value: Any, dtype: DType) -> Any:
     """``Scalar::to``: a Python number as an element, RuntimeError if it is out of range."""
     if dtype is _BOOL:
         return value != 0
-    if isinstance(value, complex) and not dtype.is_complex:
-        if value.imag:
-            raise _scalar_overflow(dtype)
-        value = value.real
-    if dtype in _BITS:
-        return _integral_scalar(value, dtype)
     parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
-    limit = _LARGEST.get(dtype, math.inf)
-    if any(limit < abs(part) < math.inf for part in parts):
+    if not dtype.is_complex and any(parts[1:]):
         raise _scalar_overflow(dtype)
-    return value
+    if dtype in _BITS:
+        return _integral_scalar(parts[0], dtype)
+    if any(_is_out_of_range(part, dtype) for part in parts):
+        raise _scalar_overflow(dtype)
+    return value if dtype.is_complex else parts[0]
+
+
+def _is_out_of_range(value: int | float, dtype: DType) -> bool:
+    """``c10::overflows``: NaN never does, and infinity only where the type has none."""
+    least, largest = _FINITE.get(dtype, (-math.inf, math.inf))
+    if isinstance(value, int):
+        return abs(value) > largest
+    if math.isinf(value):
+        return dtype in _WITHOUT_INFINITY
+    return value < least or value > largest
 
 
 def _integral_scalar(value: int | float, dtype: DType) -> int:

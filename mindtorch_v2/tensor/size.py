@@ -11,12 +11,13 @@ from typing import Any, Final, SupportsIndex, overload
 
 import numpy as np
 
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.support import HABITS, worded
 
 _INT64: Final = 1 << 63
 
 
-class Size(tuple[int, ...]):
+class Size(tuple[int, ...], metaclass=MadeInC):
     """The sizes of a tensor's dimensions; TypeError for what is no integer."""
 
     __slots__ = ()
@@ -38,8 +39,10 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, map(_as_int64, self)))}])"
 
-    def numel(self) -> int:
+    def numel(self, *none: Any) -> int:
         """The number of elements: the product, in 64 bits as C++ has it."""
+        if none:
+            raise TypeError(f"Size.numel() takes no arguments ({len(none)} given)")
         product = 1
         for size in self:
             product *= _as_int64(size)
@@ -66,6 +69,8 @@ class Size(tuple[int, ...]):
             return Size(other + tuple(self))
 
     def __mul__(self, times: Any) -> Size:
+        if not hasattr(type(times), "__index__"):
+            raise TypeError(f"can't multiply sequence by non-int of type '{type(times).__name__}'")
         return Size(super().__mul__(times))
 
     __rmul__ = __mul__

@@ -125,16 +125,20 @@ def copy_parts(target: Tensor, source: Tensor) -> None:
     if source.layout is sparse_coo:
         held = coordinates(source)
         target._content = Coordinates(
-            held.indices.to(target.device, copy=True), _converted(target, held.values)
+            _copied(target, held.indices), _converted(target, held.values)
         )
     else:
         parts = compressed(source)
         target._content = Compressed(
-            parts.compressed.to(target.device, copy=True),
-            parts.plain.to(target.device, copy=True),
+            _copied(target, parts.compressed),
+            _copied(target, parts.plain),
             _converted(target, parts.values),
         )
 
 
 def _converted(target: Tensor, values: Tensor) -> Tensor:
-    return values.to(target.device, target.dtype, copy=True)
+    return values._converted(target.device, target.dtype, copy=True)
+
+
+def _copied(target: Tensor, indices: Tensor) -> Tensor:
+    return indices._converted(target.device, indices.dtype, copy=True)

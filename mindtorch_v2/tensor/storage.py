@@ -8,13 +8,14 @@ between processes, pinning and files are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
+from mindtorch_v2.tensor.support import worded
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -24,6 +25,8 @@ class UntypedStorage:
 
     __slots__ = ("__weakref__", "_bytes", "_nbytes", "_resizable", "device")
     __module__ = "mindtorch_v2.storage"
+    is_sparse: Final = False
+    is_sparse_csr: Final = False
 
     _bytes: Bytes | None
     """None on meta."""
@@ -32,16 +35,17 @@ class UntypedStorage:
 
     def __init__(self, size: Any = 0, *, device: Device | str | None = None) -> None:
         where = Device(device or "cpu")
-        items = None if isinstance(size, int) else [unpack_byte(item) for item in size]
-        self._allocate(size if items is None else len(items), where)
-        if items is not None and self._bytes is not None:
+        if isinstance(size, int) and not isinstance(size, bool):
+            self._allocate(size, where)
+            return
+        items = _items(size)
+        self._allocate(len(items), where)
+        if self._bytes is not None:
             self._bytes[:] = items
 
     def _allocate(self, nbytes: int, device: Device) -> None:
-        if nbytes < 0:
-            raise RuntimeError(f"Storage size calculation overflowed with sizes=[{nbytes}]")
         self.device, self._nbytes, self._resizable = device, nbytes, True
-        self._bytes = None if device.type == "meta" else np.zeros(nbytes, np.uint8)
+        self._bytes = None if device.type == "meta" else _allocated(nbytes)
 
     @classmethod
     def _of(cls, nbytes: int, device: Device) -> UntypedStorage:
@@ -98,6 +102,9 @@ class UntypedStorage:
     def is_hpu(self) -> bool:
         return self.device.type == "hpu"
 
+    def type(self) -> str:
+        return typename(self)
+
     def untyped(self) -> UntypedStorage:
         return self
 
@@ -116,12 +123,16 @@ class UntypedStorage:
         return int(memory[place])
 
     def _place(self, index: Any) -> int:
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
-        place = index + self._nbytes if index < 0 else index
+        """The position that an index means; IndexError out of range."""
+        place = self._signed_place(index)
         if not 0 <= place < self._nbytes:
             raise IndexError(f"index {place} out of range for storage of size {self._nbytes}")
         return place
+
+    def _signed_place(self, index: Any) -> int:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
+        return index + self._nbytes if index < 0 else index
 
     def _part(self, index: slice) -> UntypedStorage:
         """A view of some of the bytes."""
@@ -133,7 +144,6 @@ class UntypedStorage:
         return UntypedStorage._around(self._memory()[start : max(start, stop)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        memory = self._memory()
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(
                 f"can only set storage content with a int types, but got {type_name(value)} instead"
@@ -141,7 +151,10 @@ class UntypedStorage:
         if isinstance(index, slice):
             self._part(index).fill_(value)
         else:
-            memory[self._place(index)] = unpack_byte(value)
+            place = self._signed_place(index)
+            if not 0 <= place < self._nbytes:
+                raise RuntimeError("out of bounds")
+            self._memory()[place] = unpack_byte(value)
 
     def __iter__(self) -> Iterator[int]:
         return iter([self[place] for place in range(self.size())])
@@ -150,7 +163,7 @@ class UntypedStorage:
         return list(self)
 
     def __repr__(self) -> str:
-        info = f"[{_typename(self)}(device={self.device}) of size {len(self)}]"
+        info = f"[{typename(self)}(device={self.device}) of size {len(self)}]"
         if self._bytes is None:
             return "...\n" + info
         return " " + "\n ".join(map(str, self._bytes.tolist())) + "\n" + info
@@ -158,7 +171,10 @@ class UntypedStorage:
     # --- changes ------------------------------------------------------------------------------
 
     def fill_(self, value: Any) -> UntypedStorage:
-        self._memory()[:] = unpack_byte(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise RuntimeError(f"fill_ expects int, but got {type_name(value)}")
+        if self._bytes is not None:
+            self._bytes[:] = unpack_byte(value)
         return self
 
     def copy_(self, source: UntypedStorage, non_blocking: bool | None = None) -> UntypedStorage:
@@ -167,7 +183,9 @@ class UntypedStorage:
                 f"size does not match, self was {self._nbytes} bytes "
                 f"but src was {source._nbytes} bytes"
             )
-        if self._bytes is not None and source._bytes is not None:
+        if self._bytes is not None and self._nbytes:
+            if source._bytes is None:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
             self._bytes[:] = source._bytes
         return self
 
@@ -179,7 +197,7 @@ class UntypedStorage:
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         if self._bytes is not None:
-            grown = np.zeros(nbytes, np.uint8)
+            grown = _allocated(nbytes)
             kept = min(nbytes, self._nbytes)
             grown[:kept] = self._bytes[:kept]
             self._bytes = grown
@@ -208,6 +226,29 @@ class UntypedStorage:
         return copy
 
 
-def _typename(value: object) -> str:
+def _allocated(nbytes: int) -> Bytes:
+    if nbytes < 0:
+        unsigned = str(nbytes + (1 << 64))
+        raise worded("allocate less than nothing", **{str((1 << 64) - 1): unsigned})
+    return np.zeros(nbytes, np.uint8)
+
+
+def _items(data: Any) -> list[int]:
+    """The bytes that a sequence of integers gives."""
+    if not hasattr(type(data), "__getitem__") or isinstance(data, dict):
+        raise RuntimeError(
+            f"torch.UntypedStorage(): Expected a sequence type, but got {type_name(data)}"
+        )
+    for item in data:
+        if isinstance(item, bool) or not isinstance(item, int):
+            raise RuntimeError(
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence "
+                f"({type_name(data)}), but one of the items was of type {type_name(item)} "
+                "instead of int"
+            )
+    return [unpack_byte(item) for item in data]
+
+
+def typename(value: object) -> str:
     """``torch.typename``: as torch's repr of the class, module and all."""
     return f"{type(value).__module__}.{type(value).__qualname__}"

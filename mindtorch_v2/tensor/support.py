@@ -58,7 +58,7 @@ def check_dtype(kernel: str, dtype: DType) -> None:
     if refusal is not None:
         error, message = refusal
         text = message.replace("{dtype}", repr(dtype)).replace("{}", CPP_NAMES[dtype])
-        raise _exception(error, text)
+        raise exception_of(error, text)
 
 
 def takes(kernel: str, dtype: DType) -> bool:
@@ -70,10 +70,11 @@ def worded(subject: str, **words: str) -> Exception:
     error, message = _FACTS["words"][subject]
     for word, replacement in words.items():
         message = message.replace(word, replacement)
-    return _exception(error, message)
+    return exception_of(error, message)
 
 
-def _exception(error: str, message: str) -> Exception:
+def exception_of(error: str, message: str) -> Exception:
+    """An exception of Python's, by the name of its class."""
     kind: Any = getattr(builtins, error)
     made: Exception = kind(message)
     return made
@@ -83,5 +84,6 @@ def promote_types(one: DType, two: DType) -> DType:
     """``c10::promoteTypes``: the smallest dtype that both convert to; RuntimeError for none."""
     place = _PROMOTIONS[_PLACES[one]][_PLACES[two]]
     if place < 0:
-        raise RuntimeError(f"Promotion for {CPP_NAMES[one]} and {CPP_NAMES[two]} is not supported")
+        message: str = _FACTS["promotion_refusals"][-place - 1]
+        raise RuntimeError(message.format(CPP_NAMES[one], CPP_NAMES[two]))
     return _BY_PLACE[place]

@@ -3,6 +3,9 @@
 Mirrors ``c10/core/TensorImpl.h``, and of ``torch/csrc/autograd/python_variable.cpp`` what every
 tensor answers about itself.  Where elements lie is computed in :mod:`geometry` and :mod:`views`;
 how they are read, written and converted in :mod:`copying` and :mod:`conversions`.
+
+Public methods are bound anew, with torch's argument parsing before them, so code in this package
+calls those with an underscore.
 """
 
 from __future__ import annotations
@@ -29,7 +32,6 @@ from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
-    MKLDNN_DTYPES,
     DType,
     Layout,
     memory_format,
@@ -54,9 +56,6 @@ _REAL_OF_COMPLEX: Final = {
     DTYPES["complex64"]: DTYPES["float32"],
     DTYPES["complex128"]: DTYPES["float64"],
 }
-_TO_MKLDNN_DTYPES: Final = frozenset(
-    DTYPES[name] for name in ("float32", "bfloat16", "float16", "uint8", "int8")
-)
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
     mkldnn: "OpaqueTensorImpl",
@@ -156,7 +155,7 @@ class Tensor(TensorBase):
 
     def __format__(self, spec: str) -> str:
         if not self._sizes and not self.is_meta and type(self) is Tensor:
-            formatted: str = self.item().__format__(spec)
+            formatted: str = conversions.item(self).__format__(spec)
             return formatted
         return object.__format__(self, spec)
 
@@ -203,6 +202,10 @@ class Tensor(TensorBase):
             raise TypeError("len() of a 0-d tensor")
         return self._sizes[0]
 
+    @property
+    def names(self) -> tuple[None, ...]:
+        return (None,) * len(self._sizes)
+
     # --- storage ------------------------------------------------------------------------------
 
     def untyped_storage(self) -> UntypedStorage:
@@ -215,7 +218,7 @@ class Tensor(TensorBase):
         if self._storage is None:
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         start = self._storage.data_ptr()
-        if not start or not self.numel():
+        if not start or not geometry.numel(self._sizes):
             return 0
         return start + self._storage_offset * self._dtype.itemsize
 
@@ -232,7 +235,7 @@ class Tensor(TensorBase):
 
     @property
     def nbytes(self) -> int:
-        return self.numel() * self._dtype.itemsize
+        return geometry.numel(self._sizes) * self._dtype.itemsize
 
     # --- dtype, device, flags -----------------------------------------------------------------
 
@@ -265,7 +268,7 @@ class Tensor(TensorBase):
 
     @property
     def _version(self) -> int:
-        if self.is_inference():
+        if self._is_inference():
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._versions.value
 
@@ -277,6 +280,9 @@ class Tensor(TensorBase):
         return self._base_tensor is not None
 
     def is_inference(self) -> bool:
+        return self._is_inference()
+
+    def _is_inference(self) -> bool:
         """Whether it was made in inference mode: it has neither autograd nor version keys."""
         return not self._keys & _ADINPLACE_OR_VIEW
 
@@ -314,9 +320,15 @@ class Tensor(TensorBase):
         return self._dtype.is_signed
 
     def is_conj(self) -> bool:
-        return bool(self._keys & _CONJUGATE)
+        return self._is_conj()
 
     def is_neg(self) -> bool:
+        return self._is_neg()
+
+    def _is_conj(self) -> bool:
+        return bool(self._keys & _CONJUGATE)
+
+    def _is_neg(self) -> bool:
         return bool(self._keys & _NEGATIVE)
 
     def _is_zerotensor(self) -> bool:
@@ -369,6 +381,9 @@ class Tensor(TensorBase):
     def __iter__(self) -> Iterator[Tensor]:
         return views.iterate(self)
 
+    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
+        return views.unbind(self, dim)
+
     def __getitem__(self, index: Any) -> Tensor:
         return views.get_item(self, index)
 
@@ -393,7 +408,7 @@ class Tensor(TensorBase):
         view._requires_grad = self.requires_grad and not tls.is_inference_mode_enabled()
         view._is_leaf = not view._requires_grad
         view._versions = self._versions
-        view._base_tensor = None if self.is_inference() else self._root()
+        view._base_tensor = None if self._is_inference() else self._root()
         return view
 
     def _root(self) -> Tensor:
@@ -404,6 +419,9 @@ class Tensor(TensorBase):
         return self._as_view(self._sizes, self._strides, self._storage_offset, flip=flip)
 
     def detach(self) -> Tensor:
+        return self._detached()
+
+    def _detached(self) -> Tensor:
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._alias()
         twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
@@ -412,11 +430,15 @@ class Tensor(TensorBase):
     @property
     def data(self) -> Tensor:
         """The same elements without history, whose changes nobody counts."""
-        twin = self.detach()
+        twin = self._detached()
         twin._versions = VersionCounter()
         return twin
 
     def t(self) -> Tensor:
+        if len(self._sizes) > 2:
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 dimensions, but self is {len(self._sizes)}D"
+            )
         return views.permute(self, range(len(self._sizes) - 1, -1, -1))
 
     def view(self, *shape: Any) -> Tensor:
@@ -428,7 +450,7 @@ class Tensor(TensorBase):
 
     @property
     def T(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self.t()
+        return views.permute(self, range(len(self._sizes) - 1, -1, -1))
 
     @property
     def mT(self) -> Tensor:  # noqa: N802 (torch's name)
@@ -436,13 +458,16 @@ class Tensor(TensorBase):
 
     @property
     def mH(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self.mT.conj()
+        return self.mT._conjugated()
 
     @property
     def H(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self.T.conj()
+        return self.T._conjugated()
 
     def conj(self) -> Tensor:
+        return self._conjugated()
+
+    def _conjugated(self) -> Tensor:
         """Lazily: the Conjugate key flips.  A sparse tensor is computed, a real one returned."""
         if not self._dtype.is_complex:
             return self
@@ -461,7 +486,7 @@ class Tensor(TensorBase):
     def imag(self) -> Tensor:
         if not self._dtype.is_complex:
             raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-        return self._part(1, _NEGATIVE if self.is_conj() else 0)
+        return self._part(1, _NEGATIVE if self._is_conj() else 0)
 
     def _part(self, place: int, flip: int) -> Tensor:
         """The real (0) or imaginary (1) half of each element."""
@@ -469,7 +494,7 @@ class Tensor(TensorBase):
             self._sizes,
             tuple(2 * stride for stride in self._strides),
             2 * self._storage_offset + place,
-            flip=flip ^ (_CONJUGATE if self.is_conj() else 0),
+            flip=flip ^ (_CONJUGATE if self._is_conj() else 0),
             dtype=_REAL_OF_COMPLEX[self._dtype],
         )
 
@@ -505,13 +530,19 @@ class Tensor(TensorBase):
             else:
                 device = target
         where = self._device if device is None else Device(device)
-        kind = dtype or self._dtype
-        if kind is self._dtype and where.type == self._device.type and not copy:
+        return self._converted(where, dtype or self._dtype, copy=copy)
+
+    def _converted(self, device: Device, dtype: DType, *, copy: bool = False) -> Tensor:
+        if dtype is self._dtype and device.type == self._device.type and not copy:
             return self
-        return self._fresh(dtype=kind, device=where)
+        return self._fresh(dtype=dtype, device=device)
+
+    def _resolved(self) -> Tensor:
+        """A copy whose values are as they are shown, or itself if nothing is to be done."""
+        return self._fresh() if self._lazy_bits() else self
 
     def cpu(self) -> Tensor:
-        return self.to("cpu")
+        return self._converted(Device("cpu"), self._dtype)
 
     def to_sparse(self) -> Tensor:
         return self._fresh(layout=sparse_coo)
@@ -526,20 +557,17 @@ class Tensor(TensorBase):
         return self._fresh(layout=strided)
 
     def to_mkldnn(self) -> Tensor:
-        if self._dtype not in _TO_MKLDNN_DTYPES:
-            raise RuntimeError(
-                "dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input"
-            )
+        layouts.check_to_mkldnn(self._dtype)
         return self._fresh(layout=mkldnn)
 
     def dequantize(self) -> Tensor:
         return self._fresh(dtype=DTYPES["float32"])
 
     def resolve_conj(self) -> Tensor:
-        return self._fresh() if self.is_conj() else self
+        return self._fresh() if self._is_conj() else self
 
     def resolve_neg(self) -> Tensor:
-        return self._fresh() if self.is_neg() else self
+        return self._fresh() if self._is_neg() else self
 
     # --- changes ------------------------------------------------------------------------------
 
@@ -553,7 +581,7 @@ class Tensor(TensorBase):
         if requires_grad:
             if not self._is_differentiable():
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            if self.is_inference() and not tls.is_inference_mode_enabled():
+            if self._is_inference() and not tls.is_inference_mode_enabled():
                 raise RuntimeError(
                     "Setting requires_grad=True on inference tensor outside InferenceMode "
                     "is not allowed."
@@ -570,40 +598,3 @@ class Tensor(TensorBase):
         copying.zero(self)
         self._versions.bump()
         return self
-
-
-def _converter(name: str, target: DType) -> None:
-    """The method ``name``, which converts to one dtype."""
-
-    def convert(self: Tensor) -> Tensor:
-        return self.to(target)
-
-    convert.__name__ = name
-    convert.__qualname__ = f"Tensor.{name}"
-    setattr(Tensor, name, convert)
-
-
-for _name in [
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "long",
-    "int",
-    "short",
-    "char",
-    "byte",
-    "bool",
-    "cfloat",
-    "cdouble",
-]:
-    _converter(_name, DTYPES[{"char": "int8", "byte": "uint8"}.get(_name, _name)])
-
-
-MKLDNN_UNSUPPORTED: Final = "get_mkldnn_dtype: unsupported data type"
-
-
-def check_mkldnn(dtype: DType) -> None:
-    """RuntimeError unless a tensor of ``dtype`` can have the mkldnn layout."""
-    if dtype not in MKLDNN_DTYPES:
-        raise RuntimeError(MKLDNN_UNSUPPORTED)

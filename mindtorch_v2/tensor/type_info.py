@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.scalars import type_name
-from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype
+from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of
 
 
 class _Limits:
@@ -21,16 +21,23 @@ class _Limits:
 
     _dtype: DType
 
+    def _fact(self, name: str) -> Any:
+        """An answer of the release; or it raises, as the release does."""
+        found = self._facts[self._dtype][name]
+        if isinstance(found, list):
+            raise exception_of(*found)
+        return found
+
     @property
     def bits(self) -> int:
-        return int(self._facts[self._dtype]["bits"])
+        return int(self._fact("bits"))
 
     @property
     def dtype(self) -> str:
-        return str(self._facts[self._dtype]["dtype"])
+        return str(self._fact("dtype"))
 
     def __repr__(self) -> str:
-        return str(self._facts[self._dtype]["repr"])
+        return str(self._fact("repr"))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Limits) or type(other) is not type(self):
@@ -58,19 +65,19 @@ class finfo(_Limits):  # noqa: N801 (torch's name)
 
     @property
     def eps(self) -> float:
-        return float(FINFO[self._dtype]["eps"])
+        return float(self._fact("eps"))
 
     @property
     def max(self) -> float:
-        return float(FINFO[self._dtype]["max"])
+        return float(self._fact("max"))
 
     @property
     def min(self) -> float:
-        return float(FINFO[self._dtype]["min"])
+        return float(self._fact("min"))
 
     @property
     def tiny(self) -> float:
-        return float(FINFO[self._dtype]["tiny"])
+        return float(self._fact("tiny"))
 
     @property
     def smallest_normal(self) -> float:
@@ -78,7 +85,7 @@ class finfo(_Limits):  # noqa: N801 (torch's name)
 
     @property
     def resolution(self) -> float:
-        return float(FINFO[self._dtype]["resolution"])
+        return float(self._fact("resolution"))
 
 
 class iinfo(_Limits):  # noqa: N801 (torch's name)
@@ -98,8 +105,8 @@ class iinfo(_Limits):  # noqa: N801 (torch's name)
 
     @property
     def max(self) -> int:
-        return int(IINFO[self._dtype]["max"])
+        return int(self._fact("max"))
 
     @property
     def min(self) -> int:
-        return int(IINFO[self._dtype]["min"])
+        return int(self._fact("min"))

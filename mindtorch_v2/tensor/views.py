@@ -169,47 +169,60 @@ def get_item(tensor: Tensor, index: Any) -> Tensor:
         return tensor._alias()
     if index is None:
         return unsqueeze(tensor, 0)
-    indices = index if isinstance(index, tuple) else (index,)
+    if _is_integer(index):
+        return _selected(tensor, 0, index, 0)
+    if isinstance(index, slice):
+        found = _sliced(tensor, 0, index)
+        return tensor._alias() if found is tensor else found
+    return _get_items(tensor, index if isinstance(index, tuple) else (index,))
+
+
+def _get_items(tensor: Tensor, indices: tuple[Any, ...]) -> Tensor:
     rank = len(tensor._sizes)
-    used = sum(_consumes(item) for item in indices)
-    if used > rank and not (not isinstance(index, tuple) and rank == 0):
+    used = sum(item is not None and item is not Ellipsis for item in indices)
+    if used > rank:
         raise IndexError(f"too many indices for tensor of dimension {rank}")
     result, dim = tensor, 0
-    for item in indices:
+    for place, item in enumerate(indices):
         if item is Ellipsis:
             dim += rank - used
         elif item is None:
             result, dim = unsqueeze(result, dim), dim + 1
         elif isinstance(item, slice):
             result, dim = _sliced(result, dim, item), dim + 1
+        elif _is_integer(item):
+            result = _selected(result, dim, item, place)
         else:
-            result = _selected(result, dim, item, dim)
+            raise _no_index(item)
     return tensor._alias() if result is tensor else result
 
 
-def _consumes(item: Any) -> bool:
-    if item is None or item is Ellipsis:
-        return False
-    if isinstance(item, slice) or (isinstance(item, int) and not isinstance(item, bool)):
-        return True
-    if hasattr(type(item), "__index__") and not isinstance(item, bool):
-        return True
-    raise IndexError(
+def _is_integer(item: Any) -> bool:
+    return not isinstance(item, bool) and hasattr(type(item), "__index__")
+
+
+def _no_index(item: Any) -> Exception:
+    if isinstance(item, (str, bytes)):
+        return TypeError(f"new(): invalid data type '{type_name(item)}'")
+    if isinstance(item, bool) or hasattr(type(item), "__getitem__"):
+        return NotImplementedError("mindtorch_v2 has no kernel for aten::index.Tensor yet")
+    return IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
         f"are valid indices (got {type_name(item)})"
     )
 
 
-def _selected(tensor: Tensor, dim: int, item: Any, real_dim: int) -> Tensor:
-    if not tensor._sizes:
+def _selected(tensor: Tensor, dim: int, item: Any, shown_dim: int) -> Tensor:
+    index = item.__index__()
+    if index == 0 and not tensor._sizes:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
-    index, size = item.__index__(), tensor._sizes[dim]
+    size = tensor._sizes[dim] if tensor._sizes else 0
     if not -size <= index < size:
         raise IndexError(
-            f"index {index} is out of bounds for dimension {real_dim} with size {size}"
+            f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
         )
     return select(tensor, dim, index)
 
@@ -227,8 +240,16 @@ def _sliced(tensor: Tensor, dim: int, item: slice) -> Tensor:
     return slice_(tensor, dim, start, stop, step)
 
 
+def unbind(tensor: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The elements along a dimension."""
+    if not tensor._sizes:
+        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+    dim = wrap_dim(dim, len(tensor._sizes))
+    return tuple(select(tensor, dim, place) for place in range(tensor._sizes[dim]))
+
+
 def iterate(tensor: Tensor) -> Iterator[Tensor]:
     """The elements along the first dimension."""
     if not tensor._sizes:
         raise TypeError("iteration over a 0-d tensor")
-    return iter([select(tensor, 0, place) for place in range(tensor._sizes[0])])
+    return iter(unbind(tensor))

@@ -92,6 +92,18 @@ def test_without_the_alias_the_name_is_gone():
     assert find_operator("mine::gone", "") is None
 
 
+def test_torch_ops_follows_what_an_alias_stands_for():
+    undo = register_alias("mine::moving", "aten::abs")
+    packet = torch.ops.mine.moving
+    assert torch.ops.mine.moving is packet
+    undo()
+    with pytest.raises(AttributeError, match="'mine' object has no attribute 'moving'"):
+        _ = torch.ops.mine.moving
+    undo = register_alias("mine::moving", "aten::relu_")
+    assert torch.ops.mine.moving.overloads() == ["default"]
+    undo()
+
+
 def test_torchs_own_aliases_are_operators_of_their_own():
     for name in ("absolute", "concat", "arccos", "multiply"):
         assert resolve(f"aten::{name}") == f"aten::{name}"

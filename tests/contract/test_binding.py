@@ -1,5 +1,6 @@
 """The contract of binding: arguments are bound before a kernel is looked for, in torch's words."""
 
+import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
@@ -111,6 +112,33 @@ def test_a_call_binds_before_it_looks_for_a_kernel():
         torch.ops.aten.relu.default(X)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        lambda: torch.ops.aten.relu,
+        lambda: torch.ops.aten.relu.op,
+        lambda: torch.ops.aten.relu.default,
+        lambda: torch.ops.aten.relu.default.op,
+        lambda: torch._C._jit_get_operation("aten::relu")[0],
+        lambda: torch._C._get_operation_overload("aten::relu", "")[0],
+    ],
+)
+def test_every_way_to_call_an_operator_binds_first(path):
+    message = refusal(path(), X, nosuch=1)
+    assert "Unknown keyword argument 'nosuch' for operator 'aten::relu'" in message or (
+        "expected at most 1 argument(s) but received 2" in message
+    )
+    with pytest.raises(NotImplementedError, match="no kernel for aten::relu yet"):
+        path()(X)
+
+
+def test_resolving_a_packet_calls_nothing():
+    assert torch._C._jit_resolve_packet("aten::add", X, X) == "Tensor"
+    assert torch._C._jit_resolve_packet("aten::relu", X) == "default"
+    message = refusal(torch._C._jit_resolve_packet, "aten::add", X, "y")
+    assert message == refusal(torch.ops.aten.add, X, "y")
+
+
 def test_a_packet_reports_every_overloads_reason():
     message = refusal(torch.ops.aten.add, X, "y")
     assert message.startswith(
@@ -123,6 +151,40 @@ def test_a_packet_reports_every_overloads_reason():
 
 def test_a_packet_of_one_overload_reports_that_ones():
     assert refusal(torch.ops.aten.dropout_).startswith("aten::dropout_() is missing value")
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "value"),
+    [
+        ("int", np.int8(3), 3),
+        ("float", np.float32(0.5), 0.5),
+        ("bool", np.bool_(True), True),
+        ("complex", np.complex64(1j), 1j),
+        ("int[]", np.array([1, 2]), [1, 2]),
+        ("int[]", torch.Size([2, 3]), [2, 3]),
+        ("Scalar", torch.per_channel_affine, 1),
+        ("int", torch.tensor([4]), 4),
+    ],
+)
+def test_values_of_numpy_and_of_torch_are_numbers(declared, given, value):
+    bound = OpSchema(f"aten::f({declared} x) -> ()").bind((given,), {})
+    assert bound == {"x": value}
+    assert type(bound["x"]) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "given"),
+    [
+        ("Generator?", torch.Generator()),
+        ("Stream", torch.Stream()),
+        ("SymInt", torch._C._get_nested_int(5, 1)),
+        ("Storage", torch.UntypedStorage(0)),
+    ],
+)
+def test_objects_are_bound_as_they_are(declared, given):
+    assert OpSchema(f"aten::f({declared} x) -> ()").bind((given,), {})["x"] is given
+    with pytest.raises(RuntimeError, match="Expected a value of type"):
+        OpSchema(f"aten::f({declared} x) -> ()").bind(("x",), {})
 
 
 def test_numbers_are_taken_for_tensors_where_torch_takes_them():

@@ -168,7 +168,7 @@ x.requires_grad
 a, (b, *c) = 1, (2, 3, 4)
 d = [n for n in range(3) for m in c if n if m] + [*c]
 e = {**{"k": a}, "l": {1, 2}, 3j: b"\\x00"}
-del a
+del a, d[0]
 for i, n in enumerate(d):
     if n == 2:
         continue
@@ -304,8 +304,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("▲print(1)", "Name", "not bound"),
     ("del ▲nowhere", "Name", "not bound"),
     ("▲classmethod(1)", "Name", "not bound"),
-    ("x = {}\ndel ▲x['a']", "Subscript", "only names are deleted"),
-    ("x = 1\ndel x.▲grad", "Attribute", "only names are deleted"),
+    ("x = 1\ndel x.▲grad", "Attribute", "only names and items are deleted"),
     ("lambda ▲xp: 0", "arg", "keeps its meaning"),
     ("▲xp = 1", "Name", "keeps its meaning"),
     ("for ▲xp in []: pass", "Name", "keeps its meaning"),

@@ -537,7 +537,17 @@ def test_a_bound_function_has_its_name_and_its_signature() -> None:
     f = C._dispatch_key_name
     assert f.__name__ == f.__qualname__ == "_dispatch_key_name"
     assert f.__doc__ == "_dispatch_key_name(arg0: c10::DispatchKey) -> str\n"
-    assert repr(f).startswith("<built-in method _dispatch_key_name of PyCapsule object at 0x")
+    owner = profile.active().messages["function_owner"]
+    assert repr(f).startswith(f"<built-in method _dispatch_key_name of {owner} object at 0x")
+    assert type(f).__qualname__ == "builtin_function_or_method"
+
+
+def test_what_args_and_kwargs_take_comes_last() -> None:
+    signature = parse_signature("f(arg0: str, *args, **kwargs) -> object")
+    assert signature.is_variadic
+    assert Overload(signature, print).load(("x", 1, 2), {"y": 3}) == ["x", (1, 2), {"y": 3}]
+    with pytest.raises(NoMatch):
+        Overload(signature, print).load((), {"arg0": "x"})
 
 
 def test_a_bound_function_in_a_class_is_a_method() -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
-from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
-from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
@@ -20,11 +18,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
 
-_MADE_IN_C: Final[tuple[type, ...]] = (
-    *(DType, Layout, memory_format, qscheme, Device, Generator, Stream, Size),
-    *(UntypedStorage, type(Tensor)),
-)
-"""Classes of ours that stand for types which torch makes in C."""
+_NAMED_BY_MODULE: Final[tuple[type, ...]] = (Generator, Stream, UntypedStorage, type(Tensor))
+"""Other classes of ours that stand for types which torch makes in C."""
 
 
 def type_name(value: object) -> str:
@@ -34,7 +29,9 @@ def type_name(value: object) -> str:
 
 def name_of_type(cls: type) -> str:
     stored = tp_name(cls)
-    if cls in _MADE_IN_C:
+    if isinstance(cls, MadeInC):
+        return stored
+    if cls in _NAMED_BY_MODULE:
         return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return stored

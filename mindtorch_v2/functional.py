@@ -1,0 +1,141 @@
+"""Functions of torch that are written in Python, before bound ones of their names.
+
+Mirrors ``torch/functional.py``.  Here are those that methods of tensors go through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.symbolic import SymInt
+
+
+def bound_function(name: str, module: str = "torch") -> Callable[..., Any]:
+    """What torch binds under this name: ``torch._VF`` in torch's own words."""
+    return FUNCTIONS[module][name]
+
+
+def _linalg(name: str) -> Callable[..., Any]:
+    return bound_function(f"linalg_{name}", "torch._C._linalg")
+
+
+def norm(
+    input: Any,
+    p: Any = "fro",
+    dim: Any = None,
+    keepdim: Any = False,
+    out: Any = None,
+    dtype: Any = None,
+) -> Any:
+    """The norm over some dimensions or all: of vectors and matrices, by ``torch.linalg``."""
+    if has_torch_function((input,)):
+        options = {"p": p, "dim": dim, "keepdim": keepdim, "out": out, "dtype": dtype}
+        return handle_torch_function(norm, (input,), input, **options)
+    is_one = isinstance(dim, (int, SymInt))
+    dims = [dim] if is_one else dim
+    given = {} if out is None else {"out": out}
+    if input.layout is not strided:
+        return _norm_of_other_layout(input, p, dims, keepdim, given, dtype)
+    if not isinstance(p, str):
+        p = 2.0 if p is None else p
+        return _linalg("vector_norm")(input, p, dims, keepdim, dtype=dtype, **given)
+    if p == "fro" and (dim is None or is_one or len(dim) <= 2):
+        return _linalg("vector_norm")(input, 2, dims, keepdim, dtype=dtype, **given)
+    if dims is None:
+        dims = list(range(input.ndim))
+    return _linalg("matrix_norm")(input, p, dims, keepdim, dtype=dtype, **given)
+
+
+def _norm_of_other_layout(
+    input: Any, p: Any, dims: Any, keepdim: Any, given: dict[str, Any], dtype: Any
+) -> Any:
+    """Of sparse tensors: by the operators of the norms' own names."""
+    everything = list(range(input.dim()))
+    is_plain = dims is None and not given and dtype is None
+    if p == "fro" and isinstance(p, str):
+        if is_plain:
+            return bound_function("frobenius_norm")(input, dim=(), keepdim=keepdim)
+        _refuse_dtype(dtype, "frobenius")
+        dims = everything if dims is None else dims
+        return bound_function("frobenius_norm")(input, dims, keepdim=keepdim, **given)
+    if p == "nuc" and isinstance(p, str):
+        _refuse_dtype(dtype, "nuclear")
+        where: Sequence[Any] = () if dims is None else (dims,)
+        return bound_function("nuclear_norm")(input, *where, keepdim=keepdim, **given)
+    if isinstance(p, str):
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    if is_plain and p is not None:
+        return bound_function("norm")(input, p, dim=everything, keepdim=keepdim)
+    if dtype is not None:
+        given = {**given, "dtype": dtype}
+    dims = everything if dims is None else dims
+    return bound_function("norm")(input, p, dims, keepdim=keepdim, **given)
+
+
+def _refuse_dtype(dtype: Any, which: str) -> None:
+    if dtype is not None:
+        raise ValueError(f"dtype argument is not supported in {which} norm")
+
+
+def stft(
+    input: Any,
+    n_fft: Any,
+    hop_length: Any = None,
+    win_length: Any = None,
+    window: Any = None,
+    center: Any = True,
+    pad_mode: Any = "reflect",
+    normalized: Any = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+    **later: Any,
+) -> Any:
+    """The short-time Fourier transform; ``later`` holds ``align_to_window`` where it exists."""
+    if center and later.get("align_to_window") is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    if center:
+        signal_dim = input.dim()
+        extended = [1] * (3 - signal_dim) + list(input.size())
+        pad = int(n_fft // 2)
+        padded = bound_function("pad", "torch._C._nn")
+        input = padded(input.view(extended), [pad, pad], pad_mode, None)
+        input = input.view(input.shape[-signal_dim:])
+    rest = (normalized, onesided, return_complex, *later.values())
+    return bound_function("stft")(input, n_fft, hop_length, win_length, window, *rest)
+
+
+def unique(
+    input: Any,
+    sorted: Any = True,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    dim: Any = None,
+) -> Any:
+    """The different elements, and what else is asked for."""
+    wanted = (True, bool(return_inverse), bool(return_counts))
+    options = {"return_inverse": return_inverse, "return_counts": return_counts}
+    if dim is not None:
+        found = bound_function("unique_dim")(input, dim, sorted=sorted, **options)
+    else:
+        found = bound_function("_unique2")(input, sorted=sorted, **options)
+    return _wanted(found, wanted)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: Any = False, return_counts: Any = False, dim: Any = None
+) -> Any:
+    """The elements that differ from the one before, and what else is asked for."""
+    wanted = (True, bool(return_inverse), bool(return_counts))
+    found = bound_function("unique_consecutive")(
+        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+    )
+    return _wanted(found, wanted)
+
+
+def _wanted(found: Sequence[Any], wanted: Sequence[bool]) -> Any:
+    parts = tuple(part for part, is_wanted in zip(found, wanted, strict=True) if is_wanted)
+    return parts if len(parts) > 1 else parts[0]
