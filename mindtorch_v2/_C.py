@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from mindtorch_v2 import _operator_bindings, _schema_bindings, profile
+from mindtorch_v2 import _dispatcher_bindings, _operator_bindings, _schema_bindings, profile
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
@@ -193,6 +193,7 @@ globals().update(_schema_bindings.EXPORTS)
 # --- operators by name ------------------------------------------------------------------------
 
 globals().update(_operator_bindings.EXPORTS)
+globals().update(_dispatcher_bindings.EXPORTS)
 
 # --- thread-local state -----------------------------------------------------------------------
 

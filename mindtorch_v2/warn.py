@@ -29,10 +29,15 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
-def warn_once(function: str, message: str) -> None:
-    """A UserWarning from a C++ ``function``, whose file and line it names."""
+def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
+    """A UserWarning from a C++ ``function``, whose file and line it names.
+
+    ``in_python`` is false where C++ prints it itself: then it only counts as given.
+    """
     if function in _given and not _always[0]:
         return
     _given.add(function)
+    if not in_python:
+        return
     location = _LOCATIONS[function]
     warnings.warn(f"{message} (Triggered internally at {location}.)", UserWarning, stacklevel=5)

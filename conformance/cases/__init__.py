@@ -2,6 +2,7 @@
 
 from conformance.area import Area
 from conformance.cases import (
+    dispatch_table,
     keys,
     keysets,
     lookup_alias,
@@ -9,6 +10,7 @@ from conformance.cases import (
     packet_binding,
     printing,
     priority,
+    registration,
     schema_facts,
     schema_parse,
     tensor_keys,
@@ -29,6 +31,8 @@ AREAS: tuple[Area, ...] = (
     operator_binding.AREA,
     packet_binding.AREA,
     lookup_alias.AREA,
+    registration.AREA,
+    dispatch_table.AREA,
 )
 
 BY_NAME: dict[str, Area] = {area.name: area for area in AREAS}

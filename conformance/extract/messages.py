@@ -26,6 +26,7 @@ def extract() -> dict[str, Any]:
             name: location for name, provoke in ASSERTS.items() if (location := assert_at(provoke))
         },
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
+        "override": caught_by(override_kernel)[0].partition("\n")[0],
         "warnings": {
             name: location
             for name, provoke in WARNINGS.items()
@@ -63,8 +64,8 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     return found[1]
 
 
-def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
-    """``file:line`` of the warning that a call gives, which torch gives but once."""
+def caught_by(provoke: Callable[[], object]) -> list[str]:
+    """The warnings that a call gives, those too that torch gives but once."""
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -72,8 +73,13 @@ def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
             provoke()
     finally:
         torch.set_warn_always(False)
-    for each in caught:
-        found = TRIGGERED.search(str(each.message))
+    return [str(each.message) for each in caught]
+
+
+def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
+    """``file:line`` in C++ of the warning that a call gives."""
+    for message in caught_by(provoke):
+        found = TRIGGERED.search(message)
         if found is not None:
             return found[1]
     if required:
@@ -102,8 +108,19 @@ def no_list(method: Callable[[object], object]) -> object:
     return method(numpy.array(0))
 
 
+def override_kernel() -> None:
+    """Register two kernels for one key."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define("override(Tensor x) -> Tensor")
+    for _ in range(2):
+        library.impl("override", C.DispatchKey.CPU, lambda x: x)
+    library.reset()
+
+
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
+    "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
@@ -133,11 +150,18 @@ REWORDED = ("SchemaInfo.addArgumentValue",)
 
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
+    "registerKernel": lambda: override_kernel(),
     "check_deprecated": lambda: torch.add(torch.ones(1), 1, torch.ones(1)),
     "checkSparseTensorInvariants": lambda: torch.sparse_coo_tensor((1,)),
     "tensor_frombuffer": lambda: torch.frombuffer(b"1", dtype=torch.int8),
     "treatSequenceAsTuple": lambda: torch.ones(1)[[slice(None)]],
+    "treatSequenceAsTuple(constant)": lambda: torch.ones(1)[[None]],
     "requires_grad_to_scalar": lambda: float(torch.ones((), requires_grad=True)),
 }
 #: Of these, what releases warn of or not.
-NOT_EVERYWHERE = ("checkSparseTensorInvariants", "treatSequenceAsTuple", "requires_grad_to_scalar")
+NOT_EVERYWHERE = (
+    "checkSparseTensorInvariants",
+    "treatSequenceAsTuple",
+    "treatSequenceAsTuple(constant)",
+    "requires_grad_to_scalar",
+)

@@ -19,6 +19,7 @@ computes tables can be checked without torch, and the text of any that would not
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -30,6 +31,7 @@ from conformance.extract import require
 from conformance.extract.keys import (
     C,
     alias_keys,
+    alias_members,
     functionality_keys,
     key_name,
     runtime_and_alias_values,
@@ -39,6 +41,7 @@ KERNEL = re.compile(
     r"(?P<key>\w+)(?:\[alias\])?(?: \(inactive\))?: "
     r"(?P<debug>.*?) :: (?P<signature>.*) \[ (?P<state>[a-z ]*)\]"
 )
+PREVIOUS_LIBRARY = re.compile(r"Previous registration of TORCH_LIBRARY was (.*); latest")
 FALLBACK_ROW = re.compile(r"(\w+): (fallthrough )?(.*) \[backend fallback\]")
 TORCH_DIRECTORY = torch.__path__[0]
 
@@ -94,6 +97,9 @@ def extract() -> dict[str, Any]:
             key: {"debug": texts(debug), "fallthrough": fallthrough}
             for key, (debug, fallthrough) in fallbacks.items()
         },
+        "replaceable_fallbacks": [key for key in fallbacks if is_replaceable(key)],
+        "aliases_without_fallbacks": aliases_without_fallbacks(fallbacks),
+        "libraries": libraries(names),
         "table_digests": {name: digest(table) for name, table in tables.items()},
         "underived_tables": {
             name: table for name, table in tables.items() if rule.table(operators[name]) != table
@@ -101,6 +107,42 @@ def extract() -> dict[str, Any]:
         "dangling": sorted(portable(dump) for dump in C._dispatch_find_dangling_impls()),
         "texts": list(texts.index),
     }
+
+
+def aliases_without_fallbacks(fallbacks: Iterable[str]) -> list[str]:
+    """Alias keys at which torch registers a fallback for no key at all.
+
+    It would refuse any other, for one of its keys that has a fallback.
+    """
+    taken = {key for key in fallbacks if not is_replaceable(key)}
+    members = {alias: set(map(key_name, values)) for alias, values in alias_members().items()}
+    return [alias for alias, names in members.items() if names & taken and is_replaceable(alias)]
+
+
+def is_replaceable(key: str) -> bool:
+    """Whether torch takes another fallback for a key that has one.
+
+    Tried in a fork: to take the other one back leaves none at all.
+    """
+    child = os.fork()
+    if not child:
+        try:
+            C._dispatch_library("IMPL", "_", "").fallback_fallthrough(key)
+        except RuntimeError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def libraries(names: Iterable[str]) -> dict[str, str]:
+    """Namespace to where its TORCH_LIBRARY stands, as the error about a second one says."""
+    found = {}
+    for namespace in sorted({name.partition("::")[0] for name in names}):
+        try:
+            C._dispatch_library("DEF", namespace, "").reset()
+        except RuntimeError as error:
+            found[namespace] = portable(PREVIOUS_LIBRARY.findall(str(error))[0])
+    return found
 
 
 def has_schema(name: str) -> bool:

@@ -168,6 +168,18 @@ def raw_repr(mask: int) -> int:
     return mask & TORCH_MASK
 
 
+def table_key(key: int) -> int:
+    """The runtime key whose entry of a table ``key`` has.
+
+    A building block without a backend, ``Dense``, has that of the first backend
+    (DispatchKeySet::getDispatchTableIndexForDispatchKeySet).
+    """
+    functionality = to_functionality_key(key)
+    if is_per_backend_functionality_key(functionality) and not to_backend_bit(key):
+        return to_runtime_key(functionality, 1)
+    return key
+
+
 class DispatchKeySet:
     """A set of dispatch keys, immutable, as one integer.
 

@@ -159,6 +159,12 @@ class Registrations(TypedDict):
     operators: dict[str, OperatorRegistrations]
     #: By key, in the order of a computed table.
     fallbacks: dict[str, Fallback]
+    #: Keys whose fallback another may replace.
+    replaceable_fallbacks: list[str]
+    #: Alias keys at which a fallback is registered for no key.
+    aliases_without_fallbacks: list[str]
+    #: Namespace to where its one TORCH_LIBRARY stands, for those that have one.
+    libraries: dict[str, str]
     #: First 12 hexadecimal digits of the SHA-256 of ``_dispatch_dump_table``.
     table_digests: dict[str, str]
     #: Tables that do not follow from kernels, fallbacks and alias keys.

@@ -5,6 +5,7 @@ Mirrors ``cpp_function::dispatcher`` in ``pybind11/pybind11.h``.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import Any, Final
@@ -83,10 +84,7 @@ def _argument(parameter: Parameter, kwargs: dict[str, Any]) -> Any:
         return value
     if parameter.default is None:
         raise NoMatch
-    return _DEFAULTS[parameter.default]
-
-
-_DEFAULTS: Final[dict[str, Any]] = {"''": "", "None": None, "True": True, "False": False}
+    return literal_eval(parameter.default)
 
 
 class cpp_function:  # noqa: N801 (pybind11's name)

@@ -302,3 +302,25 @@ def _first_out(schema: FunctionSchema) -> int:
         if argument.is_out:
             return index
     return len(schema.arguments)
+
+
+def find_schema_differences(left: FunctionSchema, right: FunctionSchema) -> str | None:
+    """Where two schemas differ in number or type of arguments and returns; None if nowhere.
+
+    Mirrors ``findSchemaDifferences`` in ``aten/src/ATen/core/op_registration/infer_schema.cpp``.
+    """
+    sides = (
+        ("argument", left.arguments, right.arguments),
+        ("return", left.returns, right.returns),
+    )
+    for what, ours, theirs in sides:
+        if len(ours) != len(theirs):
+            return f"The number of {what}s is different. {len(ours)} vs {len(theirs)}."
+    for what, ours, theirs in sides:
+        for place, (one, other) in enumerate(zip(ours, theirs, strict=True), 1):
+            if not equal(one.real_type, other.real_type):
+                return (
+                    f"Type mismatch in {what} {place}: {one.real_type.text} vs "
+                    f"{other.real_type.text}."
+                )
+    return None

@@ -103,6 +103,13 @@ def elements_of(dtype: DType) -> Elements:
     return _native(f"{'int' if signed else 'uint'}{8 * dtype.itemsize}")
 
 
+REAL_OF_COMPLEX: Final = {
+    DTYPES["complex32"]: DTYPES["float16"],
+    DTYPES["complex64"]: DTYPES["float32"],
+    DTYPES["complex128"]: DTYPES["float64"],
+}
+"""Of what dtype the two halves of a complex element are."""
+
 DTYPE_OF_NUMPY: Final[dict[np.dtype[Any], DType]] = {
     np.dtype(name): DTYPES[name] for name in sorted(_NUMPY_TYPES) if name in DTYPES
 }

@@ -19,7 +19,7 @@ from mindtorch_v2.tensor import layouts, quantized, sparse
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, sparse_compressed, sparse_coo, strided
-from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import HABITS, check_dtype
 
@@ -229,13 +229,6 @@ def _vector_str(
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-_REAL_PART: Final = {
-    DTYPES["complex32"]: DTYPES["float16"],
-    DTYPES["complex64"]: DTYPES["float32"],
-    DTYPES["complex128"]: DTYPES["float64"],
-}
-
-
 def contents(tensor: Tensor, indent: int) -> str:
     """The elements between brackets."""
     if numel(tensor._sizes) == 0:
@@ -247,7 +240,7 @@ def contents(tensor: Tensor, indent: int) -> str:
     measured = _summarised(values) if summarize else values
     column: _Column | _ComplexColumn
     if dtype.is_complex:
-        column = _ComplexColumn(measured, _REAL_PART[dtype])
+        column = _ComplexColumn(measured, REAL_OF_COMPLEX[dtype])
     else:
         column = _Column(measured, dtype)
     return _array_str(values, indent, summarize, column)

@@ -40,7 +40,7 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
     strided,
 )
-from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
@@ -51,11 +51,6 @@ _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 
-_REAL_OF_COMPLEX: Final = {
-    DTYPES["complex32"]: DTYPES["float16"],
-    DTYPES["complex64"]: DTYPES["float32"],
-    DTYPES["complex128"]: DTYPES["float64"],
-}
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
     mkldnn: "OpaqueTensorImpl",
@@ -495,7 +490,7 @@ class Tensor(TensorBase):
             tuple(2 * stride for stride in self._strides),
             2 * self._storage_offset + place,
             flip=flip ^ (_CONJUGATE if self._is_conj() else 0),
-            dtype=_REAL_OF_COMPLEX[self._dtype],
+            dtype=REAL_OF_COMPLEX[self._dtype],
         )
 
     # --- new tensors: inference tensors as the mode says ---------------------------------------

@@ -102,9 +102,8 @@ import gc, json, mindtorch_v2
 from mindtorch_v2.binding.python.signature import Signature
 print(json.dumps(sum(isinstance(each, Signature) for each in gc.get_objects())))"""
     assert answer(code, name) == 0
-    first_use = code.replace("print", "mindtorch_v2.add.__call__; mindtorch_v2.numel(x)\nprint")
-    first_use = first_use.replace("\nfrom", "\nx = mindtorch_v2.ones(2)\nfrom", 1)
-    assert 2 <= answer(first_use, name) <= 3  # of ones, which had names once, and of numel
+    first_use = "\ntry: mindtorch_v2.numel(1)\nexcept TypeError: pass\nfrom"
+    assert answer(code.replace("\nfrom", first_use), name) == 1
 
 
 @every_profile

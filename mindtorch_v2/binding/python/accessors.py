@@ -25,7 +25,7 @@ from mindtorch_v2.binding.python.manual import (
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.tensor import numpy_bridge
+from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
@@ -143,7 +143,8 @@ def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
 
 
 def _set_(receiver: Tensor, parsed: Parsed) -> Any:
-    given = {p.name: value(parsed, p.name) for p in parsed.signature.parameters}
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
     if not given:
         return call_operator("aten::set_", self=receiver)
     kind = "Tensor" if isinstance(parsed.values[0], Tensor) else "Storage"
@@ -214,5 +215,8 @@ WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
     "bool_scalar": _bool,
     "invert": _invert,
     "apply_": _apply_,
+    "const_data_ptr": lambda receiver, args, kwargs: receiver.data_ptr(),
+    "has_names": lambda receiver, args, kwargs: False,
+    "integral_scalar": lambda receiver, args, kwargs: conversions.integer(receiver),
 }
 """Methods that take their arguments as CPython hands them over."""

@@ -155,7 +155,8 @@ def stored(value: Sequence[Any]) -> Sequence[Any]:
         return value
     if isinstance(value, list):
         return tuple(list.__iter__(value))
-    return tuple(tuple.__iter__(value))  # type: ignore[arg-type]
+    assert isinstance(value, tuple)
+    return tuple(tuple.__iter__(value))
 
 
 def is_int_list(value: Any) -> bool:

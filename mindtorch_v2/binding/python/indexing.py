@@ -88,20 +88,26 @@ def _stands_for_tuple(index: Any) -> bool:
         return False
     try:
         length = len(index)
-        if length >= _SHORT:
-            return False
-        stands = any(map(_is_no_number, (index[place] for place in range(length))))
+        items = (index[place] for place in range(length if length < _SHORT else 0))
+        telling = next(filter(_is_no_number, items), _NUMBERS)
     except Exception:  # PyErr_Clear: whatever it was
         return False
-    if stands and is_warned_of("treatSequenceAsTuple"):
-        warn_once(
-            "treatSequenceAsTuple",
-            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
-            "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this "
-            "will be interpreted as tensor index, x[torch.tensor(seq)], which will result either "
-            "in an error or a different result",
-        )
-    return stands
+    if telling is _NUMBERS:
+        return False
+    constant = telling is Ellipsis or telling is None
+    place = "treatSequenceAsTuple(constant)" if constant else "treatSequenceAsTuple"
+    if is_warned_of(place):
+        warn_once(place, _DEPRECATION)
+    return True
+
+
+_NUMBERS: Final = object()
+_DEPRECATION: Final = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed "
+    "in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+    "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or "
+    "a different result"
+)
 
 
 def _is_no_number(item: Any) -> bool:

@@ -152,6 +152,8 @@ def _nonzero(receiver: Tensor | None, parsed: Parsed) -> Any:
     tensor = value(parsed, "input") if receiver is None else receiver
     names = [parameter.name for parameter in parsed.signature.parameters]
     if "out" in names and not is_absent(parsed, "out"):
+        if value(parsed, "as_tuple"):
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return call_operator("aten::nonzero.out", self=tensor, out=value(parsed, "out"))
     if "as_tuple" in names and value(parsed, "as_tuple"):
         return call_operator("aten::nonzero_numpy", self=tensor)

@@ -37,6 +37,7 @@ def _coo(receiver: None, parsed: Parsed) -> Any:
             dtype=scalar_type(parsed, default_scalar_type()),
             layout=enum_value(sparse_coo),
             device=where,
+            pin_memory=None,
         )
     values = _values(parsed)
     indices = _indices(parsed, "indices", values, _INT64, infer=False)

@@ -14,11 +14,15 @@ from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
 
-_NAMED_BY_MODULE: Final[tuple[type, ...]] = (Generator, Stream, UntypedStorage, type(Tensor))
+_NAMED_BY_MODULE: Final[tuple[type, ...]] = (
+    *(Generator, Stream, UntypedStorage, TypedStorage),
+    type(Tensor),
+)
 """Other classes of ours that stand for types which torch makes in C."""
 
 

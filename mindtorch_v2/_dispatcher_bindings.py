@@ -1,0 +1,223 @@
+"""The dispatcher as torch binds it: libraries, dumps, questions; ``_C`` shows what EXPORTS has.
+
+Mirrors ``initDispatchBindings`` in ``torch/csrc/utils/python_dispatch.cpp``.  The logic is in
+:mod:`mindtorch_v2.dispatch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2._operator_bindings import Tag
+from mindtorch_v2._schema_bindings import Bound
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
+from mindtorch_v2.dispatch.kernel import Kernel, fallthrough
+from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name, parse_dispatch_key
+from mindtorch_v2.dispatch.keyset import table_key
+from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
+from mindtorch_v2.dispatch.operator_entry import OperatorEntry
+from mindtorch_v2.library import fallthrough_kernel
+from mindtorch_v2.pybind import cast as _cast
+from mindtorch_v2.pybind.classes import bind_methods
+from mindtorch_v2.pybind.function import Overload, cpp_function
+from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.schema.parser import parse_name, parse_schema
+
+_functions: Final = profile.active().bindings["functions"]
+_classes: Final = profile.active().bindings["classes"]
+
+EXPORTS: Final[dict[str, Any]] = {}
+"""Names of torch._C to what stands there."""
+
+
+def _define(functions: Mapping[str, Callable[..., Any]], **loaders: _cast.Loader) -> None:
+    for name, implementation in functions.items():
+        doc = _functions.get(name)
+        if doc is not None:
+            overloads = tuple(
+                Overload(signature, implementation, loaders, lambda value: value)
+                for signature in parse_docstring(doc)
+            )
+            EXPORTS[name] = cpp_function(name, overloads, doc)
+
+
+# --- libraries --------------------------------------------------------------------------------
+
+
+class _DispatchModule(Bound, cpp_name="torch._C._DispatchModule"):
+    """``torch::Library``: what it registered goes when it does."""
+
+    __slots__ = ()
+    __module__ = "mindtorch_v2._C"
+    __doc__ = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_cpp"):
+            self._cpp.reset()
+
+
+def _key(name: str) -> int | None:
+    """The key of a name; None for an empty one."""
+    return parse_dispatch_key(name) if name else None
+
+
+def _python_kernel(function: Any, with_keyset: bool, *, with_op: bool = False) -> Kernel:
+    if function is fallthrough_kernel:
+        return fallthrough("")
+    return python_kernel(function, with_keyset=with_keyset, with_op=with_op)
+
+
+def _chained(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that answers the object it was called on."""
+
+    def call(self: _DispatchModule, *args: Any) -> _DispatchModule:
+        method(self._cpp, *args)
+        return self
+
+    return call
+
+
+def _define_operator(self: _DispatchModule, schema: str, alias_analysis: str, tags: Any) -> str:
+    library: Library = self._cpp
+    library.define(schema, alias_analysis, tuple(tag.name for tag in tags))
+    return parse_schema(schema).name
+
+
+def _load_tags(value: Any) -> tuple[Any, ...]:
+    """``std::vector<at::Tag>``."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(tag, Tag) for tag in value):
+        raise _cast.NoMatch
+    return tuple(value)
+
+
+bind_methods(
+    _DispatchModule,
+    _classes["_DispatchModule"]["methods"],
+    {
+        "reset": lambda self: self._cpp.reset(),
+        "def_": _chained(lambda library, schema, alias: library.define(schema, alias)),
+        "def_legacy": _chained(
+            lambda library, schema: library.define_schema(parse_schema(schema), LEGACY)
+        ),
+        "def_name_t_t": _chained(
+            lambda library, name, dispatch, debug: library.define_by_name(
+                name, identity_kernel(debug), _key(dispatch)
+            )
+        ),
+        "def_schema_t_t": _chained(
+            lambda library, schema, dispatch, alias, debug: library.define_with_kernel(
+                schema, alias, identity_kernel(debug), _key(dispatch)
+            )
+        ),
+        "impl_t_t": _chained(
+            lambda library, name, dispatch, debug: library.impl(
+                name, identity_kernel(debug), _key(dispatch)
+            )
+        ),
+        "impl": lambda self, name, key, function, with_keyset: self._cpp.impl(
+            name, _python_kernel(function, with_keyset), key
+        ),
+        "define": _define_operator,
+        "fallback_fallthrough": _chained(
+            lambda library, dispatch: library.fallback(fallthrough(""), _key(dispatch))
+        ),
+        "fallback": lambda self, key, function, with_keyset: self._cpp.fallback(
+            _python_kernel(function, with_keyset, with_op=True), key
+        ),
+    },
+    slot="_cpp",
+    loaders={"tags": _load_tags},
+)
+EXPORTS["_DispatchModule"] = _DispatchModule
+
+_define(
+    {
+        "_dispatch_library": lambda kind, name, dispatch, file, line: _DispatchModule.wrap(
+            Library(kind, name, _key(dispatch), line=line)
+        )
+    },
+    linenum=_cast.unsigned_loader(32),
+)
+
+
+# --- operators by name ------------------------------------------------------------------------
+
+
+def _found(name: str) -> OperatorEntry | None:
+    parsed, overload_name = parse_name(name)
+    return DISPATCHER.find(f"{parsed}.{overload_name}" if overload_name else parsed)
+
+
+def _existing(name: str) -> OperatorEntry:
+    entry = _found(name)
+    if entry is None:
+        raise RuntimeError(f"operator {name} does not exist")
+    return entry
+
+
+def _dump(name: str) -> str:
+    entry = _found(name)
+    return "" if entry is None else entry.dump_state()
+
+
+def _dump_table(name: str) -> str:
+    entry = _found(name)
+    return "" if entry is None else entry.dump_computed_table()
+
+
+def _check_invariants(name: str) -> None:
+    entry = _found(name)
+    if entry is not None:
+        entry.check_invariants()
+
+
+def _check_all_invariants() -> None:
+    for entry in DISPATCHER.entries():
+        entry.check_invariants()
+
+
+def _has_computed_kernel(name: str, dispatch: str) -> bool:
+    entry = _existing(name)
+    key = parse_dispatch_key(dispatch)
+    if is_alias_dispatch_key(key):
+        raise RuntimeError("Alias keys do not have runtime kernel registrations.")
+    return table_key(key) in entry.table
+
+
+def _is_fallthrough(name: str, key: int) -> bool:
+    kernel = _existing(name).kernel_at(key)
+    if kernel is None:
+        raise RuntimeError(f"no kernel for {key_name(key)} on {name}")
+    return kernel.is_fallthrough
+
+
+_define(
+    {
+        "_dispatch_dump": _dump,
+        "_dispatch_dump_table": _dump_table,
+        "_dispatch_check_invariants": _check_invariants,
+        "_dispatch_check_all_invariants": _check_all_invariants,
+        "_dispatch_has_kernel": lambda name: _found(name) is not None,
+        "_dispatch_has_kernel_for_dispatch_key": lambda name, key: key in _existing(name).kernels,
+        "_dispatch_has_kernel_for_any_dispatch_key": lambda name, keyset: _existing(
+            name
+        ).has_kernel_for_any(keyset),
+        "_dispatch_has_computed_kernel_for_dispatch_key": _has_computed_kernel,
+        "_dispatch_kernel_for_dispatch_key_is_fallthrough": _is_fallthrough,
+        "_dispatch_find_dangling_impls": lambda: [
+            entry.dump_state() for entry in DISPATCHER.dangling()
+        ],
+        "_dispatch_get_all_op_names": DISPATCHER.names,
+        "_dispatch_get_registrations_for_dispatch_key": lambda name: DISPATCHER.names_with_kernel(
+            _key(name)
+        ),
+        "_dispatch_print_registrations_for_dispatch_key": lambda name: print(
+            *DISPATCHER.names_with_kernel(_key(name)), sep="\n"
+        ),
+        "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
+        "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
+        is not None,
+    },
+)

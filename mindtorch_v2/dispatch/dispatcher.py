@@ -1,0 +1,308 @@
+"""The dispatcher: every operator that is known, and what is registered for all of them.
+
+Mirrors ``aten/src/ATen/core/dispatch/Dispatcher.cpp``.  An operator of the profile becomes an
+entry when it is first named; until then it is text.  One lock guards every change; reading a
+table takes none.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, partial
+from typing import Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.kernel import Kernel
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
+from mindtorch_v2.schema.function_schema import find_schema_differences
+from mindtorch_v2.schema.parser import parse_printed_schema
+from mindtorch_v2.warn import warn_once
+
+Undo = Callable[[], None]
+"""Takes a registration back; a second call does nothing."""
+
+
+class OperatorDefinition:
+    """An entry and how often it is defined and registered: at nought it is forgotten."""
+
+    def __init__(self, entry: OperatorEntry) -> None:
+        self.entry = entry
+        self.definitions = 0
+        self.registrations = 0
+
+
+class Dispatcher:
+    """All operators.  ``from_profile`` says whether those of the profile are there."""
+
+    def __init__(self, *, from_profile: bool = True) -> None:
+        self._lock = threading.RLock()
+        self._operators: dict[str, OperatorDefinition] = {}
+        self._from_profile = from_profile
+
+    @cached_property
+    def _libraries(self) -> dict[str, str]:
+        return dict(profile.active().registrations["libraries"] if self._from_profile else ())
+
+    @cached_property
+    def _fallbacks(self) -> dict[int, Kernel]:
+        return dict(_profile_fallbacks() if self._from_profile else ())
+
+    # --- operators ----------------------------------------------------------------------------
+
+    def find(self, name: str) -> OperatorEntry | None:
+        """The operator of a full name, ``aten::add.Tensor``, whether it is defined or not."""
+        found = self._operators.get(name)
+        if found is None and self._from_profile and name in _profile_names():
+            with self._lock:
+                found = self._operators.get(name) or self._add_from_profile(name)
+        return None if found is None else found.entry
+
+    def find_schema(self, name: str) -> OperatorEntry | None:
+        """The operator of a full name if it is defined."""
+        entry = self.find(name)
+        return entry if entry is not None and entry.schema is not None else None
+
+    def names(self) -> list[str]:
+        """The full names of all operators: the profile's in torch's order, then the others."""
+        known = _profile_names() if self._from_profile else ()
+        with self._lock:
+            return list(dict.fromkeys((*known, *self._operators)))
+
+    def entries(self) -> Iterator[OperatorEntry]:
+        """Every operator's entry; those of the profile are made on the way."""
+        found = map(self.find, self.names())
+        return (entry for entry in found if entry is not None)
+
+    def _add_from_profile(self, name: str) -> OperatorDefinition:
+        entry = OperatorEntry(name, self)
+        entry.schema = _profile_schema(name)
+        kernels = _profile_kernels(name)
+        entry.set_kernels(kernels)
+        definition = OperatorDefinition(entry)
+        definition.definitions = 1
+        definition.registrations = 1 + sum(map(len, kernels.values()))
+        self._operators[name] = definition
+        return definition
+
+    def _find_or_register(self, name: str) -> OperatorDefinition:
+        self.find(name)
+        if name not in self._operators:
+            self._operators[name] = OperatorDefinition(OperatorEntry(name, self))
+        return self._operators[name]
+
+    def _clean_up(self, name: str, definition: OperatorDefinition) -> None:
+        if not definition.registrations:
+            del self._operators[name]
+
+    # --- registration -------------------------------------------------------------------------
+
+    def register_library(self, namespace: str, debug: str) -> Undo:
+        """RuntimeError if the namespace has a library already."""
+        with self._lock:
+            previous = self._libraries.get(namespace)
+            if previous is not None:
+                raise RuntimeError(
+                    "Only a single TORCH_LIBRARY can be used to register the namespace "
+                    f"{namespace}; please put all of your definitions in a single TORCH_LIBRARY "
+                    "block.  If you were trying to specify implementations, consider using "
+                    "TORCH_LIBRARY_IMPL (which can be duplicated).  If you really intended to "
+                    "define operators for a single namespace in a distributed way, you can use "
+                    "TORCH_LIBRARY_FRAGMENT to explicitly indicate this.  Previous registration "
+                    f"of TORCH_LIBRARY was {previous}; latest registration was {debug}"
+                )
+            self._libraries[namespace] = debug
+        return self._once(lambda: self._libraries.pop(namespace))
+
+    def register_def(self, schema: AnnotatedSchema) -> Undo:
+        """Define an operator; RuntimeError if it is defined, or its kernels do not suit."""
+        name = schema.schema.full_name
+        with self._lock:
+            definition = self._find_or_register(name)
+            entry = definition.entry
+            if entry.schema is not None:
+                raise RuntimeError(
+                    f"Tried to register an operator ({schema.text}) with the same name and "
+                    "overload name multiple times. Each overload's schema should only be "
+                    "registered with a single call to def(). Duplicate registration: "
+                    f"{schema.debug}. Original registration: {entry.schema.debug}"
+                )
+            for kernels in entry.kernels.values():
+                for kernel in kernels:
+                    check_inferred(schema, kernel)
+            entry.schema = schema
+            definition.definitions += 1
+            definition.registrations += 1
+        return self._once(lambda: self._deregister_def(name, definition))
+
+    def _deregister_def(self, name: str, definition: OperatorDefinition) -> None:
+        definition.definitions -= 1
+        definition.registrations -= 1
+        if not definition.definitions:
+            definition.entry.schema = None
+        self._clean_up(name, definition)
+
+    def register_impl(self, name: str, key: int | None, kernel: Kernel) -> Undo:
+        """Give an operator a kernel, defined or not; RuntimeError if it does not suit the schema.
+
+        A kernel without key (the catch-all of old) goes to CompositeImplicitAutograd.
+        """
+        at = int(DispatchKey.CompositeImplicitAutograd if key is None else key)
+        with self._lock:
+            definition = self._find_or_register(name)
+            entry = definition.entry
+            entry.note_signature(kernel)
+            if entry.schema is not None:
+                check_inferred(entry.schema, kernel)
+            overrides = at in entry.kernels
+            entry.add_kernel(at, kernel)
+            definition.registrations += 1
+        if overrides and key != DispatchKey.Meta:
+            _warn_of_override(entry, key, kernel)
+        return self._once(lambda: self._deregister_impl(name, definition, at, kernel))
+
+    def _deregister_impl(
+        self, name: str, definition: OperatorDefinition, key: int, kernel: Kernel
+    ) -> None:
+        definition.entry.remove_kernel(key, kernel)
+        definition.registrations -= 1
+        self._clean_up(name, definition)
+
+    def _once(self, undo: Callable[[], object]) -> Undo:
+        done = [False]
+
+        def run() -> None:
+            with self._lock:
+                if not done[0]:
+                    done[0] = True
+                    undo()
+
+        return run
+
+    # --- fallbacks ----------------------------------------------------------------------------
+
+    def fallback(self, key: int) -> Kernel | None:
+        """What runs at a runtime key for an operator that has nothing there."""
+        return self._fallbacks.get(key)
+
+    def register_fallback(self, key: int, kernel: Kernel) -> Undo:
+        """RuntimeError if the key has a fallback."""
+        with self._lock:
+            previous = self._fallbacks.get(key)
+            if previous is not None and key not in _replaceable_fallbacks():
+                raise RuntimeError(
+                    "Tried to register multiple backend fallbacks for the same dispatch key "
+                    f"{key_name(key)}; previous registration {previous.debug}, new registration "
+                    f"{kernel.debug}"
+                )
+            self._set_fallbacks({**self._fallbacks, key: kernel})
+        return self._once(lambda: self._deregister_fallback(key))
+
+    def _deregister_fallback(self, key: int) -> None:
+        self._set_fallbacks({at: kernel for at, kernel in self._fallbacks.items() if at != key})
+
+    def _set_fallbacks(self, fallbacks: dict[int, Kernel]) -> None:
+        self._fallbacks = fallbacks
+        for definition in self._operators.values():
+            definition.entry.invalidate()
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def dangling(self) -> list[OperatorEntry]:
+        """Operators that have kernels and no schema."""
+        with self._lock:
+            entries = [definition.entry for definition in self._operators.values()]
+        return [entry for entry in entries if entry.schema is None]
+
+    def names_with_kernel(self, key: int | None) -> list[str]:
+        """Operators with a kernel for exactly this key; all of them for None."""
+        if key is None:
+            return self.names()
+        return [entry.name for entry in self.entries() if key in entry.kernels]
+
+
+def check_inferred(schema: AnnotatedSchema, kernel: Kernel) -> None:
+    """RuntimeError if the schema inferred for a kernel is not the operator's."""
+    if kernel.inferred is None:
+        return
+    reason = find_schema_differences(schema.schema, kernel.inferred)
+    if reason is not None:
+        raise RuntimeError(
+            "Inferred operator schema for a C++ kernel function doesn't match the expected "
+            f"function schema.\n  operator: {schema.schema.full_name}\n"
+            f"  expected schema: {schema.schema}\n    {schema.debug}\n"
+            f"  inferred schema: {kernel.signature}\n    {kernel.debug}\n  reason: {reason}"
+        )
+
+
+def _warn_of_override(entry: OperatorEntry, key: int | None, kernel: Kernel) -> None:
+    shown, debug = entry.name, "no debug info"
+    if entry.schema is not None:
+        shown, debug = entry.schema.text, entry.schema.debug
+    named = "(catch all)" if key is None else key_name(key)
+    message = (
+        f"{profile.active().messages['override']}\n"
+        "  Overriding a previously registered kernel for the same operator and the same dispatch "
+        f"key\n  operator: {shown}\n    {debug}\n  dispatch key: {named}\n"
+        f"  previous kernel: {entry.signature_debug or 'no debug info'}\n"
+        f"       new kernel: {kernel.debug}"
+    )
+    # C++ that registers a kernel of its own prints the warning and Python never sees it
+    warn_once("registerKernel", message, in_python=kernel.inferred is None)
+
+
+# --- the profile's operators ------------------------------------------------------------------
+
+
+@cache
+def _profile_names() -> dict[str, None]:
+    return dict.fromkeys(profile.active().schemas["dispatcher_names"])
+
+
+@cache
+def _schema_texts() -> dict[str, str]:
+    return {text.partition("(")[0]: text for text in profile.active().schemas["schemas"]}
+
+
+def _profile_schema(name: str) -> AnnotatedSchema:
+    facts = profile.active().registrations
+    texts, operator = facts["texts"], facts["operators"][name]
+    text = _schema_texts()[name]
+    return AnnotatedSchema(
+        text,
+        texts[operator["debug"]],
+        texts[operator["alias analysis kind"]],
+        partial(parse_printed_schema, text),
+        tuple(profile.active().schemas["tags"].get(name, ())),
+    )
+
+
+def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
+    facts = profile.active().registrations
+    texts = facts["texts"]
+    kernels: dict[int, tuple[Kernel, ...]] = {}
+    for key, debug, signature, state in facts["operators"][name]["kernels"]:
+        kernel = Kernel(None, texts[debug], texts[state], texts[signature])
+        at = int(DispatchKey[key])
+        kernels[at] = (*kernels.get(at, ()), kernel)
+    return kernels
+
+
+def _profile_fallbacks() -> Iterator[tuple[int, Kernel]]:
+    facts = profile.active().registrations
+    for name, fallback in facts["fallbacks"].items():
+        debug = facts["texts"][fallback["debug"]]
+        state = "fallthrough boxed " if fallback["fallthrough"] else "boxed "
+        yield int(DispatchKey[name]), Kernel(None, debug, state)
+
+
+@cache
+def _replaceable_fallbacks() -> frozenset[int]:
+    """Keys that take another fallback when they have one."""
+    names = profile.active().registrations["replaceable_fallbacks"]
+    return frozenset(int(DispatchKey[name]) for name in names)
+
+
+DISPATCHER: Final = Dispatcher()
+"""The one that everything is registered with (``Dispatcher::singleton``)."""

@@ -1,0 +1,274 @@
+"""One operator: its schema, its kernels, and the table that dispatch reads.
+
+Mirrors ``aten/src/ATen/core/dispatch/OperatorEntry.cpp``.  The table is computed from the kernels
+when it is next read, whole, and then replaced in one step: no thread sees half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
+
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
+from mindtorch_v2.dispatch.key import (
+    EXTENSION_KEYS,
+    DispatchKey,
+    is_alias_dispatch_key,
+    key_name,
+)
+from mindtorch_v2.dispatch.keyset import (
+    FULL,
+    backend_keyset_from_autograd,
+    has,
+    is_included_in_alias,
+    runtime_keys,
+)
+from mindtorch_v2.schema.function_schema import FunctionSchema
+
+_AUTOGRAD_OTHER_BACKENDS: Final[int] = profile.active().keys.constants[
+    "_dispatch_autogradother_backends"
+]
+RUNTIME_KEYS: Final = (int(DispatchKey.Undefined), *runtime_keys(FULL))
+"""The keys of torch's that a table has entries for, in the order in which it is dumped."""
+_EXTENSIONS: Final = tuple(EXTENSION_KEYS.values())
+
+_NON_FUNCTIONAL: Final = DispatchKey.CompositeExplicitAutogradNonFunctional
+_EXPLICIT: Final = DispatchKey.CompositeExplicitAutograd
+_IMPLICIT: Final = DispatchKey.CompositeImplicitAutograd
+_NESTED: Final = DispatchKey.CompositeImplicitAutogradNestedTensor
+
+
+class Fallbacks(Protocol):
+    """What an entry asks of the dispatcher: the kernel of a key for operators that have none."""
+
+    def fallback(self, key: int) -> Kernel | None: ...
+
+
+class Computed(NamedTuple):
+    """An entry of a table, and why it is there, in the words of a dump."""
+
+    kernel: Kernel
+    reason: str
+
+
+@dataclass(frozen=True)
+class AnnotatedSchema:
+    """A schema, where it was registered, and how its aliases are known.
+
+    ``parse`` makes the schema when it is first asked for; ``text`` is how it prints.
+    """
+
+    text: str
+    debug: str
+    alias_analysis: str
+    parse: Callable[[], FunctionSchema]
+    tags: tuple[str, ...] = ()
+
+    @cached_property
+    def schema(self) -> FunctionSchema:
+        return self.parse()
+
+
+class OperatorEntry:
+    """An operator by its full name, ``aten::add.Tensor``.
+
+    Whoever changes it holds the dispatcher's lock.
+    """
+
+    def __init__(self, name: str, fallbacks: Fallbacks) -> None:
+        self.name = name
+        self.schema: AnnotatedSchema | None = None
+        #: By key, an alias key too: newest first, never empty.
+        self.kernels: Mapping[int, tuple[Kernel, ...]] = MappingProxyType({})
+        #: Where the first kernel with a C++ signature came from; it outlives that kernel.
+        self.signature_debug: str | None = None
+        self._fallbacks = fallbacks
+        self._table: Mapping[int, Kernel] | None = None
+
+    # --- registration -------------------------------------------------------------------------
+
+    def note_signature(self, kernel: Kernel) -> None:
+        """Of the first kernel with a C++ signature, even if it is refused then."""
+        if kernel.inferred is not None and self.signature_debug is None:
+            self.signature_debug = kernel.debug
+
+    def add_kernel(self, key: int, kernel: Kernel) -> None:
+        self._replace(key, (kernel, *self.kernels.get(key, ())))
+
+    def set_kernels(self, kernels: Mapping[int, tuple[Kernel, ...]]) -> None:
+        """All kernels at once, of an operator that has none yet."""
+        self.kernels = MappingProxyType(dict(kernels))
+        self.invalidate()
+
+    def remove_kernel(self, key: int, kernel: Kernel) -> None:
+        left = tuple(each for each in self.kernels[key] if each is not kernel)
+        self._replace(key, left)
+
+    def _replace(self, key: int, kernels: tuple[Kernel, ...]) -> None:
+        changed = {**self.kernels, key: kernels}
+        if not kernels:
+            del changed[key]
+        self.kernels = MappingProxyType(changed)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Have the table computed anew when it is next read."""
+        self._table = None
+
+    # --- questions ----------------------------------------------------------------------------
+
+    def kernel_at(self, key: int) -> Kernel | None:
+        """The kernel registered for exactly this key."""
+        kernels = self.kernels.get(key)
+        return kernels[0] if kernels else None
+
+    def has_kernel_for_any(self, keyset: int) -> bool:
+        """Whether a runtime key of a set has a kernel of its own."""
+        return any(not is_alias_dispatch_key(key) and has(keyset, key) for key in self.kernels)
+
+    def entry(self, key: int) -> Kernel:
+        """The table's entry for a runtime key; MISSING if dispatch to it fails."""
+        return self.table.get(key, MISSING)
+
+    @property
+    def table(self) -> Mapping[int, Kernel]:
+        """The valid entries by runtime key, the extension keys among them."""
+        table = self._table
+        if table is None:
+            computed = ((key, self.compute(key).kernel) for key in (*RUNTIME_KEYS, *_EXTENSIONS))
+            table = {key: kernel for key, kernel in computed if kernel is not MISSING}
+            self._table = table
+        return table
+
+    # --- the table ----------------------------------------------------------------------------
+
+    def compute(self, key: int) -> Computed:
+        """The kernel that dispatch to ``key`` runs; the numbers are those of the Note
+        [DispatchTable computation] in OperatorEntry.cpp."""
+        # 1. a kernel registered for this key
+        direct = self.kernel_at(key)
+        if direct is not None:
+            return Computed(direct, "kernel")
+        # 2.1, 2.2. a kernel for every backend
+        for alias in (_NON_FUNCTIONAL, _EXPLICIT):
+            default = self.kernel_at(alias)
+            if default is not None and _serves(alias, key):
+                return Computed(default, "default backend kernel")
+        # 2.3. a composition of other operators
+        composed = self._composed(key)
+        if composed is not None:
+            return composed
+        # 2.4, 2.5. a kernel for every autograd or batched key
+        for alias, reason in _LAST_ALIASES:
+            kernel = self.kernel_at(alias)
+            if kernel is not None and key in _SERVED[alias]:
+                return Computed(kernel, reason)
+        # 3. the key's fallback
+        fallback = self._fallbacks.fallback(key)
+        if fallback is not None:
+            return Computed(fallback, "backend fallback")
+        # 4. an error
+        return Computed(MISSING, "missing")
+
+    def _composed(self, key: int) -> Computed | None:
+        nested = self.kernel_at(_NESTED)
+        if nested is not None and key in _SERVED[_NESTED]:
+            return Computed(nested, "nested kernel")
+        math = self.kernel_at(_IMPLICIT)
+        if math is None or not _serves(_IMPLICIT, key):
+            return None
+        if key == DispatchKey.AutogradOther and self.has_kernel_for_any(_AUTOGRAD_OTHER_BACKENDS):
+            return Computed(AMBIGUOUS_AUTOGRAD_OTHER, "ambiguous autogradother")
+        has_backend_kernel = _EXPLICIT in self.kernels or self.has_kernel_for_any(
+            backend_keyset_from_autograd(key)
+        )
+        return None if has_backend_kernel else Computed(math, "math kernel")
+
+    def check_invariants(self) -> None:
+        """RuntimeError if the table is not what the registrations make of it."""
+        table = self.table
+        for key in RUNTIME_KEYS:
+            if self.compute(key).kernel is not table.get(key, MISSING):
+                raise RuntimeError(
+                    f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
+                    f"Computed table:\n~~~~~~~~~~~\n{self.dump_computed_table()}"
+                )
+
+    # --- as text ------------------------------------------------------------------------------
+
+    def dump_state(self) -> str:
+        """What was registered, alias keys included; not what follows from it."""
+        lines = [f"name: {self.name}"]
+        if self.schema is None:
+            lines.append("schema: (none)")
+        else:
+            lines += [
+                f"schema: {self.schema.text}",
+                f"debug: {self.schema.debug}",
+                f"alias analysis kind: {self.schema.alias_analysis}",
+            ]
+        for key in sorted(self.kernels):
+            mark = "[alias]" if is_alias_dispatch_key(key) else ""
+            for place, kernel in enumerate(self.kernels[key]):
+                inactive = " (inactive)" if place else ""
+                lines.append(
+                    f"{key_name(key)}{mark}{inactive}: {kernel.debug} :: {kernel.signature} "
+                    f"[ {kernel.state}]"
+                )
+        return "".join(f"{line}\n" for line in lines)
+
+    def dump_computed_table(self) -> str:
+        """The whole table, with the reason of each entry."""
+        lines = []
+        for key in self._shown_keys():
+            kernel, reason = self.compute(key)
+            if kernel is not MISSING:
+                passes = "fallthrough " if kernel.is_fallthrough else ""
+                lines.append(f"{key_name(key)}: {passes}{kernel.debug} [{reason}]\n")
+        return "".join(lines)
+
+    def list_all_dispatch_keys(self) -> str:
+        """The keys that a call can go to, for the message about one that it cannot."""
+        table = self.table
+        keys = (key for key in self._shown_keys() if key and key in table)
+        return f"[{', '.join(map(key_name, keys))}]"
+
+    def _shown_keys(self) -> Iterator[int]:
+        """torch's keys, and of ours those that have a kernel."""
+        yield from RUNTIME_KEYS
+        yield from (key for key in _EXTENSIONS if key in self.kernels)
+
+
+_LAST_ALIASES: Final = (
+    (DispatchKey.Autograd, "autograd kernel"),
+    (DispatchKey.FuncTorchBatchedDecomposition, "batched kernel"),
+)
+
+
+def _served(alias: int) -> frozenset[int]:
+    """The keys that a kernel at ``alias`` is for."""
+    return frozenset(
+        key for key in (*RUNTIME_KEYS, *_EXTENSIONS) if is_included_in_alias(key, alias)
+    )
+
+
+_SERVED: Final = {
+    alias: _served(alias)
+    for alias in (
+        _NON_FUNCTIONAL,
+        _EXPLICIT,
+        _IMPLICIT,
+        _NESTED,
+        *(pair[0] for pair in _LAST_ALIASES),
+    )
+}
+_BACKENDS: Final = {key: backend_keyset_from_autograd(key) for key in RUNTIME_KEYS}
+
+
+def _serves(alias: int, key: int) -> bool:
+    """The same, where Undefined counts as a backend."""
+    return key == DispatchKey.Undefined or key in _SERVED[alias]
