@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from mindtorch_v2 import _slots, _tensor
+from mindtorch_v2 import _tensor
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
@@ -30,7 +30,6 @@ def bind_methods() -> None:
         if name in vars(Tensor):
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
-    _slots.bind()
     _tensor.bind()
 
 

@@ -24,6 +24,11 @@ def is_warn_always_enabled() -> bool:
     return _always[0]
 
 
+def is_warned_of(function: str) -> bool:
+    """Whether this release's ``function`` has a warning to give."""
+    return function in _LOCATIONS
+
+
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     """A UserWarning from a C++ ``function``, whose file and line it names.
 

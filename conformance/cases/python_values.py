@@ -153,6 +153,8 @@ _GOOD: Final[Mapping[str, str]] = MappingProxyType(
         "Dimname": '"N"',
         "Generator": "xp.Generator()",
         "c10::string_view": '"mean"',
+        "std::string_view": '"mean"',
+        "DispatchKeySet": 'xp._C.DispatchKeySet("CPU")',
         "PyObject*": "[1, 2]",
         "Storage": "xp.ones(2).untyped_storage()",
         "Stream": "None",

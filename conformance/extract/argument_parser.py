@@ -6,11 +6,13 @@ dtypes and layouts.
 """
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+from conformance.bound import bound
 from conformance.extract import ExtractionError
 
 STRIDED = torch.zeros(2, 3)
@@ -35,6 +37,9 @@ def extract() -> dict[str, Any]:
             refusal(lambda: torch.zeros(1, device=torch.SymInt(None))), AttributeError
         ),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
+        "copy_advice": copy_advice(),
+        **subclass_checks(),
+        "type_meta_names": {repr(dtype): type_meta_name(dtype) for dtype in kinds(torch.dtype)},
         "scalar_type_names": {
             repr(dtype): name for dtype in kinds(torch.dtype) if (name := scalar_type_name(dtype))
         },
@@ -56,6 +61,40 @@ def overrides_anywhere() -> bool:
         return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
     except TypeError:
         return False
+
+
+def copy_advice() -> str:
+    """What torch recommends instead of ``torch.tensor`` of a tensor."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.tensor(STRIDED)
+    return found(r"recommended to use (\S+) or", str(caught[0].message))
+
+
+def subclass_checks() -> dict[str, Any]:
+    """How a class is refused that is none of tensors, and when.
+
+    ``wrapper_class_first``: before it is asked for ``__torch_dispatch__``.
+    ``as_subclass_is_seen``: whether a Python dispatcher sees the alias that ``as_subclass`` makes.
+    """
+    refused = refusal(lambda: STRIDED._make_subclass(int, STRIDED))
+    wrapped = refusal(lambda: STRIDED._make_wrapper_subclass(int, [1]))
+    try:
+        seen = bound(torch, STRIDED.as_subclass, int)[1] == "aten::alias"
+    except type(refused):
+        seen = False
+    return {
+        "no_subclass": {"type": type(refused).__name__, "message": str(refused)},
+        "wrapper_class_first": str(wrapped) == str(refused),
+        "as_subclass_is_seen": seen,
+    }
+
+
+def type_meta_name(dtype: torch.dtype) -> str:
+    """The C++ type of the elements, as the compiler spells it."""
+    other = torch.empty(1, dtype=torch.int32 if dtype is not torch.int32 else torch.int64)
+    message = str(refusal(lambda: other.set_(torch.empty(1, dtype=dtype))))
+    return found(r"tensor of type (.+) to a tensor", message)
 
 
 def message_buffer() -> int | None:

@@ -20,6 +20,7 @@ from torchgen.packaged.autograd import gen_python_functions as generator
 from conformance.extract import require
 
 PACKAGED = Path(torchgen.__path__[0]) / "packaged"
+LIBRARIES = list((Path(torch.__path__[0]) / "lib").glob("*torch_python.*"))
 DEPRECATED = str(PACKAGED / "autograd" / "deprecated.yaml")
 
 #: Python module to the generator's predicate of its functions and the object they are bound to.
@@ -43,9 +44,11 @@ def extract() -> dict[str, Any]:
     modules = {"Tensor": describe_module(methods, generator.is_py_variable_method)}
     for module, (predicate, _) in MODULES.items():
         modules[module] = describe_module(functions, predicate)
+    tensor = manual_bindings("python_variable_methods.cpp")
     manual = {
-        "Tensor": manual_bindings("python_variable_methods.cpp"),
+        "Tensor": {**tensor, **compiled_methods(names, {*modules["Tensor"], *tensor} - UNPARSED)},
         "nn": manual_bindings("python_nn_functions.cpp"),
+        "nested": compiled_functions(torch._C._nested, set(modules["nested"])),
     }
     bound = set(names["torch._C._VariableFunctions"]) - set(dir(object))
     compiled = compiled_signatures(
@@ -53,11 +56,16 @@ def extract() -> dict[str, Any]:
         besides={s for entry in manual["Tensor"].values() for s in entry["signatures"]},
     )
     unknown = bound - set(modules["torch"]) - set(compiled)
+    renamed = {name: other for name in sorted(unknown) if (other := called_name(name))}
+    manual["torch"] = {
+        name: binding_of(getattr(torch._C._VariableFunctions, name), name, [])
+        for name in sorted(unknown - set(renamed))
+    }
     return {
         "modules": modules,
         "manual": manual,
         "compiled": compiled,
-        "renamed": {name: other for name in sorted(unknown) if (other := called_name(name))},
+        "renamed": renamed,
         "return_types": return_types(functions),
         "names": names,
     }
@@ -166,8 +174,7 @@ def compiled_signatures(names: Iterable[str], besides: set[str]) -> dict[str, li
 
     ``besides`` are signatures of other bindings that may have the same names.
     """
-    lib = Path(torch.__path__[0]) / "lib"
-    data = b"".join(path.read_bytes() for path in sorted(lib.glob("*torch_python.*")))
+    data = b"".join(path.read_bytes() for path in sorted(LIBRARIES))
     found = {
         name: [text for text in strings_starting(f"{name}(", data) if text not in besides]
         for name in names
@@ -175,16 +182,81 @@ def compiled_signatures(names: Iterable[str], besides: set[str]) -> dict[str, li
     return {name: signatures for name, signatures in found.items() if in_order(name, signatures)}
 
 
+#: Methods of a template whose parser stands in the compiled library.
+UNPARSED = {"new_tensor"}
+
+
+def compiled_methods(names: dict[str, dict[str, str]], known: set[str]) -> dict[str, Any]:
+    """Methods of torch's base class of tensors that no template has."""
+    owner = next(name for name in names if name.endswith("TensorBase"))
+    base = getattr(torch._C, owner.rpartition(".")[2])
+    callables = ("method_descriptor", "builtin_function_or_method")
+    return {
+        name: compiled_binding(getattr(base, name), name, (torch.ones(1),))
+        for name, kind in names[owner].items()
+        if kind in callables and name not in known and not hasattr(object, name)
+    }
+
+
+def compiled_functions(module: Any, known: set[str]) -> dict[str, Any]:
+    """Functions of a module of torch that the generator did not make."""
+    functions = {name: value for name, value in vars(module).items() if callable(value)}
+    return {
+        name: compiled_binding(function, name, ())
+        for name, function in sorted(functions.items())
+        if name not in known and not name.startswith("__")
+    }
+
+
+def compiled_binding(function: Any, name: str, receiver: tuple[Any, ...]) -> dict[str, Any]:
+    """A binding whose signature is a string of the library, under the name in its errors."""
+    message = refused(function, *(() if is_static(function) else receiver))
+    said = re.match(r"(\w+)\(\) missing", message)
+    data = b"".join(path.read_bytes() for path in sorted(LIBRARIES))
+    return binding_of(function, name, strings_starting(f"{said[1]}(", data) if said else [])
+
+
+def binding_of(function: Any, name: str, signatures: list[str]) -> dict[str, Any]:
+    """As a template's method table has it; the flags as CPython's own messages show them."""
+    static = is_static(function)
+    receiver = () if static else (torch.ones(1),)
+    message = refused(function, *receiver, object(), object(), nosuch=object())
+    without_keywords = "takes no keyword arguments" in message
+    flags = "METH_VARARGS | METH_KEYWORDS"
+    if without_keywords:
+        takes_nothing = "takes no arguments" in refused(function, *receiver, 1, 2)
+        flags = "METH_NOARGS" if takes_nothing else "METH_O"
+    return {
+        "function": name,
+        "flags": f"METH_STATIC | {flags}" if static else flags,
+        "signatures": signatures,
+        "not_implemented": False,
+    }
+
+
+def is_static(function: Any) -> bool:
+    return type(function).__name__ == "builtin_function_or_method"
+
+
+def refused(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """The message of the TypeError of a call; empty if there is none."""
+    try:
+        function(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
 def strings_starting(prefix: str, data: bytes) -> list[str]:
-    """The C strings in ``data`` that start so and look like a signature."""
+    """The C strings in ``data`` that start so and look like a signature.
+
+    What stands before a string need not be the end of another: it may be a table.
+    """
     found = []
-    start = data.find(b"\0" + prefix.encode())
-    while start >= 0:
-        end = data.index(b"\0", start + 1)
-        text = data[start + 1 : end].decode(errors="replace")
+    for start in re.finditer(b"(?<![ -~])" + re.escape(prefix.encode()), data):
+        text = data[start.start() : data.index(b"\0", start.start())].decode(errors="replace")
         if re.fullmatch(r"\w+\([^\n]*\)(\|\w+)?", text):
             found.append(text)
-        start = data.find(b"\0" + prefix.encode(), end)
     return found
 
 

@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
 from mindtorch_v2.tensor.support import promote_types, worded
+from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -99,15 +100,22 @@ def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Devi
     return made._converted(device, dtype)
 
 
-def _is_sequence(value: object) -> bool:
-    """``PySequence_Check``: whether a type has a slot for items by number; dicts do not count."""
-    return hasattr(type(value), "__getitem__") and not isinstance(value, (dict, type))
+def is_sequence(value: object) -> bool:
+    """``PySequence_Check``: whether a type has a slot for items by number.
+
+    dicts do not count, nor do tensors and NumPy's numbers, which have one for mappings alone.
+    """
+    if isinstance(value, (dict, type, Tensor)):
+        return False
+    if isinstance(value, np.generic) and not isinstance(value, (np.character, np.void)):
+        return False
+    return hasattr(type(value), "__getitem__")
 
 
 def compute_sizes(data: Any) -> tuple[int, ...]:
     """The lengths of the first item, of its first item, and so on."""
     sizes: list[int] = []
-    while _is_sequence(data) and not _is_number(data):
+    while is_sequence(data):
         sizes.append(len(data))
         if len(sizes) > _MAX_DIMS:
             raise ValueError(f"too many dimensions '{type_name(data)}'")
@@ -120,11 +128,6 @@ def compute_sizes(data: Any) -> tuple[int, ...]:
                 f"could not determine the shape of object type '{type_name(data)}'"
             ) from None
     return tuple(sizes)
-
-
-def _is_number(value: object) -> bool:
-    """What has ``__getitem__``, but not as a sequence does."""
-    return isinstance(value, (np.generic, Tensor))
 
 
 def _collect(data: Any, sizes: Sequence[int], dim: int, store: Callable[[Any], None]) -> None:
@@ -163,6 +166,10 @@ def _warn_of_arrays() -> None:
 
 def infer_dtype(data: Any) -> DType:
     """``infer_scalar_type``: the dtype to which every number of nested sequences promotes."""
+    if isinstance(data, SymInt):
+        return int64
+    if isinstance(data, SymFloat):
+        return get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
         return numpy_bridge.dtype_of(np.asarray(data))
     if isinstance(data, bool):
@@ -177,7 +184,7 @@ def infer_dtype(data: Any) -> DType:
         return data.dtype
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type_name(data)}'")
-    if _is_sequence(data):
+    if is_sequence(data):
         return _infer_of_items(data)
     raise RuntimeError(f"Could not infer dtype of {type_name(data)}")
 

@@ -32,15 +32,20 @@ _NATIVE: Final = ("=", "|", "<" if sys.byteorder == "little" else ">")
 
 def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
     """The array that shares the tensor's memory, or with ``force`` a copy where there is none."""
-    if tensor.layout is not strided:
-        raise worded("numpy of a sparse tensor", Sparse=_layout_name(tensor))
-    if not force:
-        _check_shareable(tensor)
+    check_convertible(tensor, force=force)
     plain = tensor._detached()._converted(Device("cpu"), tensor.dtype)._resolved()
     check_dtype("numpy", plain.dtype)
     if plain._storage is not None:
         plain._storage._resizable = False
     return raw_array(plain)
+
+
+def check_convertible(tensor: Tensor, *, force: bool) -> None:
+    """TypeError or RuntimeError unless there is an array for the tensor."""
+    if tensor.layout is not strided:
+        raise worded("numpy of a sparse tensor", Sparse=_layout_name(tensor))
+    if not force:
+        _check_shareable(tensor)
 
 
 def _layout_name(tensor: Tensor) -> str:

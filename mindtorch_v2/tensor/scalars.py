@@ -19,7 +19,11 @@ from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``."""
-_PACKAGE: Final = DType.__module__
+_MADE_IN_C: Final = tuple(f"{DType.__module__}{part}" for part in ("", "._C", ".storage"))
+"""Modules whose classes stand for types that torch makes in C ..."""
+_MADE_IN_PYTHON: Final = ("Tensor", "SymInt", "SymFloat", "SymBool")
+"""... but for these."""
+_stored_name: Final = vars(type)["__name__"]
 
 _BITS: Final = {
     DTYPES[f"{sign}int{bits}"]: (bits, sign == "")
@@ -49,9 +53,13 @@ def type_name(value: object) -> str:
     A type made in C has its module's name before it, as those have here that torch makes in C.
     """
     cls = type(value)
-    made_at_run_time = cls.__flags__ & _HEAP_TYPE and cls.__module__ != _PACKAGE
-    if cls.__module__ == "builtins" or made_at_run_time or cls.__name__ == "Tensor":
-        return cls.__name__
+    name: str = _stored_name.__get__(cls)
+    if "." in name:  # of a class that has a longer name for C
+        return name
+    if cls.__module__ in _MADE_IN_C:
+        return name if name in _MADE_IN_PYTHON else f"{cls.__module__}.{name}"
+    if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
+        return name
     return f"{cls.__module__}.{cls.__qualname__}"
 
 

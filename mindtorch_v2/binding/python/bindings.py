@@ -12,13 +12,23 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.python import manual
+from mindtorch_v2.binding.python import (
+    accessors,
+    constructors,
+    indexing,
+    legacy,
+    manual,
+    sparse,
+    subclasses,
+)
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
     Implementation,
     builtin_function_or_method,
     method,
     not_implemented_on_type_error,
+    slot_wrapper,
+    with_one_argument,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
@@ -29,6 +39,17 @@ from mindtorch_v2.torch_function import handle_torch_function
 _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
+
+_BY_HAND: Final = (manual, constructors, legacy, accessors, sparse, subclasses)
+_RUNNERS: Final[dict[str, manual.Runner]] = {
+    name: run for module in _BY_HAND for name, run in module.RUNNERS.items()
+}
+_WITHOUT_PARSER: Final[dict[str, Implementation]] = {
+    **constructors.WITHOUT_PARSER,
+    **legacy.WITHOUT_PARSER,
+    **accessors.WITHOUT_PARSER,
+    **subclasses.WITHOUT_PARSER,
+}
 
 
 class _Binding:
@@ -104,13 +125,37 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         made[name] = builtin_function_or_method(name, call)
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
-            run = manual.RUNNERS.get(name, _nothing_by_hand(name))
+            run = _RUNNERS.get(name, _nothing_by_hand(name))
             by_hand = _Binding(signatures, run, _as_written(written.get(name)), owner)
             made[name] = builtin_function_or_method(name, by_hand)
         for name, other in _SIGNATURES["renamed"].items():
             made[name] = made[other]
+    for name, binding in _SIGNATURES["manual"].get(module, {}).items():
+        own = _as_written(written.get(name))
+        made[name] = _function_by_hand(name, binding, own, owner)
     FUNCTIONS[owner] = made
     return made
+
+
+def _function_by_hand(
+    name: str, binding: ManualBinding, own: Implementation | None, owner: str
+) -> builtin_function_or_method:
+    call: Implementation
+    if binding["signatures"]:
+        run = _RUNNERS.get(binding["function"], _nothing_by_hand(name))
+        call = _Binding(binding["signatures"], run, own, owner)
+    else:
+        call = _chosen(_WITHOUT_PARSER.get(binding["function"]), own) or _nothing_unparsed(name)
+    if "METH_O" in binding["flags"]:
+        call = with_one_argument(f"torch._VariableFunctionsClass.{name}", call)
+    return builtin_function_or_method(name, call)
+
+
+def _chosen(bound: Implementation | None, own: Implementation | None) -> Implementation | None:
+    """What calls operators, or while they have no kernels, what was written in their place."""
+    if bound is None or own is None:
+        return bound or own
+    return lambda *call: (bound if is_stopping() else own)(*call)
 
 
 def _ignoring_arguments(call: Implementation) -> Implementation:
@@ -132,6 +177,9 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
         by_hand = _method_by_hand(name, binding, written.get(name))
         if by_hand is not None:
             made[name] = by_hand
+    for name, (slot, count) in indexing.SLOTS.items():
+        chosen = _chosen(slot, _as_written_method(written.get(name))) or slot
+        made[name] = slot_wrapper(name, chosen, count)
     return made
 
 
@@ -141,14 +189,17 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     generated = _SIGNATURES["modules"]["Tensor"]
     call: Implementation
     if binding["signatures"]:
-        run = manual.RUNNERS.get(function, _nothing_by_hand(function))
+        run = _RUNNERS.get(function, _nothing_by_hand(function))
         call = _Binding(binding["signatures"], run, own, _METHODS)
+        if "METH_STATIC" in binding["flags"]:
+            return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:
         call = _generated(generated[function], own, _METHODS)
-    elif own is not None:
-        call = own
     else:
-        return None
+        chosen = _chosen(_WITHOUT_PARSER.get(function), own)
+        if chosen is None:
+            return None
+        call = chosen
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])
@@ -159,6 +210,13 @@ def _nothing_by_hand(name: str) -> manual.Runner:
         raise NotImplementedError(f"mindtorch_v2 has no {name} yet")
 
     return run
+
+
+def _nothing_unparsed(name: str) -> Implementation:
+    def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise NotImplementedError(f"mindtorch_v2 has no {name} yet")
+
+    return call
 
 
 def _as_written(function: Any) -> Implementation | None:

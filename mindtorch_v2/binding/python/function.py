@@ -41,9 +41,9 @@ def method(name: str, call: Implementation, *, flags: str) -> Callable[..., Any]
     """A method of tensors.  ``flags`` are those of the C function: ``METH_NOARGS``, ``METH_O``,
     or else all arguments are its own business."""
     if "METH_NOARGS" in flags:
-        call = _without_arguments(name, call)
+        call = _without_arguments(f"{BASE}.{name}", call)
     elif "METH_O" in flags:
-        call = _with_one_argument(name, call)
+        call = with_one_argument(f"{BASE}.{name}", call)
 
     def bound(*args: Any, **kwargs: Any) -> Any:
         if not args:
@@ -61,21 +61,47 @@ def method(name: str, call: Implementation, *, flags: str) -> Callable[..., Any]
     return bound
 
 
+def slot_wrapper(name: str, call: Implementation, count: int) -> Callable[..., Any]:
+    """A slot of tensors as a method: ``wrapperdescr_call`` and the wrappers of
+    ``Objects/typeobject.c``, each of which takes ``count`` arguments."""
+
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            raise TypeError(f"descriptor '{name}' of 'torch._C.{BASE}' object needs an argument")
+        receiver, *given = args
+        if not isinstance(receiver, Tensor):
+            raise TypeError(
+                f"descriptor '{name}' requires a 'torch._C.{BASE}' object but received a "
+                f"'{type_name(receiver)}'"
+            )
+        if kwargs:
+            raise TypeError(f"wrapper {name}() takes no keyword arguments")
+        if len(given) != count:
+            start = " " if count > 1 else ""  # of PyArg_UnpackTuple, for a function without name
+            s = "" if count == 1 else "s"
+            raise TypeError(f"{start}expected {count} argument{s}, got {len(given)}")
+        return call(receiver, tuple(given), {})
+
+    bound.__name__ = name
+    bound.__qualname__ = f"{BASE}.{name}"
+    return bound
+
+
 def _without_arguments(name: str, call: Implementation) -> Implementation:
     def checked(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         _refuse_keywords(name, kwargs)
         if args:
-            raise TypeError(f"{BASE}.{name}() takes no arguments ({len(args)} given)")
+            raise TypeError(f"{name}() takes no arguments ({len(args)} given)")
         return call(receiver, args, kwargs)
 
     return checked
 
 
-def _with_one_argument(name: str, call: Implementation) -> Implementation:
+def with_one_argument(name: str, call: Implementation) -> Implementation:
     def checked(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         _refuse_keywords(name, kwargs)
         if len(args) != 1:
-            raise TypeError(f"{BASE}.{name}() takes exactly one argument ({len(args)} given)")
+            raise TypeError(f"{name}() takes exactly one argument ({len(args)} given)")
         return call(receiver, args, kwargs)
 
     return checked
@@ -83,7 +109,7 @@ def _with_one_argument(name: str, call: Implementation) -> Implementation:
 
 def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
     if kwargs:
-        raise TypeError(f"{BASE}.{name}() takes no keyword arguments")
+        raise TypeError(f"{name}() takes no keyword arguments")
 
 
 def not_implemented_on_type_error(call: Implementation) -> Implementation:

@@ -15,7 +15,6 @@ from typing import Any, Final
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
-from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
@@ -23,8 +22,10 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, sparse_coo, strided
+from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
 Runner = Callable[[Any, Parsed], Any]
@@ -60,16 +61,26 @@ def _to(receiver: Tensor, parsed: Parsed) -> Any:
     elif parsed.chosen == 1:
         dtype = value(parsed, "dtype")
     else:
-        like = value(parsed, "tensor")
-        device, dtype = like.device, enum_value(like.dtype)
+        device, dtype = device_and_dtype(value(parsed, "tensor"))
     copy = value(parsed, "copy")
     memory_format = value(parsed, "memory_format")
     if device is None and dtype is None and not copy and memory_format is None:
         return receiver
-    return _converted(receiver, device, dtype, value(parsed, "non_blocking"), copy, memory_format)
+    return converted(receiver, device, dtype, value(parsed, "non_blocking"), copy, memory_format)
 
 
-def _converted(
+_NUMBER_DTYPES: Final = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+
+
+def device_and_dtype(like: Any) -> tuple[Device, int]:
+    """Those of a tensor, or of the one that wraps a number."""
+    if isinstance(like, Tensor):
+        return like.device, enum_value(like.dtype)
+    kind = {SymInt: int, SymFloat: float, SymBool: bool}.get(type(like), type(like))
+    return Device("cpu"), enum_value(DTYPES[_NUMBER_DTYPES[kind]])
+
+
+def converted(
     receiver: Tensor,
     device: Device | None,
     dtype: int | None,
@@ -96,50 +107,23 @@ def _converted(
 def _to_dtype(dtype: DType) -> Runner:
     def run(receiver: Tensor, parsed: Parsed) -> Any:
         memory_format = value(parsed, "memory_format")
-        return _converted(receiver, None, enum_value(dtype), memory_format=memory_format)
+        return converted(receiver, None, enum_value(dtype), memory_format=memory_format)
 
     return run
 
 
 def _cpu(receiver: Tensor, parsed: Parsed) -> Any:
-    return _converted(receiver, Device("cpu"), None, memory_format=value(parsed, "memory_format"))
-
-
-def _type(receiver: Tensor, parsed: Parsed) -> Any:
-    """The name of its type, or a conversion to one that a dtype, a type or its name says."""
-    wanted = value(parsed, "dtype")
-    if wanted is None:
-        return type_text(receiver)
-    memory_format = value(parsed, "memory_format")
-    non_blocking = value(parsed, "non_blocking" if parsed.chosen == 0 else "async")
-    if isinstance(wanted, DType):
-        return _converted(receiver, None, enum_value(wanted), non_blocking, False, memory_format)
-    if not isinstance(wanted, (str, bytes, type)):
-        raise type_error("dtype must be a type, str, or dtype object")
-    raise NotImplementedError("mindtorch_v2 knows no legacy tensor types yet; name a dtype")
-
-
-_TYPE_NAMES: Final = {
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "float16": "Half",
-    "float32": "Float",
-    "float64": "Double",
-    "bool": "Bool",
-    "bfloat16": "BFloat16",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
+    return converted(receiver, Device("cpu"), None, memory_format=value(parsed, "memory_format"))
 
 
 def type_text(tensor: Tensor) -> str:
     """``torch.FloatTensor``, as ``options_to_string`` has it."""
-    name = repr(tensor.dtype).rpartition(".")[2]
     where = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
-    return f"torch.{where}{_TYPE_NAMES.get(name, name)}Tensor"
+    if tensor.layout is sparse_coo:
+        where += "sparse."
+    elif tensor.dtype._is_quantized:
+        where += "quantized."
+    return f"torch.{where}{CPP_NAMES[tensor.dtype]}Tensor"
 
 
 # --- methods with an operator under them ------------------------------------------------------
@@ -147,9 +131,15 @@ def type_text(tensor: Tensor) -> str:
 
 def _contiguous(receiver: Tensor, parsed: Parsed) -> Any:
     memory_format = value(parsed, "memory_format")
-    if receiver.is_contiguous():
+    if _is_contiguous(receiver, parsed):
         return receiver
     return call_operator("aten::contiguous", self=receiver, memory_format=memory_format)
+
+
+def _is_contiguous(receiver: Tensor, parsed: Parsed) -> bool:
+    wanted = parsed.values[0]
+    kind = MEMORY_FORMATS["contiguous_format"] if wanted is ABSENT else wanted
+    return is_contiguous(receiver._sizes, receiver._strides, kind)
 
 
 def _copy_(receiver: Tensor, parsed: Parsed) -> Any:
@@ -162,6 +152,8 @@ def _nonzero(receiver: Tensor | None, parsed: Parsed) -> Any:
     tensor = value(parsed, "input") if receiver is None else receiver
     names = [parameter.name for parameter in parsed.signature.parameters]
     if "out" in names and not is_absent(parsed, "out"):
+        if value(parsed, "as_tuple"):
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return call_operator("aten::nonzero.out", self=tensor, out=value(parsed, "out"))
     if "as_tuple" in names and value(parsed, "as_tuple"):
         return call_operator("aten::nonzero_numpy", self=tensor)
@@ -259,8 +251,8 @@ def _range(receiver: None, parsed: Parsed) -> Any:
 RUNNERS: Final[Mapping[str, Runner]] = {
     "to": _to,
     "cpu": _cpu,
-    "type": _type,
     "contiguous": _contiguous,
+    "is_contiguous": _is_contiguous,
     "copy_": _copy_,
     "nonzero": _nonzero,
     "size": _size,

@@ -9,20 +9,33 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
+from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
 
+_NAMED_BY_MODULE: Final[tuple[type, ...]] = (
+    *(Generator, Stream, UntypedStorage, TypedStorage),
+    type(Tensor),
+)
+"""Other classes of ours that stand for types which torch makes in C."""
+
 
 def type_name(value: object) -> str:
     """The name that torch's C++ prints for the type of ``value``."""
-    cls = type(value)
+    return name_of_type(type(value))
+
+
+def name_of_type(cls: type) -> str:
     stored = tp_name(cls)
     if isinstance(cls, MadeInC):
         return stored
-    if cls is type(Tensor):
+    if cls in _NAMED_BY_MODULE:
         return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return stored

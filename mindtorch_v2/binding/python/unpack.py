@@ -62,7 +62,7 @@ def unpack(signature: Signature, place: int, value: Any) -> Any:
 def unpack_long(value: Any) -> int:
     """``toInt64``: of what has ``__index__``; RuntimeError or ValueError beyond 64 bits."""
     if isinstance(value, SymInt):
-        return int(_kept(value).node.guard_int("", 0))
+        return int(kept(value).node.guard_int("", 0))
     number = index(value)
     if _INT64_MIN <= number <= _INT64_MAX:
         return number
@@ -73,7 +73,7 @@ def _overflow() -> Exception:
     return _BUILTIN_ERRORS[_OVERFLOW["type"]](_OVERFLOW["message"])
 
 
-def _kept(value: Any) -> Any:
+def kept(value: Any) -> Any:
     """A symbolic number as C++ keeps it; the errors of its node are Python's."""
     try:
         return symbolic(value)
@@ -83,7 +83,7 @@ def _kept(value: Any) -> Any:
 
 def _symbolic_int(value: Any) -> Any:
     if isinstance(value, SymInt):
-        return _kept(value)
+        return kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
         return int(value.item())
     return unpack_long(value)
@@ -116,14 +116,14 @@ def _scalar(value: Any) -> Any:
         return _wide_int(value)
     if isinstance(value, complex):
         return complex(value)
-    return _kept(value) if isinstance(value, (SymInt, SymFloat, SymBool)) else _double(value)
+    return kept(value) if isinstance(value, (SymInt, SymFloat, SymBool)) else _double(value)
 
 
 def _double(value: Any) -> float:
     if isinstance(value, SymFloat):
-        return float(_kept(value).node.guard_float("", 0))
+        return float(kept(value).node.guard_float("", 0))
     if isinstance(value, SymInt):
-        return float(_kept(value).node.guard_int("", 0))
+        return float(kept(value).node.guard_int("", 0))
     return float(value)
 
 

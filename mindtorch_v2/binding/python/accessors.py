@@ -1,0 +1,222 @@
+"""What tensors are as Python's values, and say of themselves: ``numpy``, ``tolist``, ``set_`` …
+
+Mirrors the hand-written methods of ``tools/autograd/templates/python_variable_methods.cpp`` that
+are no conversions between dtypes and devices, and ``torch/csrc/utils/tensor_apply.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.binding.python.constructors import BY_NUMBER, tensor_from_numpy
+from mindtorch_v2.binding.python.function import Implementation
+from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
+from mindtorch_v2.binding.python.manual import (
+    Runner,
+    call_operator,
+    converted,
+    device_and_dtype,
+    is_absent,
+    value,
+)
+from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.binding.python.signature import ABSENT
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor import conversions, numpy_bridge
+from mindtorch_v2.tensor.copying import store_bits, value_array
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
+from mindtorch_v2.tensor.tensor import Tensor
+
+# --- Python's values --------------------------------------------------------------------------
+
+
+def _numpy(receiver: Tensor, parsed: Parsed) -> Any:
+    numpy_bridge.check_convertible(receiver, force=value(parsed, "force"))
+    return call_operator("aten::detach", self=receiver)
+
+
+def _tolist(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return call_operator("aten::resolve_conj", self=receiver)
+
+
+def _bool(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return call_operator("aten::is_nonzero", self=receiver)
+
+
+def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    dtype = receiver.dtype
+    if dtype.is_floating_point or dtype.is_complex or dtype._is_quantized:
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return call_operator("aten::bitwise_not", self=receiver)
+
+
+def _eq(receiver: Tensor, parsed: Parsed) -> Any:
+    """An array becomes a tensor first; what else there is goes to ``eq``."""
+    other = value(parsed, "other")
+    if isinstance(other, np.ndarray):
+        return call_operator("aten::eq.Tensor", self=receiver, other=tensor_from_numpy(other))
+    equal: Callable[..., Any] = Tensor.eq  # type: ignore[attr-defined]
+    return equal(receiver, other)
+
+
+# --- functions of Python, applied to elements -------------------------------------------------
+
+
+def _apply_(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    _refuse_gradients("apply_", receiver)
+    if receiver.is_meta:
+        return receiver
+    if not receiver.is_cpu:
+        raise TypeError("apply_ is only implemented on CPU tensors")
+    return _applied(args[0], receiver)
+
+
+def _map_(receiver: Tensor, parsed: Parsed) -> Any:
+    return _mapped(receiver, parsed, "map_", ("other",))
+
+
+def _map2_(receiver: Tensor, parsed: Parsed) -> Any:
+    return _mapped(receiver, parsed, "map2_", ("x", "y"))
+
+
+def _mapped(receiver: Tensor, parsed: Parsed, name: str, others: tuple[str, ...]) -> Any:
+    tensors = [value(parsed, other) for other in others]
+    _refuse_gradients(name, receiver, *tensors)
+    for tensor in tensors:
+        if (tensor.dtype, tensor.layout, tensor.device.type) != (
+            receiver.dtype,
+            receiver.layout,
+            receiver.device.type,
+        ):
+            raise TypeError(f"{name}: expected all tensors to be of one type")
+    if receiver.is_meta:
+        return receiver
+    return _applied(value(parsed, "callable"), receiver, *tensors)
+
+
+def _refuse_gradients(name: str, *tensors: Tensor) -> None:
+    if any(tensor.requires_grad for tensor in tensors):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+
+
+def _applied(function: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
+    """The target, each element what the function makes of it and of those in its place."""
+    values = value_array(target)
+    sources = [np.broadcast_to(value_array(other), values.shape) for other in others]
+    made = [
+        unpack_scalar(function(*(each.item() for each in items)), target.dtype)
+        for items in zip(values.flat, *(source.flat for source in sources), strict=True)
+    ]
+    if made:
+        store_bits(target, pack_numbers(made, target.dtype).reshape(values.shape))
+    return target
+
+
+# --- flags and storage ------------------------------------------------------------------------
+
+
+def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
+    requires_grad: bool = value(parsed, "requires_grad")
+    if not receiver._is_leaf and not requires_grad:
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables. If you want to use a "
+            "computed variable in a subgraph that doesn't require differentiation use "
+            "var_no_grad = var.detach()."
+        )
+    if requires_grad and not receiver._is_differentiable():
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if requires_grad and receiver.is_inference() and not tls.is_inference_mode_enabled():
+        raise RuntimeError(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        )
+    receiver._requires_grad = requires_grad
+    return receiver
+
+
+def _set_(receiver: Tensor, parsed: Parsed) -> Any:
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
+    if not given:
+        return call_operator("aten::set_", self=receiver)
+    kind = "Tensor" if isinstance(parsed.values[0], Tensor) else "Storage"
+    if len(given) > 1:
+        return call_operator(f"aten::set_.source_{kind}_storage_offset", self=receiver, **given)
+    source = given["source"]
+    if kind == "Tensor" and source.dtype is not receiver.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {TYPE_META_NAMES[repr(source.dtype)]} to a tensor of "
+            f"type {TYPE_META_NAMES[repr(receiver.dtype)]}"
+        )
+    return call_operator(f"aten::set_.source_{kind}", self=receiver, source=source)
+
+
+# --- devices that are not there ---------------------------------------------------------------
+
+
+def _to_accelerator(device: str) -> Runner:
+    shown = "MTIA" if device == "mtia" else device
+
+    def run(receiver: Tensor, parsed: Parsed) -> Any:
+        wanted = value(parsed, "device")
+        if wanted is not None and wanted.type != device:
+            raise RuntimeError(f"Invalid device, must be {shown} device")
+        if device != "ipu":  # which has nothing to initialize
+            raise AssertionError(f"Torch not compiled with {device.upper()} enabled")
+        memory_format = value(parsed, "memory_format")
+        return converted(receiver, wanted or Device(device), None, memory_format=memory_format)
+
+    return run
+
+
+def _parse_to(receiver: None, parsed: Parsed) -> tuple[Any, Any, bool, Any]:
+    """The device, dtype, memory format and so on that ``Module.to`` is called with."""
+    device = dtype = None
+    if not is_absent(parsed, "copy"):
+        if parsed.chosen == 2:
+            value(parsed, "tensor")
+        raise RuntimeError(".to() does not accept copy argument")
+    if parsed.chosen == 2:
+        device, dtype = device_and_dtype(value(parsed, "tensor"))
+    else:
+        device = value(parsed, "device") if parsed.chosen == 0 else None
+        dtype = value(parsed, "dtype")
+    memory_format = parsed.values[-1]
+    return (
+        device,
+        None if dtype is None else BY_NUMBER[dtype],
+        value(parsed, "non_blocking"),
+        None if memory_format is ABSENT else memory_format,
+    )
+
+
+RUNNERS: Final[Mapping[str, Runner]] = {
+    "numpy": _numpy,
+    "__eq__": _eq,
+    "map_": _map_,
+    "map2_": _map2_,
+    "requires_grad_": _requires_grad_,
+    "set_": _set_,
+    "_parse_to": _parse_to,
+    **{device: _to_accelerator(device) for device in ("cuda", "xpu", "ipu", "mtia")},
+}
+"""By the name of the C function."""
+
+WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
+    "tolist": _tolist,
+    "bool_scalar": _bool,
+    "invert": _invert,
+    "apply_": _apply_,
+    "const_data_ptr": lambda receiver, args, kwargs: receiver.data_ptr(),
+    "has_names": lambda receiver, args, kwargs: False,
+    "integral_scalar": lambda receiver, args, kwargs: conversions.integer(receiver),
+}
+"""Methods that take their arguments as CPython hands them over."""

@@ -1,0 +1,410 @@
+"""``x[index]`` and ``x[index] = value``: the slots of tensors, up to the operators they call.
+
+Mirrors ``torch/csrc/autograd/python_variable_indexing.cpp`` and
+``aten/src/ATen/TensorIndexing.h``.  Tracing is left out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from operator import index as to_index
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.python import checks
+from mindtorch_v2.binding.python.constructors import new_from_data
+from mindtorch_v2.binding.python.errors import type_error
+from mindtorch_v2.binding.python.function import Implementation
+from mindtorch_v2.binding.python.manual import call_operator, type_text
+from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.binding.python.unpack import kept, unpack_long
+from mindtorch_v2.tensor import conversions, copying
+from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
+from mindtorch_v2.tensor.dtype import DTYPES, sparse_compressed, sparse_coo
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.warn import is_warned_of, warn_once
+
+_MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
+_INT64: Final = enum_value(DTYPES["int64"])
+_SSIZE_MAX: Final = (1 << 63) - 1
+_LEAST_SYM_INT: Final = -(1 << 62)
+"""``SymInt::min_representable_int``: below it a number's bits would mark a symbol."""
+_SHORT: Final = 32
+"""A longer sequence is never taken for a tuple."""
+
+
+# --- getting ----------------------------------------------------------------------------------
+
+
+def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    (index,) = args
+    if checks.has_torch_function(receiver):
+        return _overridden("__getitem__", [receiver], (receiver, index))
+    if index is None:
+        return _unsqueeze(receiver, 0)
+    if index is Ellipsis:
+        return _alias(receiver)
+    if checks.is_integer(index):
+        return _select(receiver, 0, unpack_long(index), 0)
+    if isinstance(index, slice):
+        return _slice(receiver, 0, _bounds(index))
+    if isinstance(index, bool):
+        inner = _unsqueeze(receiver, 0)
+        return _index(inner, [_mask(inner, index)])
+    indices = _as_tuple(index)
+    overriding = _first_overriding(indices)
+    if overriding is not None:
+        return _overridden("__getitem__", [overriding], (receiver, indices))
+    found, tensors = _apply(receiver, indices)
+    if tensors:
+        return _index(found, tensors)
+    return _alias(found) if found is receiver else found
+
+
+def _overridden(name: str, overloaded: list[Any], args: tuple[Any, ...]) -> Any:
+    return handle_torch_function(
+        getattr(Tensor, name), f"torch.Tensor.{name}", overloaded, args, {}
+    )
+
+
+def _first_overriding(indices: tuple[Any, ...]) -> Any:
+    return next(filter(checks.has_torch_function, indices), None)
+
+
+def _as_tuple(index: Any) -> tuple[Any, ...]:
+    return tuple(index) if _stands_for_tuple(index) else (index,)
+
+
+def _stands_for_tuple(index: Any) -> bool:
+    """A tuple, or a short sequence with something in it that no list of numbers has."""
+    if isinstance(index, tuple):
+        return True
+    if isinstance(index, Tensor) or type(index) is np.ndarray or not is_sequence(index):
+        return False
+    try:
+        length = len(index)
+        items = (index[place] for place in range(length if length < _SHORT else 0))
+        telling = next(filter(_is_no_number, items), _NUMBERS)
+    except Exception:  # PyErr_Clear: whatever it was
+        return False
+    if telling is _NUMBERS:
+        return False
+    constant = telling is Ellipsis or telling is None
+    place = "treatSequenceAsTuple(constant)" if constant else "treatSequenceAsTuple"
+    if is_warned_of(place):
+        warn_once(place, _DEPRECATION)
+    return True
+
+
+_NUMBERS: Final = object()
+_DEPRECATION: Final = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed "
+    "in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+    "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or "
+    "a different result"
+)
+
+
+def _is_no_number(item: Any) -> bool:
+    return (
+        isinstance(item, (Tensor, slice)) or item is Ellipsis or item is None or is_sequence(item)
+    )
+
+
+def _specified(indices: tuple[Any, ...]) -> int:
+    """How many dimensions are indexed: by all but ellipsis, None and truth values."""
+    count = 0
+    for item in indices:
+        if isinstance(item, Tensor):
+            count += len(item._sizes) if item._dtype in _MASKS else 1
+        elif item is not None and item is not Ellipsis and not isinstance(item, bool):
+            count += 1
+    return count
+
+
+def _apply(tensor: Tensor, indices: tuple[Any, ...]) -> tuple[Tensor, list[Tensor | None]]:
+    """``applySlicing``: what is left to index, and the tensors by which."""
+    specified, rank = _specified(indices), len(tensor._sizes)
+    if specified > rank:
+        raise IndexError(f"too many indices for tensor of dimension {rank}")
+    found, dim = tensor, 0
+    tensors: list[Tensor | None] = []
+
+    def record(by: Tensor) -> None:
+        tensors.extend([None] * (dim - len(tensors)))
+        tensors.append(by)
+
+    for place, given in enumerate(indices):
+        item = _converted(tensor, given)
+        if isinstance(item, bool):
+            found = _unsqueeze(found, dim)
+            record(_mask(found, item))
+            dim += 1
+        elif isinstance(item, (int, SymInt)):
+            found = _select(found, dim, item, place)
+        elif isinstance(item, tuple):
+            found, dim = _slice(found, dim, item, may_skip=True), dim + 1
+        elif item is Ellipsis:
+            dim += rank - specified
+        elif item is None:
+            found, dim = _unsqueeze(found, dim), dim + 1
+        elif item._sizes or not _is_integral(item):
+            record(item)
+            dim += 1
+        elif item._dtype not in _MASKS:
+            found = _select(found, dim, int(_number(item)), place)
+        else:
+            found = _unsqueeze(found, dim)
+            record(_mask(found, bool(_number(item))))
+            dim += 1
+    return found, tensors
+
+
+def _converted(tensor: Tensor, item: Any) -> Any:
+    """A C++ TensorIndex: a number, three bounds, ellipsis, None, a truth value or a tensor."""
+    if checks.is_integer(item):
+        return unpack_long(item)
+    if isinstance(item, slice):
+        return _bounds(item)
+    if item is Ellipsis or item is None or isinstance(item, (bool, Tensor)):
+        return item
+    if is_sequence(item):
+        return _from_sequence(tensor, item)
+    try:
+        number = to_index(item)
+    except Exception:  # PyErr_Clear: whatever it was
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+            f"valid indices (got {type_name(item)})"
+        ) from None
+    return unpack_long(number)
+
+
+def _from_sequence(tensor: Tensor, items: Any) -> Any:
+    """``indexing_tensor_from_data``: a mask where the numbers are one, else integers."""
+    inferred = infer_dtype(items)
+    return new_from_data(
+        items,
+        enum_value(inferred) if inferred in _MASKS else _INT64,
+        None,
+        copy_tensors=False,
+        copy_arrays=False,
+        infer=False,
+        default_device=tensor._device,
+    )
+
+
+def _is_integral(tensor: Tensor) -> bool:
+    dtype = tensor._dtype
+    return not (dtype.is_floating_point or dtype.is_complex or dtype._is_quantized)
+
+
+def _number(tensor: Tensor) -> Any:
+    """``Tensor::item``, which conversions may call."""
+    return conversions.item(tensor)
+
+
+def _bounds(item: slice) -> tuple[Any, Any, Any]:
+    """``__PySlice_Unpack``: start, stop and step; ValueError for a step of 0, in the end."""
+    step = 1 if item.step is None else _bound(item.step)
+    backwards = not isinstance(step, SymInt) and step < 0
+    start = item.start
+    start = (_SSIZE_MAX if backwards else 0) if start is None else _bound(start)
+    stop = item.stop
+    stop = (_LEAST_SYM_INT if backwards else _SSIZE_MAX) if stop is None else _bound(stop)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    return start, stop, step
+
+
+def _bound(item: Any) -> Any:
+    """``_PyEval_SliceIndex``: what does not fit is cut off."""
+    if isinstance(item, SymInt):
+        return item
+    try:
+        number = to_index(item)
+    except TypeError:
+        if hasattr(type(item), "__index__"):
+            raise
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+    number = max(-_SSIZE_MAX - 1, min(number, _SSIZE_MAX))
+    if number < _LEAST_SYM_INT:
+        warnings.warn(
+            "Truncating the start/stop/step of slice. This is likely because of saved old models "
+            "when the start/stop/step were larger.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return max(_LEAST_SYM_INT, number)
+
+
+# --- setting ----------------------------------------------------------------------------------
+
+
+def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    index, given = args
+    overriding = [each for each in (receiver, given) if checks.has_torch_function(each)]
+    if overriding:
+        _overridden("__setitem__", overriding[:1], (receiver, index, given))
+        return
+    if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
+        raise type_error("Cannot assign to a sparse tensor")
+    value = _value_tensor(receiver, given)
+    if index is False:
+        return
+    if index is Ellipsis:
+        _copy_to(receiver, value)
+    elif index is None or index is True:
+        _copy_to(_unsqueeze(receiver, 0), value)
+    elif checks.is_integer(index) or isinstance(index, SymInt):
+        number = index if isinstance(index, SymInt) else unpack_long(index)
+        _copy_to(_select(receiver, 0, number, 0), value)
+    elif isinstance(index, slice):
+        _copy_to(_slice(receiver, 0, _bounds(index), may_skip=True), value)
+    else:
+        _set_items(receiver, index, value, given)
+
+
+def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
+    indices = _as_tuple(index)
+    overriding = _first_overriding(indices)
+    if overriding is not None:
+        _overridden("__setitem__", [overriding], (receiver, index, given))
+        return
+    found, tensors = _apply(receiver, indices)
+    if not tensors:
+        _copy_to(found, value)
+        return
+    call_operator(
+        "aten::index_put_", self=found, indices=tensors, values=_without_leading_ones(value)
+    )
+
+
+def _value_tensor(receiver: Tensor, given: Any) -> Tensor:
+    """``valueToTensor``: a number in a tensor like the one that is assigned to."""
+    if isinstance(given, Tensor):
+        return given
+    if checks.is_integer(given) or isinstance(given, bool):
+        number: Any = unpack_long(given)
+    elif isinstance(given, (SymInt, SymFloat, SymBool)):
+        number = kept(given)
+    elif isinstance(given, (float, complex)):
+        number = given
+    else:
+        raise type_error(f"can't assign a {type_name(given)} to a {type_text(receiver)}")
+    quantized = receiver._dtype._is_quantized
+    dtype = DTYPES["float32"] if quantized else receiver._dtype
+    if receiver.is_cpu and not isinstance(number, (SymInt, SymFloat, SymBool)):
+        made = Tensor._make((), dtype)
+        copying.fill(made, number)
+        return call_operator("aten::lift_fresh", self=made)  # type: ignore[no-any-return]
+    return call_operator(  # type: ignore[no-any-return]
+        "aten::scalar_tensor",
+        s=number,
+        dtype=enum_value(dtype),
+        layout=enum_value(receiver._layout),
+        device=receiver._device,
+    )
+
+
+def _copy_to(target: Tensor, value: Tensor) -> None:
+    if target._sizes == value._sizes:
+        call_operator("aten::copy_", self=target, src=value)
+    elif not value._sizes and value.is_cpu:
+        call_operator("aten::fill_.Tensor", self=target, value=value)
+    else:
+        shown = call_operator("aten::view", self=value, size=_leading_ones_off(value._sizes))
+        expanded = call_operator("aten::expand", self=shown, size=list(target._sizes))
+        call_operator("aten::copy_", self=target, src=expanded)
+
+
+def _leading_ones_off(sizes: Sequence[int]) -> list[int]:
+    first = next((place for place, size in enumerate(sizes) if size != 1), len(sizes))
+    return list(sizes[first:])
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    sizes = _leading_ones_off(value._sizes)
+    if sizes == list(value._sizes):
+        return value
+    return call_operator("aten::view", self=value, size=sizes)  # type: ignore[no-any-return]
+
+
+# --- operators --------------------------------------------------------------------------------
+
+
+def _alias(tensor: Tensor) -> Any:
+    return call_operator("aten::alias", self=tensor)
+
+
+def _unsqueeze(tensor: Tensor, dim: int) -> Any:
+    return call_operator("aten::unsqueeze", self=tensor, dim=dim)
+
+
+def _index(tensor: Tensor, tensors: Sequence[Tensor | None]) -> Any:
+    return call_operator("aten::index.Tensor", self=tensor, indices=list(tensors))
+
+
+def _mask(tensor: Tensor, keep: bool) -> Any:
+    """``boolToIndexingTensor``: an index for the new dimension, or none for False."""
+    options = {"dtype": _INT64, "layout": enum_value(tensor.layout), "device": tensor.device}
+    if tensor.device.type in ("cpu", "cuda"):
+        made = call_operator("aten::empty.memory_format", size=[int(keep)], **options)
+        return call_operator("aten::fill_.Scalar", self=made, value=0.0) if keep else made
+    name = "aten::zeros" if keep else "aten::empty.memory_format"
+    return call_operator(name, size=[int(keep)], **options)
+
+
+def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
+    """IndexError where there is no such element; ``shown_dim`` is the place of the index."""
+    if not isinstance(index, SymInt):
+        if index == 0 and dim == 0 and not tensor._sizes:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
+        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0
+        if not -size <= index < size:
+            raise IndexError(
+                f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
+            )
+    return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
+
+
+def _slice(
+    tensor: Tensor, dim: int, bounds: tuple[Any, Any, Any], *, may_skip: bool = False
+) -> Any:
+    """ValueError unless it goes forward; with ``may_skip`` nothing is called for all of a dim."""
+    start, stop, step = bounds
+    if not isinstance(step, SymInt) and step <= 0:
+        raise ValueError("step must be greater than zero")
+    if may_skip and start == 0 and step == 1 and stop == tensor._sizes[dim]:
+        return tensor
+    return call_operator(
+        "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
+    )
+
+
+def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    raise type_error("Tensor does not support deleting items")
+
+
+def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Of a tensor without dimensions 0; ``torch.Tensor`` refuses that in Python."""
+    return int(receiver._sizes[0]) if receiver._sizes else 0
+
+
+SLOTS: Final[Mapping[str, tuple[Implementation, int]]] = {
+    "__len__": (_length, 0),
+    "__getitem__": (_get_item, 1),
+    "__setitem__": (_set_item, 2),
+    "__delitem__": (_delete_item, 1),
+}
+"""Name to what a slot does, and how many arguments CPython's wrapper of it takes."""

@@ -1,0 +1,139 @@
+"""Instances of subclasses of tensors, and the replay of views.
+
+Mirrors the ``extra_methods`` of ``torch/csrc/autograd/python_variable.cpp``.  How views are
+replayed by the functions that made them is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.python.function import Implementation
+from mindtorch_v2.binding.python.manual import Runner, call_operator, value
+from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.binding.python.type_names import name_of_type, type_name
+from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FACTS: Final = profile.active().argument_parser
+_REFUSAL: Final[dict[str, str]] = _FACTS["no_subclass"]
+_ERRORS: Final = {"RuntimeError": RuntimeError, "TypeError": TypeError}
+_ALIAS_IS_SEEN: Final[bool] = _FACTS["as_subclass_is_seen"]
+_CLASS_FIRST: Final[bool] = _FACTS["wrapper_class_first"]
+
+
+def _class(parsed: Parsed) -> type:
+    cls = value(parsed, "cls")
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type_name(cls)})")
+    return cls
+
+
+def _check_subclass(cls: type) -> None:
+    if not issubclass(cls, TensorBase):
+        raise _ERRORS[_REFUSAL["type"]](_REFUSAL["message"])
+
+
+def _instance(cls: Any, tensor: Tensor) -> Any:
+    """``THPVariable_NewWithVar``: the same tensor as an object of another class."""
+    _check_subclass(cls)
+    made = object.__new__(cls)
+    for slot in Tensor.__slots__:
+        if slot != "__weakref__" and hasattr(tensor, slot):
+            setattr(made, slot, getattr(tensor, slot))
+    return made
+
+
+def _as_subclass(receiver: Tensor, parsed: Parsed) -> Any:
+    cls = _class(parsed)
+    if _ALIAS_IS_SEEN:
+        return _instance(cls, call_operator("aten::alias", self=receiver))
+    return _instance(cls, receiver._alias())
+
+
+def _make_subclass(receiver: None, parsed: Parsed) -> Any:
+    cls = _class(parsed)
+    if _CLASS_FIRST:
+        _check_subclass(cls)
+    data = _detached(value(parsed, "data"))
+    data._set_requires_grad(value(parsed, "require_grad"))
+    policy = value(parsed, "dispatch_sizes_strides_policy")
+    if policy is not None and policy not in ("strides", "sizes"):
+        raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
+    return _instance(cls, data)
+
+
+def _detached(tensor: Tensor) -> Tensor:
+    twin = tensor._alias()
+    twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
+    return twin
+
+
+def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
+    """A tensor without data whose class answers for it; TypeError for one that does not."""
+    cls = _class(parsed)
+    if _CLASS_FIRST:
+        _check_subclass(cls)
+    if getattr(cls, "__torch_dispatch__", None) is None:
+        raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
+    raise NotImplementedError("mindtorch_v2 makes no tensors without data for subclasses yet")
+
+
+def _dtensor_new(receiver: None, parsed: Parsed) -> Any:
+    cls = _class(parsed)
+    _check_subclass(cls)
+    raise NotImplementedError("mindtorch_v2 has no distributed tensors")
+
+
+# --- replay of views --------------------------------------------------------------------------
+
+
+def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
+    def run(receiver: Tensor, parsed: Parsed) -> Any:
+        """The view of another base; None for what is no view."""
+        new_base = value(parsed, "new_base")
+        base = receiver._base_tensor
+        if base is None:
+            return None
+        if check_base:
+            same = call_operator("aten::_has_same_storage_numel", self=new_base, other=base)
+            if not same:
+                return None
+        return call_operator(
+            "aten::as_strided",
+            self=new_base,
+            size=list(receiver._sizes),
+            stride=list(receiver._strides),
+            storage_offset=receiver._storage_offset,
+        )
+
+    return run
+
+
+def _rev_view_func(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    (new_view,) = args
+    if not isinstance(new_view, Tensor):
+        raise RuntimeError("_rev_view_func expect a single argument that is a Tensor")
+    if receiver._base_tensor is None:
+        return None
+    raise RuntimeError("No _rev_view_func() found")
+
+
+RUNNERS: Final[Mapping[str, Runner]] = {
+    "as_subclass": _as_subclass,
+    "_make_subclass": _make_subclass,
+    "_make_wrapper_subclass": _make_wrapper_subclass,
+    "_dtensor__new__": _dtensor_new,
+    "_view_func": _view_func(True),
+    "_view_func_unsafe": _view_func(False),
+}
+"""By the name of the C function."""
+
+WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
+    "_rev_view_func_unsafe": _rev_view_func,
+    "_use_count": lambda receiver, args, kwargs: 1,  # of the tensor, which its object alone has
+    "_fix_weakref": lambda receiver, args, kwargs: None,
+}
+"""Methods that take their arguments as CPython hands them over."""
