@@ -157,6 +157,8 @@ class Dispatcher:
                 check_inferred(entry.schema, kernel)
             overrides = at in entry.kernels
             entry.add_kernel(at, kernel)
+            if key is None:
+                entry.update_all()
             definition.registrations += 1
         if overrides and key != DispatchKey.Meta:
             _warn_of_override(entry, key, kernel)

@@ -129,6 +129,10 @@ class OperatorEntry:
         if self._table is not None:
             self._table = self._updated(self._table, key)
 
+    def update_all(self) -> None:
+        """Compute the whole table anew (``updateDispatchTableFull_``)."""
+        self._table = None
+
     def _updated(self, table: Mapping[int, Kernel], key: int) -> Mapping[int, Kernel]:
         changed = dict(table)
         for affected in _affected(key):

@@ -5,9 +5,12 @@ Mirrors ``PyMethodDef`` and the method descriptors of ``Objects/descrobject.c``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, Final
 
+from mindtorch_v2.binding.python.call_site import is_method_call
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -37,28 +40,74 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
 builtin_function_or_method.__module__ = "builtins"
 
 
-def method(name: str, call: Implementation, *, flags: str) -> Callable[..., Any]:
+def method(name: str, call: Implementation, *, flags: str) -> Any:
     """A method of tensors.  ``flags`` are those of the C function: ``METH_NOARGS``, ``METH_O``,
     or else all arguments are its own business."""
     if "METH_NOARGS" in flags:
-        call = _without_arguments(f"{BASE}.{name}", call)
-    elif "METH_O" in flags:
-        call = with_one_argument(f"{BASE}.{name}", call)
+        return method_descriptor(name, call, 0)
+    if "METH_O" in flags:
+        return method_descriptor(name, call, 1)
 
     def bound(*args: Any, **kwargs: Any) -> Any:
-        if not args:
-            raise TypeError(f"unbound method {BASE}.{name}() needs an argument")
-        receiver = args[0]
-        if not isinstance(receiver, Tensor):
-            raise TypeError(
-                f"descriptor '{name}' for 'torch._C.{BASE}' objects doesn't apply to a "
-                f"'{type_name(receiver)}' object"
-            )
-        return call(receiver, args[1:], kwargs)
+        return call(_receiver(name, args), args[1:], kwargs)
 
     bound.__name__ = name
     bound.__qualname__ = f"{BASE}.{name}"
     return bound
+
+
+def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
+    """The tensor whose method is called; TypeError if there is none."""
+    if not args:
+        raise TypeError(f"unbound method {BASE}.{name}() needs an argument")
+    receiver = args[0]
+    if not isinstance(receiver, Tensor):
+        raise TypeError(
+            f"descriptor '{name}' for 'torch._C.{BASE}' objects doesn't apply to a "
+            f"'{type_name(receiver)}' object"
+        )
+    return receiver
+
+
+class method_descriptor:  # noqa: N801 (CPython's name)
+    """A method whose number of arguments CPython checks: none, or one.
+
+    Looked up on a tensor it is another function than looked up on the class, since their errors
+    name it differently.
+    """
+
+    def __init__(self, name: str, call: Implementation, count: int) -> None:
+        self.__name__ = name
+        self.__qualname__ = f"{BASE}.{name}"
+        self.__doc__ = None
+
+        def unbound(*args: Any, **kwargs: Any) -> Any:
+            receiver = _receiver(name, args)
+            check_count(f"{BASE}.{name}", count, args[1:], kwargs)
+            return call(receiver, args[1:], kwargs)
+
+        def on_tensor(receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if kwargs or len(args) != count:
+                named = is_method_call(sys._getframe(1))
+                owner = BASE if named else type(receiver).__qualname__
+                check_count(f"{owner}.{name}", count, args, kwargs)
+            return call(receiver, args, kwargs)
+
+        for function in (unbound, on_tensor):
+            function.__name__, function.__qualname__ = name, f"{BASE}.{name}"
+        self._unbound, self._on_tensor = unbound, on_tensor
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self._unbound if instance is None else MethodType(self._on_tensor, instance)
+
+
+def check_count(name: str, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """TypeError for keywords, or for another number of arguments than none or one."""
+    if kwargs:
+        raise TypeError(f"{name}() takes no keyword arguments")
+    if len(args) != count:
+        takes = "exactly one argument" if count else "no arguments"
+        raise TypeError(f"{name}() takes {takes} ({len(args)} given)")
 
 
 def slot_wrapper(name: str, call: Implementation, count: int) -> Callable[..., Any]:
@@ -87,29 +136,14 @@ def slot_wrapper(name: str, call: Implementation, count: int) -> Callable[..., A
     return bound
 
 
-def _without_arguments(name: str, call: Implementation) -> Implementation:
-    def checked(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        _refuse_keywords(name, kwargs)
-        if args:
-            raise TypeError(f"{name}() takes no arguments ({len(args)} given)")
-        return call(receiver, args, kwargs)
-
-    return checked
-
-
 def with_one_argument(name: str, call: Implementation) -> Implementation:
+    """A function with METH_O."""
+
     def checked(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        _refuse_keywords(name, kwargs)
-        if len(args) != 1:
-            raise TypeError(f"{name}() takes exactly one argument ({len(args)} given)")
+        check_count(name, 1, args, kwargs)
         return call(receiver, args, kwargs)
 
     return checked
-
-
-def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
-    if kwargs:
-        raise TypeError(f"{name}() takes no keyword arguments")
 
 
 def not_implemented_on_type_error(call: Implementation) -> Implementation:

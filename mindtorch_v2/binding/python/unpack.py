@@ -85,7 +85,10 @@ def _symbolic_int(value: Any) -> Any:
     if isinstance(value, SymInt):
         return kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
-        return int(value.item())
+        number = value.item()
+        if isinstance(number, bool):
+            raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
+        return number
     return unpack_long(value)
 
 
@@ -101,7 +104,11 @@ def _unsigned_long(value: int) -> int:
 def _wide_int(value: Any) -> int:
     """An integer of a Scalar: signed, and else unsigned."""
     number = index(value)
-    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(number)
+    if _INT64_MIN <= number <= _INT64_MAX:
+        return number
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
+    return _unsigned_long(number)
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -171,26 +178,41 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
 
 
 def _element(signature: Signature, parameter: Parameter, place: int, item: Any) -> Any:
+    """One integer of a list.
+
+    Where the list may be symbolic, the complaints of a symbolic element become part of torch's
+    message; where it may not, they come through as they are.
+    """
+    symbolic = parameter.type is types.SYM_INT_LIST
     if isinstance(item, Tensor):
         if not checks.holds_one_integer(item):
             raise _refused_element(signature, parameter, place, _wrong_type(parameter, item))
-        return _integer_of(item)
+        return _integer_of(item, symbolic)
+    if isinstance(item, SymInt):
+        if not symbolic:
+            return unpack_long(item)
+        try:
+            return kept(item)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise _refused_element(signature, parameter, place, reason) from None
     try:
-        number = _single(parameter)(item) if isinstance(item, SymInt) else index(item)
-    except AttributeError as error:
-        if not isinstance(item, SymInt):
-            raise
-        reason = f"{type(error).__name__}: {error}"
-        raise _refused_element(signature, parameter, place, reason) from None
+        number = index(item)
     except Exception:  # what() of a python_error is empty
         raise _refused_element(signature, parameter, place, _wrong_type(parameter, item)) from None
-    if isinstance(number, SymInt) or _INT64_MIN <= number <= _INT64_MAX:
+    if _INT64_MIN <= number <= _INT64_MAX:
         return number
     raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
 
 
-def _integer_of(tensor: Tensor) -> int:
-    return int(tensor.item())
+def _integer_of(tensor: Tensor, symbolic: bool) -> int:
+    number = tensor.item()
+    if symbolic and isinstance(number, bool):
+        raise RuntimeError(
+            "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return int(number)
 
 
 def _wrong_type(parameter: Parameter, item: Any) -> str:
