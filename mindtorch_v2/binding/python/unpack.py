@@ -172,7 +172,7 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
             raise RuntimeError("std::bad_alloc")
         return []
     if isinstance(value, Tensor):
-        return [_symbolic_int(value)] * parameter.length
+        return [int(value.item())] * parameter.length
     accessor = "symintlist" if parameter.type is types.SYM_INT_LIST else "intlist"
     raise RuntimeError(f"{internal_assert('PyList_Check(arg)', accessor)}expected tuple or list")
 
