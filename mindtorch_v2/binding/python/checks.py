@@ -105,6 +105,11 @@ def is_int(value: Any) -> bool:
     return _is_plain_scalar_tensor(value) and _is_integral(value.dtype, with_bool=False)
 
 
+def is_device_index(value: Any) -> bool:
+    """As any integer, of which fewer bits are kept."""
+    return is_int(value)
+
+
 def is_integer(value: object) -> bool:
     """``THPUtils_checkLong``."""
     return isinstance(value, (int, *_NUMPY_INTEGERS)) and not isinstance(value, bool)

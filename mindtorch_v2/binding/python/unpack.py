@@ -25,6 +25,7 @@ from mindtorch_v2.binding.python.parameter import Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -69,6 +70,11 @@ def unpack_long(value: Any) -> int:
     raise _overflow()
 
 
+def _device_index(value: Any) -> int:
+    """A ``DeviceIndex``, of which 8 bits are kept."""
+    return (unpack_long(value) + 128) % 256 - 128
+
+
 def _overflow() -> Exception:
     return _BUILTIN_ERRORS[_OVERFLOW["type"]](_OVERFLOW["message"])
 
@@ -85,12 +91,17 @@ def _symbolic_int(value: Any) -> Any:
     if isinstance(value, SymInt):
         return kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
-        return int(value.item())
+        number = value.item()
+        if isinstance(number, bool):
+            raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
+        return int(number)
     return unpack_long(value)
 
 
-def _unsigned_long(value: int) -> int:
+def _unsigned_long(value: Any) -> int:
     """``PyLong_AsUnsignedLongLong``, in CPython's words."""
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
     if value < 0:
         raise OverflowError("can't convert negative int to unsigned")
     if value > _UINT64_MAX:
@@ -101,7 +112,7 @@ def _unsigned_long(value: int) -> int:
 def _wide_int(value: Any) -> int:
     """An integer of a Scalar: signed, and else unsigned."""
     number = index(value)
-    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(number)
+    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(value)
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -158,14 +169,14 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
     """What was taken for one integer and is none to C++ that now wants a list.
 
     A release that does not look reads the number of elements off the object's memory: of a tensor
-    or most other objects that is nought, of an array it is an address.
+    or most other objects that is nought, of an array or what pybind11 made it is an address.
     """
     if not _TENSORS_FILL_LISTS:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or isinstance(type(value), pybind11_type):
             raise RuntimeError("std::bad_alloc")
         return []
     if isinstance(value, Tensor):
-        return [_symbolic_int(value)] * parameter.length
+        return [int(value.item())] * parameter.length
     accessor = "symintlist" if parameter.type is types.SYM_INT_LIST else "intlist"
     raise RuntimeError(f"{internal_assert('PyList_Check(arg)', accessor)}expected tuple or list")
 
@@ -174,7 +185,9 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
     if isinstance(item, Tensor):
         if not checks.holds_one_integer(item):
             raise _refused_element(signature, parameter, place, _wrong_type(parameter, item))
-        return _integer_of(item)
+        return _integer_of(item, parameter)
+    if isinstance(item, SymInt) and parameter.type is types.INT_LIST:
+        return unpack_long(item)  # whose errors nobody catches
     try:
         number = _single(parameter)(item) if isinstance(item, SymInt) else index(item)
     except AttributeError as error:
@@ -189,8 +202,14 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
     raise _refused_element(signature, parameter, place, _OVERFLOW_REASON)
 
 
-def _integer_of(tensor: Tensor) -> int:
-    return int(tensor.item())
+def _integer_of(tensor: Tensor, parameter: Parameter) -> int:
+    number = tensor.item()
+    if isinstance(number, bool) and parameter.type is types.SYM_INT_LIST:
+        raise RuntimeError(
+            "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return int(number)
 
 
 def _wrong_type(parameter: Parameter, item: Any) -> str:
@@ -315,6 +334,7 @@ _SINGLE: Final[Mapping[ParameterType, Callable[[Any], Any]]] = {
     types.COMPLEX: complex,
     types.DOUBLE: _double,
     types.INT64: unpack_long,
+    types.DEVICE_INDEX: _device_index,
     types.SYM_INT: _symbolic_int,
     types.DIMNAME: _dimname,
     types.GENERATOR: _same,
@@ -382,6 +402,7 @@ _DEFAULTS: Final[Mapping[ParameterType, Callable[[str, int], Any]]] = {
     types.SCALAR: _number_default,
     types.DOUBLE: lambda text, length: float(text),
     types.INT64: _int_default,
+    types.DEVICE_INDEX: _int_default,
     types.SYM_INT: _int_default,
     types.BOOL: lambda text, length: text in ("True", "true"),
     types.INT_LIST: _int_list_default,
