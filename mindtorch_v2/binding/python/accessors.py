@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.python.constructors import BY_NUMBER, tensor_from_numpy
+from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import (
@@ -161,6 +161,8 @@ def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
 
 def _set_(receiver: Tensor, parsed: Parsed) -> Any:
     names = [parameter.name for parameter in parsed.signature.parameters]
+    if names:
+        check_storage(parsed.values[0], receiver, TYPE_META_NAMES[repr(receiver.dtype)])
     given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
     if not given:
         return call_operator("aten::set_", self=receiver)

@@ -28,6 +28,7 @@ from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -325,6 +326,12 @@ def _string(value: Any) -> str:
     return str(value)
 
 
+def _storage(value: Any) -> UntypedStorage:
+    """The bytes; the elements' type is for the caller to look at."""
+    untyped: UntypedStorage = value if isinstance(value, UntypedStorage) else value._untyped_storage
+    return untyped
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -339,7 +346,7 @@ _SINGLE: Final[Mapping[ParameterType, Callable[[Any], Any]]] = {
     types.DIMNAME: _dimname,
     types.GENERATOR: _same,
     types.BOOL: _same,
-    types.STORAGE: _same,
+    types.STORAGE: _storage,
     types.PYOBJECT: _same,
     types.SCALARTYPE: _dtype,
     types.LAYOUT: enum_value,
