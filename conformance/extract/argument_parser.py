@@ -38,6 +38,8 @@ def extract() -> dict[str, Any]:
         ),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
         "copy_advice": copy_advice(),
+        "unsigned_numbers": unsigned_numbers(),
+        "functional_refusals": functional_refusals(),
         **subclass_checks(),
         "type_meta_names": {repr(dtype): type_meta_name(dtype) for dtype in kinds(torch.dtype)},
         "scalar_type_names": {
@@ -61,6 +63,40 @@ def overrides_anywhere() -> bool:
         return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
     except TypeError:
         return False
+
+
+def unsigned_numbers() -> dict[str, str | None]:
+    """What is said of a number beyond int64, as a Scalar and in a tensor's place; None if taken."""
+    calls: dict[str, Callable[[], object]] = {
+        "Scalar": lambda: bound(torch, torch.add, STRIDED, 1, alpha=2**63),
+        "Tensor": lambda: bound(torch, torch.add, STRIDED, 2**63),
+    }
+    said: dict[str, str | None] = {}
+    for kind, call in calls.items():
+        try:
+            call()
+        except RuntimeError as error:
+            said[kind] = str(error)
+        else:
+            said[kind] = None
+    return said
+
+
+def functional_refusals() -> dict[str, str]:
+    """Name to what a function about functional tensors says of plain ones."""
+    found = {}
+    for name in dir(torch._C._VariableFunctions):
+        if "functional" not in name or name == "_enable_functionalization":
+            continue
+        for args in ((STRIDED,), (STRIDED, STRIDED), (STRIDED, True)):
+            try:
+                getattr(torch, name)(*args)
+            except RuntimeError as error:
+                found[name] = str(error)
+            except TypeError:
+                continue
+            break
+    return found
 
 
 def copy_advice() -> str:

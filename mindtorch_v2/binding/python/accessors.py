@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.binding.python.constructors import BY_NUMBER, tensor_from_numpy
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import (
@@ -30,6 +31,7 @@ from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
 
@@ -45,6 +47,21 @@ def _tolist(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _bool(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return call_operator("aten::is_nonzero", self=receiver)
+
+
+def _scalar(convert: Callable[[Tensor], Any], *, warns: bool = True) -> Implementation:
+    """A conversion to a number of Python's; newer releases warn where a gradient gets lost."""
+
+    def run(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if warns and receiver.requires_grad and is_warned_of("requires_grad_to_scalar"):
+            warn_once(
+                "requires_grad_to_scalar",
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first.",
+            )
+        return convert(receiver)
+
+    return run
 
 
 def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -144,6 +161,8 @@ def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
 
 def _set_(receiver: Tensor, parsed: Parsed) -> Any:
     names = [parameter.name for parameter in parsed.signature.parameters]
+    if names:
+        check_storage(parsed.values[0], receiver, TYPE_META_NAMES[repr(receiver.dtype)])
     given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
     if not given:
         return call_operator("aten::set_", self=receiver)
@@ -198,7 +217,22 @@ def _parse_to(receiver: None, parsed: Parsed) -> tuple[Any, Any, bool, Any]:
     )
 
 
+# --- functional tensors, of which there are none yet --------------------------------------------
+
+
+def _refusal(message: str) -> Runner:
+    def run(receiver: None, parsed: Parsed) -> Any:
+        raise RuntimeError(message)
+
+    return run
+
+
+_REFUSALS: Final[dict[str, str]] = profile.active().argument_parser["functional_refusals"]
+
 RUNNERS: Final[Mapping[str, Runner]] = {
+    **{name: _refusal(message) for name, message in _REFUSALS.items()},
+    "_is_functional_tensor": lambda receiver, parsed: False,
+    "_mirror_autograd_meta_to": lambda receiver, parsed: None,
     "numpy": _numpy,
     "__eq__": _eq,
     "map_": _map_,
@@ -211,12 +245,15 @@ RUNNERS: Final[Mapping[str, Runner]] = {
 """By the name of the C function."""
 
 WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
+    "_disable_functionalization": lambda receiver, args, kwargs: None,
     "tolist": _tolist,
     "bool_scalar": _bool,
     "invert": _invert,
     "apply_": _apply_,
     "const_data_ptr": lambda receiver, args, kwargs: receiver.data_ptr(),
     "has_names": lambda receiver, args, kwargs: False,
-    "integral_scalar": lambda receiver, args, kwargs: conversions.integer(receiver),
+    "integral_scalar": _scalar(conversions.integer, warns=False),
+    "float_scalar": _scalar(conversions.floating),
+    "complex_scalar": _scalar(conversions.complex_number),
 }
 """Methods that take their arguments as CPython hands them over."""

@@ -24,6 +24,9 @@ _FACTS: Final = profile.active().argument_parser
 _SCALAR_TYPES: Final[dict[str, str]] = _FACTS["scalar_type_names"]
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
 
+_UNSIGNED: Final[dict[str, str | None]] = _FACTS["unsigned_numbers"]
+_INT64_MAX: Final = (1 << 63) - 1
+
 _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 
 
@@ -44,8 +47,20 @@ def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call
     operator = operator_named(overload["out"] if writes else overload["base"])
     if overload.get("deprecated"):
         arguments = _deprecated_arguments(overload["call"], values, writes)
-        return Call(operator, _in_order(operator, arguments, receiver))
-    return Call(operator, _by_name(operator, values, receiver, writes))
+        return _checked(Call(operator, _in_order(operator, arguments, receiver)))
+    return _checked(Call(operator, _by_name(operator, values, receiver, writes)))
+
+
+def _checked(call: Call) -> Call:
+    """RuntimeError for an unsigned number that the release cannot hand on to Python."""
+    if not any(_UNSIGNED.values()):
+        return call
+    for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
+        kind = "Tensor" if "Tensor" in str(argument.type) else "Scalar"
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, int) and item > _INT64_MAX:
+                raise RuntimeError(_UNSIGNED[kind])
+    return call
 
 
 def _out_parameter(overload: Overload) -> str:

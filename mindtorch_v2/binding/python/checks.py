@@ -22,6 +22,7 @@ from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
 
 _SYMBOLIC_DEVICES: Final[bool] = profile.active().argument_parser["symbolic_devices"]
@@ -103,6 +104,11 @@ def is_int(value: Any) -> bool:
     if is_integer(value) or isinstance(value, SymInt):
         return True
     return _is_plain_scalar_tensor(value) and _is_integral(value.dtype, with_bool=False)
+
+
+def is_device_index(value: Any) -> bool:
+    """As any integer, of which fewer bits are kept."""
+    return is_int(value)
 
 
 def is_integer(value: object) -> bool:
@@ -223,7 +229,7 @@ def is_generator(value: object) -> bool:
 
 
 def is_storage(value: object) -> bool:
-    return isinstance(value, UntypedStorage)
+    return isinstance(value, (TypedStorage, UntypedStorage))
 
 
 def is_qscheme(value: object) -> bool:

@@ -28,6 +28,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.warn import warn_once
 
 _COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
@@ -73,13 +74,42 @@ def _moved(source: Any, device: Device, dtype: int, copy: bool) -> Any:
 
 def _from_sequence(data: Any, dtype: int, device: Device, infer: bool, pin_memory: bool) -> Any:
     """A tensor on the CPU, whatever the device, unless that has no memory at all."""
+    if isinstance(data, (TypedStorage, UntypedStorage)):
+        return _from_storage(data, dtype, infer, pin_memory)
     sizes = list(compute_sizes(data))
-    if isinstance(data, UntypedStorage):
-        sizes[0] //= BY_NUMBER[dtype].itemsize
     options = {"dtype": enum_value(infer_dtype(data)) if infer else dtype, "layout": _STRIDED}
     if device.type == "meta":
         return empty(sizes, device=device, **options)
     return empty(sizes, device=Device("cpu"), pin_memory=pin_memory, **options)
+
+
+def _from_storage(
+    data: TypedStorage | UntypedStorage, dtype: int, infer: bool, pin_memory: bool
+) -> Any:
+    """As from a sequence, none of whose items can be read without an operator.
+
+    C++ divides the length by the size of an element, typed or not.
+    """
+    if len(data) // BY_NUMBER[dtype].itemsize:
+        raise ValueError(f"could not determine the shape of object type '{type_name(data)}'")
+    if isinstance(data, TypedStorage):
+        kind = enum_value(data.dtype)
+        if not infer and kind != dtype:
+            raise RuntimeError(
+                f"Expected a Storage of type {CPP_NAMES[BY_NUMBER[dtype]]} or an UntypedStorage, "
+                f"but got {CPP_NAMES[data.dtype]}"
+            )
+        dtype = kind
+    return empty([0], dtype=dtype, layout=_STRIDED, device=data.device, pin_memory=pin_memory)
+
+
+def check_storage(storage: Any, tensor: Tensor, shown: str) -> None:
+    """RuntimeError for a storage of elements of another dtype, which is ``shown`` so."""
+    if isinstance(storage, TypedStorage) and storage.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"Expected a Storage of type {shown} or an UntypedStorage, but got type "
+            f"{CPP_NAMES[storage.dtype]} for argument 1 'storage'"
+        )
 
 
 def empty(size: list[Any], **options: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.binding.python.constructors import empty, new_from_data
+from mindtorch_v2.binding.python.constructors import check_storage, empty, new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, converted, type_text, value
@@ -63,7 +63,7 @@ def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     parsed = _parser(_DENSE).parse(None, args, kwargs)
     kind = parsed.signature.parameters[0].name
     if kind == "storage":
-        value(parsed, "storage")
+        check_storage(parsed.values[0], receiver, CPP_NAMES[receiver.dtype])
         return empty([], **_options(receiver))
     if kind == "cdata":
         raise NotImplementedError("mindtorch_v2 makes no tensor of an address")

@@ -46,6 +46,7 @@ SCALAR: Final = ParameterType("Number", checks.is_scalar)
 COMPLEX: Final = ParameterType("complex", checks.is_complex)
 DOUBLE: Final = ParameterType("float", checks.is_double)
 INT64: Final = ParameterType("int", checks.is_int)
+DEVICE_INDEX: Final = ParameterType("int", checks.is_device_index)
 SYM_INT: Final = ParameterType("int", checks.is_symbolic_int)
 INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
 SYM_INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
@@ -88,7 +89,7 @@ _TYPES: Final = {
     "MemoryFormat": MEMORY_FORMAT,
     "QScheme": QSCHEME,
     "Device": DEVICE,
-    "DeviceIndex": INT64,
+    "DeviceIndex": DEVICE_INDEX,
     "Stream": STREAM,
     "std::string": STRING,
     "c10::string_view": STRING,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
+from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -21,7 +22,7 @@ _HEAP_TYPE: Final = 1 << 9
 
 _NAMED_BY_MODULE: Final[tuple[type, ...]] = (
     *(Generator, Stream, UntypedStorage, TypedStorage),
-    type(Tensor),
+    *(TensorBase, type(Tensor)),
 )
 """Other classes of ours that stand for types which torch makes in C."""
 

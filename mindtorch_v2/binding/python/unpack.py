@@ -25,8 +25,10 @@ from mindtorch_v2.binding.python.parameter import Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -69,6 +71,11 @@ def unpack_long(value: Any) -> int:
     raise _overflow()
 
 
+def _device_index(value: Any) -> int:
+    """A ``DeviceIndex``, of which 8 bits are kept."""
+    return (unpack_long(value) + 128) % 256 - 128
+
+
 def _overflow() -> Exception:
     return _BUILTIN_ERRORS[_OVERFLOW["type"]](_OVERFLOW["message"])
 
@@ -88,12 +95,14 @@ def _symbolic_int(value: Any) -> Any:
         number = value.item()
         if isinstance(number, bool):
             raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
-        return number
+        return int(number)
     return unpack_long(value)
 
 
-def _unsigned_long(value: int) -> int:
+def _unsigned_long(value: Any) -> int:
     """``PyLong_AsUnsignedLongLong``, in CPython's words."""
+    if not isinstance(value, int):
+        raise TypeError("an integer is required")
     if value < 0:
         raise OverflowError("can't convert negative int to unsigned")
     if value > _UINT64_MAX:
@@ -104,11 +113,7 @@ def _unsigned_long(value: int) -> int:
 def _wide_int(value: Any) -> int:
     """An integer of a Scalar: signed, and else unsigned."""
     number = index(value)
-    if _INT64_MIN <= number <= _INT64_MAX:
-        return number
-    if not isinstance(value, int):
-        raise TypeError("an integer is required")
-    return _unsigned_long(number)
+    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(value)
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -165,10 +170,10 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
     """What was taken for one integer and is none to C++ that now wants a list.
 
     A release that does not look reads the number of elements off the object's memory: of a tensor
-    or most other objects that is nought, of an array it is an address.
+    or most other objects that is nought, of an array or what pybind11 made it is an address.
     """
     if not _TENSORS_FILL_LISTS:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or isinstance(type(value), pybind11_type):
             raise RuntimeError("std::bad_alloc")
         return []
     if isinstance(value, Tensor):
@@ -328,6 +333,12 @@ def _string(value: Any) -> str:
     return str(value)
 
 
+def _storage(value: Any) -> UntypedStorage:
+    """The bytes; the elements' type is for the caller to look at."""
+    untyped: UntypedStorage = value if isinstance(value, UntypedStorage) else value._untyped_storage
+    return untyped
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -337,11 +348,12 @@ _SINGLE: Final[Mapping[ParameterType, Callable[[Any], Any]]] = {
     types.COMPLEX: complex,
     types.DOUBLE: _double,
     types.INT64: unpack_long,
+    types.DEVICE_INDEX: _device_index,
     types.SYM_INT: _symbolic_int,
     types.DIMNAME: _dimname,
     types.GENERATOR: _same,
     types.BOOL: _same,
-    types.STORAGE: _same,
+    types.STORAGE: _storage,
     types.PYOBJECT: _same,
     types.SCALARTYPE: _dtype,
     types.LAYOUT: enum_value,
@@ -404,6 +416,7 @@ _DEFAULTS: Final[Mapping[ParameterType, Callable[[str, int], Any]]] = {
     types.SCALAR: _number_default,
     types.DOUBLE: lambda text, length: float(text),
     types.INT64: _int_default,
+    types.DEVICE_INDEX: _int_default,
     types.SYM_INT: _int_default,
     types.BOOL: lambda text, length: text in ("True", "true"),
     types.INT_LIST: _int_list_default,
