@@ -222,8 +222,9 @@ class _Methods:
     def refine_names(self: Any, *names: Any) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.refine_names, (self,), self, *names)
+        resolved = resolve_ellipsis(names, self.names, "refine_names")
         base: Any = super(Tensor, self)
-        return base.refine_names(resolve_ellipsis(names, self.names, "refine_names"))
+        return base.refine_names(resolved)
 
     def align_to(self: Any, *names: Any) -> Any:
         if has_torch_function((self,)):

@@ -42,6 +42,8 @@ WRONG_ONLY: Final[Mapping[str, str]] = MappingProxyType(
             "answers a count of references": "_use_count",
             "asks for hardware": "cuda xpu ipu mtia",
             "enters functionalization, and stays there": "_enable_functionalization",
+            "makes a functional tensor, or has others made": """
+                _to_functional_tensor _functionalize_enable_reapply_views""",
             "changes the object behind a tensor": "_fix_weakref",
         }.items()
         for name in names.split()

@@ -5,6 +5,7 @@ What is good is good for the parser: the call stops before a kernel could say mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
@@ -117,8 +118,11 @@ _MORE: Final = (
     "xp.per_tensor_symmetric",
 )
 
-ACCELERATORS: Final = frozenset(('"cuda"', 'xp.device("cuda:1")'))
-"""Devices that a binding looks for before it calls an operator."""
+ACCELERATORS: Final = re.compile(
+    r"""'?"cuda"|xp\.device\("cuda|(?:np\.u?int\d*\(|Number\()?\d[\d* +-]*\)?$"""
+)
+"""Devices that a binding looks for before it calls an operator: a number is an accelerator's,
+and what is said of it depends on the machine."""
 
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -128,10 +132,13 @@ _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What values of the common pool begin with that is no value here, and why."""
 
+_STORAGES: Final = re.compile(r"xp\.tensor\(.*\)\.(?:untyped_)?storage\(\)$")
+"""Storages that are read by operators of their own, whose calls are not the function's."""
+
 POOL: Final = tuple(
     value
     for value in dict.fromkeys((*VALUES, *CPU_TENSORS, *_MORE))
-    if value.lstrip("[(").partition("(")[0] not in _LEFT_OUT
+    if value.lstrip("[(").partition("(")[0] not in _LEFT_OUT and not _STORAGES.match(value)
 )
 
 _GOOD: Final[Mapping[str, str]] = MappingProxyType(
@@ -188,4 +195,4 @@ def pool(callee: Callee, name: str, position: int | None) -> tuple[str, ...]:
 
 @cache
 def _without_accelerators() -> tuple[str, ...]:
-    return tuple(value for value in POOL if value not in ACCELERATORS)
+    return tuple(value for value in POOL if not ACCELERATORS.match(value))

@@ -35,6 +35,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.warn import warn_once
 
 _SIGNATURES: Final = profile.active().signatures
 
@@ -77,6 +78,16 @@ class _Binding:
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         parsed = self._parser.parse(receiver, args, kwargs)
+        if parsed.warning is None:
+            return self._parsed(parsed, receiver, args, kwargs)
+        try:
+            return self._parsed(parsed, receiver, args, kwargs)
+        finally:
+            warn_once("check_deprecated", parsed.warning)
+
+    def _parsed(
+        self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         if parsed.overloaded:
             return self._overridden(parsed, receiver, args, kwargs)
         if self._written is not None and not is_stopping():

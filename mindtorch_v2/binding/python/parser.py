@@ -12,7 +12,6 @@ from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.invalid import invalid_arguments
 from mindtorch_v2.binding.python.signature import NoMatchError, Signature, Values, parse_signature
 from mindtorch_v2.torch_function import Overloaded
-from mindtorch_v2.warn import warn_once
 
 
 class Parsed(NamedTuple):
@@ -23,6 +22,8 @@ class Parsed(NamedTuple):
     chosen: int
     values: Values
     overloaded: Overloaded
+    warning: str | None = None
+    """What C++ warns of, which Python hears when the call is over (``PyWarningHandler``)."""
 
 
 class ArgParser:
@@ -46,9 +47,8 @@ class ArgParser:
                 if only:
                     raise no_match.complaint() from None
                 continue
-            if signature.deprecated:
-                self._warn(signature)
-            return Parsed(signature, index, values, overloaded)
+            warning = self._deprecation(signature) if signature.deprecated else None
+            return Parsed(signature, index, values, overloaded, warning)
         raise self._refusal(receiver, args, kwargs)
 
     def _refusal(self, receiver: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
@@ -71,9 +71,9 @@ class ArgParser:
     def _listed(self) -> list[str]:
         return [str(signature) for _, signature in self._declared if not signature.hidden]
 
-    def _warn(self, signature: Signature) -> None:
+    def _deprecation(self, signature: Signature) -> str:
         message = f"This overload of {signature.name} is deprecated:\n\t{signature.name}{signature}"
         if self._listed():
             message += "\nConsider using one of the following signatures instead:"
             message += "".join(f"\n\t{signature.name}{listed}" for listed in self._listed())
-        warn_once("check_deprecated", message)
+        return message

@@ -36,6 +36,8 @@ def name_of_type(cls: type) -> str:
     stored = tp_name(cls)
     if isinstance(cls, MadeInC):
         return stored
+    if "." in stored:
+        return stored
     if cls in _NAMED_BY_MODULE:
         return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":

@@ -278,12 +278,13 @@ def _dimname(value: Any) -> str:
         return "dimname::*"
     if not checks.is_string(value):
         raise type_error(f"expected None or string for Dimname but got {type_name(value)}")
-    name = _string(value)
+    name = _string(value).partition("\0")[0]  # C++ makes its symbol of a C string
     if not _is_identifier(name):
-        raise RuntimeError(
+        message = (
             "Invalid name: a valid identifier contains only digits, alphabetical characters, "
             f"and/or underscore and starts with a non-digit. got: '{name}'."
         )
+        raise RuntimeError(c_string(message))
     return f"dimname::{name}"
 
 
