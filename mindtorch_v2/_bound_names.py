@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from mindtorch_v2 import _tensor
+from mindtorch_v2 import _tensor, profile
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
@@ -30,6 +30,10 @@ def bind_methods() -> None:
         if name in vars(Tensor):
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
+    for name, kind in profile.active().signatures["names"]["torch._C.TensorBase"].items():
+        if kind == "getset_descriptor" and isinstance(vars(Tensor).get(name), property):
+            setattr(TensorBase, name, vars(Tensor)[name])
+            delattr(Tensor, name)
     _tensor.bind()
 
 

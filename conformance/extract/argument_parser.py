@@ -36,8 +36,10 @@ def extract() -> dict[str, Any]:
         "symbolic_devices": isinstance(
             refusal(lambda: torch.zeros(1, device=torch.SymInt(None))), AttributeError
         ),
+        "accelerator": accelerator(),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
         "copy_advice": copy_advice(),
+        "skips_slices_past_the_end": skips_slices_past_the_end(),
         "unsigned_numbers": unsigned_numbers(),
         "functional_refusals": functional_refusals(),
         **subclass_checks(),
@@ -63,6 +65,12 @@ def overrides_anywhere() -> bool:
         return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
     except TypeError:
         return False
+
+
+def skips_slices_past_the_end() -> bool:
+    """Whether a slice that ends past its dimension takes all of it without an operator."""
+    _, operator, *_ = bound(torch, STRIDED.__getitem__, (slice(0, len(STRIDED) + 1),))
+    return operator == "aten::alias"
 
 
 def unsigned_numbers() -> dict[str, str | None]:
@@ -131,6 +139,14 @@ def type_meta_name(dtype: torch.dtype) -> str:
     other = torch.empty(1, dtype=torch.int32 if dtype is not torch.int32 else torch.int64)
     message = str(refusal(lambda: other.set_(torch.empty(1, dtype=dtype))))
     return found(r"tensor of type (.+) to a tensor", message)
+
+
+def accelerator() -> str | None:
+    """The device that a number is the index of, whether the machine has one or not."""
+    try:
+        return str(torch._C._nn._parse_to(0)[0].type)
+    except RuntimeError:
+        return None
 
 
 def message_buffer() -> int | None:

@@ -6,9 +6,10 @@ Mirrors ``torch/csrc/Generator.cpp`` as far as operators take generators as argu
 from __future__ import annotations
 
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.made_in_c import MadeInC
 
 
-class Generator:
+class Generator(metaclass=MadeInC):
     """A generator on a device, the CPU if none is named."""
 
     __slots__ = ("__weakref__", "_device")

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import worded
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 
-class UntypedStorage:
+class UntypedStorage(metaclass=MadeInC):
     """A buffer of bytes on a device.  There is one object for it, however often it is asked for."""
 
     __slots__ = ("__weakref__", "_bytes", "_nbytes", "_resizable", "device")

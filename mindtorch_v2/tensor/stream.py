@@ -6,9 +6,10 @@ Mirrors ``torch/csrc/Stream.cpp`` as far as operators take streams as arguments.
 from __future__ import annotations
 
 from mindtorch_v2.tensor.device import NO_INDEX, Device
+from mindtorch_v2.tensor.made_in_c import MadeInC
 
 
-class Stream:
+class Stream(metaclass=MadeInC):
     """The default stream of a device, the CPU if none is named."""
 
     __slots__ = ("__weakref__", "_device", "_stream_id")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import new_from_data
@@ -30,6 +31,7 @@ from mindtorch_v2.torch_function import handle_torch_function
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
+_SKIPS_PAST_THE_END: Final[bool] = profile.active().argument_parser["skips_slices_past_the_end"]
 _INT64: Final = enum_value(DTYPES["int64"])
 _SSIZE_MAX: Final = (1 << 63) - 1
 _LEAST_SYM_INT: Final = -(1 << 62)
@@ -385,11 +387,17 @@ def _slice(
     start, stop, step = bounds
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
-    if may_skip and start == 0 and step == 1 and stop == tensor._sizes[dim]:
+    if may_skip and start == 0 and step == 1 and _takes_all(stop, tensor._sizes[dim]):
         return tensor
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )
+
+
+def _takes_all(stop: Any, size: int) -> bool:
+    if isinstance(stop, SymInt):
+        return False
+    return bool(stop >= size) if _SKIPS_PAST_THE_END else stop == size
 
 
 def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,22 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
-from mindtorch_v2.tensor.base import TensorBase
-from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.made_in_c import MadeInC
-from mindtorch_v2.tensor.storage import UntypedStorage
-from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
-
-_NAMED_BY_MODULE: Final[tuple[type, ...]] = (
-    *(Generator, Stream, UntypedStorage, TypedStorage),
-    *(TensorBase, type(Tensor)),
-)
-"""Other classes of ours that stand for types which torch makes in C."""
 
 
 def type_name(value: object) -> str:
@@ -38,8 +27,8 @@ def name_of_type(cls: type) -> str:
         return stored
     if "." in stored:
         return stored
-    if cls in _NAMED_BY_MODULE:
-        return f"{cls.__module__}.{stored}".replace("mindtorch_v2", "torch", 1)
+    if cls is type(Tensor):
+        return f"torch._C.{stored}"
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return stored
     return f"{cls.__module__}.{stored}"

@@ -314,7 +314,9 @@ def _device(value: Any) -> Device:
     if checks.is_integer(value):
         if unpack_long(value) < 0:
             raise RuntimeError("Device index must not be negative")
-        raise RuntimeError(_FACTS["no_accelerator"])
+        if _FACTS["accelerator"] is None:
+            raise RuntimeError(_FACTS["no_accelerator"])
+        return Device(f"{_FACTS['accelerator']}:{_device_index(value)}")
     if isinstance(value, SymInt):
         return _device(unpack_long(value))
     try:
