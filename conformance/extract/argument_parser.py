@@ -70,7 +70,7 @@ def overrides_anywhere() -> bool:
 def skips_slices_past_the_end() -> bool:
     """Whether a slice that ends past its dimension takes all of it without an operator."""
     _, operator, *_ = bound(torch, STRIDED.__getitem__, (slice(0, len(STRIDED) + 1),))
-    return operator == "aten::alias"
+    return bool(operator == "aten::alias")
 
 
 def unsigned_numbers() -> dict[str, str | None]:
