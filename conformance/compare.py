@@ -33,11 +33,6 @@ class Comparison:
     reason: str = ""
     """The ledger's reason, for a known mismatch."""
 
-    @property
-    def reproduce(self) -> str:
-        """The command that shows this case again, both sides."""
-        return f"nox -s reproduce -- {shell_quote(self.case.text)}"
-
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = {
             "case": self.case.to_json(),
@@ -57,11 +52,6 @@ class Comparison:
         return cls(
             Case.from_json(data["case"]), oracle, subject, data["verdict"], data.get("reason", "")
         )
-
-
-def shell_quote(text: str) -> str:
-    """``text`` as one word of a POSIX shell; line breaks and quotes included."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def compare(case: Case, oracle: Outcome, subject: Outcome) -> Comparison:

@@ -82,10 +82,7 @@ def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
     if hasattr(xp, "set_warn_always"):
         xp.set_warn_always(True)  # else what a case warns of depends on the cases before it
     helpers = {**HELPERS, "bound": partial(bound, xp)}
-    names = grammar.namespace(xp, vocabulary, helpers)
-    # Out of reach of the text, but C++ that imports a module looks for it in the caller's globals.
-    names["__builtins__"]["__import__"] = __import__
-    return names
+    return grammar.namespace(xp, vocabulary, helpers)
 
 
 def _run(parsed: grammar.ParsedCase, names: dict[str, Any], *, collect: bool = False) -> Outcome:

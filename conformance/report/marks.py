@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from conformance.compare import Comparison, Span, difference, shell_quote
+from conformance.case import Case
+from conformance.compare import Comparison, Span, difference
 from conformance.outcome import Outcome
 
 PieceKind = Literal["same", "only", "gap"]
@@ -67,12 +68,20 @@ def command(comparison: Comparison) -> str:
     A text with line breaks or hidden characters is quoted as ``$'…'``, which bash, zsh and
     ksh read back exactly; one that no command line can hold goes by its id.
     """
-    text = comparison.case.text
-    if text.isprintable():
-        return comparison.reproduce
-    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        return f"nox -s reproduce -- {shell_quote(visible(comparison.case.id))}"
-    return f"nox -s reproduce -- $'{''.join(map(_ansi_c, text))}'"
+    return f"nox -s reproduce -- {_argument(comparison.case)}"
+
+
+def _argument(case: Case) -> str:
+    if case.text.isprintable():
+        return shell_quote(case.text)
+    if "\0" in case.text or any("\ud800" <= char <= "\udfff" for char in case.text):
+        return shell_quote(visible(case.id))
+    return f"$'{''.join(map(_ansi_c, case.text))}'"
+
+
+def shell_quote(text: str) -> str:
+    """``text`` as one word of a POSIX shell; line breaks and quotes included."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def _ansi_c(char: str) -> str:

@@ -1,8 +1,6 @@
 """Values of the harness: cases, outcomes and comparisons, and what holds between outcomes."""
 
 import json
-import shlex
-import subprocess
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.case import ID_DIGITS, Case
-from conformance.compare import AreaCounts, Comparison, compare, difference, shell_quote
+from conformance.compare import AreaCounts, Comparison, compare, difference
 from conformance.outcome import Kind, Outcome
 
 CASE = Case("keys", "DispatchKey |", "xp._C.DispatchKey.CPU")
@@ -202,24 +200,6 @@ def test_a_comparison_comes_back_from_json_as_it_was(comparison: Comparison) -> 
 def test_a_comparisons_json_holds_the_subjects_outcome_only_where_it_differs() -> None:
     assert "subject" not in compare(CASE, RETURNED, RETURNED).to_json()
     assert "subject" in compare(CASE, RETURNED, RAISED).to_json()
-
-
-def test_a_comparison_is_reproduced_by_the_cases_text() -> None:
-    case = replace(CASE, text="a = 'x'\na")
-    command = compare(case, RETURNED, RAISED).reproduce
-    assert shlex.split(command) == ["nox", "-s", "reproduce", "--", "a = 'x'\na"]
-
-
-@patient
-@given(st.text())
-def test_a_quoted_text_is_one_word_of_a_shell(text: str) -> None:
-    assert shlex.split(shell_quote(text)) == [text]
-
-
-def test_a_shell_takes_a_quoted_text_as_it_is() -> None:
-    text = "a = \"$HOME\" + '`id`' + '\\n' * 2 # !! \\\n\t'é€' "
-    command = f"printf %s {shell_quote(text)}"
-    assert subprocess.run(["sh", "-c", command], capture_output=True).stdout.decode() == text
 
 
 # Differences ------------------------------------------------------------------------------------
