@@ -30,6 +30,7 @@ from conformance.compare import Comparison, compare
 from conformance.ledger import LEDGER_FILE, Entry, Ledger
 from conformance.outcome import Outcome
 from conformance.report import Facts, Run, json_report
+from conformance.report.marks import command
 
 ROOT = Path(__file__).parents[2]
 SEED = "12345"
@@ -217,7 +218,7 @@ def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
         assert comparison.case.id in printed
         assert f"PyTorch 2.4.1: raised ValueError: not a key: {number}" in printed
         assert f"imitation: raised ValueError: not key: {number}" in printed
-        assert f"reproduce: {comparison.reproduce}" in printed
+        assert f"reproduce: {command(comparison)}" in printed
     assert "imitation differs from PyTorch 2.4.1 in 3 of 6 cases" in printed
 
 
