@@ -12,18 +12,17 @@ from typing import Any, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
+from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
-from mindtorch_v2.dispatch.calls import Target, at_highest, keyset_of, resolve
+from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.key import key_name
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
-from mindtorch_v2.dispatch.tls import apply_masks
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
 from mindtorch_v2.tensor.tensor import Tensor
@@ -31,6 +30,11 @@ from mindtorch_v2.tensor.tensor import Tensor
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
 _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
 _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
+
+
+_DISPATCH_TYPES: Final = frozenset(
+    ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
+)
 
 
 def parse_printed(text: str) -> FunctionSchema:
@@ -70,6 +74,24 @@ class Operator:
     def schema(self) -> FunctionSchema:
         return self.binder.schema
 
+    @cached_property
+    def dispatch_arguments(self) -> tuple[int, ...]:
+        """The positions of the arguments whose keys count: tensors and lists of them, perhaps
+        none (``DispatchKeyExtractor::makeBitsetForDispatchArgs``)."""
+        return tuple(
+            position
+            for position, argument in enumerate(self.schema.arguments)
+            if str(argument.type) in _DISPATCH_TYPES
+        )
+
+    @property
+    def entry(self) -> OperatorEntry:
+        """NotImplementedError for an operator that the dispatcher does not know."""
+        entry = DISPATCHER.find(self.canonical)
+        if entry is None:
+            raise NotImplementedError(f"mindtorch_v2 does not run {self.full_name} yet")
+        return entry
+
     @property
     def full_name(self) -> str:
         """``aten::add.Tensor``, as the user typed it."""
@@ -105,30 +127,46 @@ class Call(NamedTuple):
         """
         if is_stopping():
             raise Stopped(self)
-        return self.run_with(apply_masks(keyset_of(self.stack, _keys_of)))
-
-    def run_with(self, keyset: int) -> Any:
-        """The same, with a keyset whose masks are applied."""
-        return self._run_at(resolve(self._entry(), keyset))
+        entry = self.operator.entry
+        return self._run_at(entry, resolve(entry, self.keys()))
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if is_stopping():
             raise Stopped(self)
-        return self._run_at(at_highest(self._entry(), keyset))
+        entry = self.operator.entry
+        return self._run_at(entry, at_highest(entry, keyset))
 
-    def _entry(self) -> OperatorEntry:
-        entry = DISPATCHER.find(self.operator.canonical)
-        if entry is None:
-            raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
-        return entry
+    def run_at_key(self, key: int) -> Any:
+        """The kernel registered for exactly this key, or the key's fallback."""
+        if is_stopping():
+            raise Stopped(self)
+        entry = self.operator.entry
+        target = at_key(entry, key, self.keys())
+        if target is None:
+            raise NotImplementedError(
+                f"{self.operator.full_name} has no kernel at {key_name(key)}, and PyTorch would "
+                "read a null pointer"
+            )
+        return self._run_at(entry, target)
 
-    def _run_at(self, target: Target) -> Any:
-        entry = self._entry()
-        if target.kernel.function is not None:
-            return call_python(target.kernel, target.keyset, self)
-        if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
-            return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+    def keys(self) -> int:
+        """The keys of all tensors among the arguments that are declared as tensors."""
+        mask = 0
+        for position in self.operator.dispatch_arguments:
+            value = self.stack[position]
+            for each in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(each, Tensor):
+                    mask |= each._keys
+        return mask
+
+    def _run_at(self, entry: OperatorEntry, target: Target) -> Any:
+        kernel = target.kernel
+        if kernel.function is not None:
+            return call_python(kernel, target.keyset, self)
+        fallback = FALLBACKS.get(target.key)
+        if fallback is not None and kernel is entry.fallback_at(target.key):
+            return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
@@ -137,14 +175,6 @@ class Call(NamedTuple):
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""
         return python_arguments(self.operator.schema, self.stack)
-
-
-def _keys_of(value: Any) -> int | None:
-    return value._keys if isinstance(value, Tensor) else None
-
-
-_AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
-"""``c10::after_autograd_keyset``."""
 
 
 class Packet:
