@@ -90,9 +90,13 @@ def prepare(name: str) -> ModuleType:
     """Import a torch-like module for cases.
 
     Warnings that are shown once per process would come or not depending on which cases ran
-    before, so both sides are asked to warn every time.
+    before, so both sides are asked to warn every time.  And what a module reads when it is first
+    asked for an operator, every fork of a worker would read anew, so it is asked here.
     """
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
         module.set_warn_always(True)
+    if hasattr(module, "_C"):
+        module._C._dispatch_dump_table("aten::relu")
+        module._C._jit_get_operation("aten::relu")
     return module

@@ -25,6 +25,7 @@ from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
@@ -32,9 +33,15 @@ _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions[
 _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
 
 
-_DISPATCH_TYPES: Final = frozenset(
-    ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
-)
+_UNDEFINED_TENSOR: Final = tensor_keyset(0, inference=False)
+"""The keys of what None is where a tensor is declared (``UndefinedTensorImpl``)."""
+_DISPATCH_TYPES: Final = {
+    "Tensor": _UNDEFINED_TENSOR,
+    "Optional[Tensor]": 0,
+    "List[Tensor]": 0,
+    "List[Optional[Tensor]]": 0,
+}
+"""The types whose keys count, to the keys of None in an argument of that type."""
 
 
 def parse_printed(text: str) -> FunctionSchema:
@@ -75,11 +82,14 @@ class Operator:
         return self.binder.schema
 
     @cached_property
-    def dispatch_arguments(self) -> tuple[int, ...]:
-        """The positions of the arguments whose keys count: tensors and lists of them, perhaps
-        none (``DispatchKeyExtractor::makeBitsetForDispatchArgs``)."""
+    def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
+        """The positions of the arguments whose keys count, and the keys of None there.
+
+        Tensors and lists of them count, perhaps optional ones
+        (``DispatchKeyExtractor::makeBitsetForDispatchArgs``).
+        """
         return tuple(
-            position
+            (position, _DISPATCH_TYPES[str(argument.type)])
             for position, argument in enumerate(self.schema.arguments)
             if str(argument.type) in _DISPATCH_TYPES
         )
@@ -153,11 +163,10 @@ class Call(NamedTuple):
     def keys(self) -> int:
         """The keys of all tensors among the arguments that are declared as tensors."""
         mask = 0
-        for position in self.operator.dispatch_arguments:
+        for position, none in self.operator.dispatch_arguments:
             value = self.stack[position]
             for each in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(each, Tensor):
-                    mask |= each._keys
+                mask |= each._keys if isinstance(each, Tensor) else none
         return mask
 
     def _run_at(self, entry: OperatorEntry, target: Target) -> Any:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mindtorch_v2 import messages
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id, table_key
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.tls import apply_masks
-from mindtorch_v2.messages import internal_assert
 
 
 class Target(NamedTuple):
@@ -32,7 +32,7 @@ def resolve(entry: OperatorEntry, keys: int) -> Target:
 
 def effective_keys(entry: OperatorEntry, keys: int) -> int:
     """``getDispatchKeySetBoxed``: the keys among which the highest is called."""
-    return entry.table.non_fallthrough(apply_masks(keys))
+    return entry.table.non_fallthrough(apply_masks(keys), keys)
 
 
 def at_highest(entry: OperatorEntry, keyset: int) -> Target:
@@ -63,19 +63,13 @@ def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
     """``kernel``, unless its only purpose is to say why there is none: RuntimeError."""
     if kernel is AMBIGUOUS_AUTOGRAD_OTHER:
         raise RuntimeError(
-            f"{entry.name} has kernels registered to both CompositeImplicitAutograd and a backend "
-            "mapped to AutogradOther. This makes the backend kernel unreachable; the dispatcher "
-            "will always prefer the CompositeImplicitAutograd lowering (see Note [Ambiguity in "
-            "AutogradOther kernel]). If you want to override CompositeImplicitAutograd, please "
-            "open an issue to request a dedicated Autograd dispatch key for the backend.\\nIf you "
-            "only want to run inference instead of training, in C++, add "
-            "`c10::InferenceMode mode;` before model.forward(); in Python, use "
-            "`torch.inference_mode()` as a context manager (see "
-            "https://pytorch.org/docs/stable/generated/torch.inference_mode.html)."
+            f"{messages.internal_assert('0', 'ambiguous_autogradother_kernel')}"
+            f"{entry.name} {messages.AMBIGUOUS_AUTOGRAD_OTHER}\n"
+            f"Canonical state\n~~~~~~~~~~~\n{entry.dump_state()}\n\n"
         )
     if kernel.is_fallthrough:
         raise RuntimeError(
-            internal_assert("0", "fallthrough_kernel")
+            messages.internal_assert("0", "fallthrough_kernel")
             + "fallthrough_kernel was executed but it should have been short-circuited by the "
             "dispatcher. This could occur if you registered a fallthrough kernel as a override "
             "for a specific operator (as opposed to a backend fallback); this is NOT currently "

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.kernel import MISSING, Kernel
 from mindtorch_v2.dispatch.key import (
     BACKEND_ORDER,
@@ -42,6 +43,9 @@ from mindtorch_v2.dispatch.keyset import (
 
 NUM_RUNTIME_ENTRIES: Final = NUM_FUNCTIONALITY_KEYS + len(BLOCKS) * (NUM_BACKENDS - 1)
 """Places of torch's row (``c10::num_runtime_entries``): Undefined's is the first."""
+
+
+_BY_MASKED_BACKEND: Final = profile.active().keys.fallthrough_by_masked_backend
 
 
 class FunctionalityOffsetAndMask(NamedTuple):
@@ -135,10 +139,10 @@ class DispatchTable(Mapping[int, Kernel]):
                 mask = difference(mask, functionality_bit(functionality))
         return mask
 
-    def non_fallthrough(self, mask: int) -> int:
-        """A call's keys without those that the operator passes over.
+    def non_fallthrough(self, mask: int, keys: int) -> int:
+        """``mask``, which is ``keys`` as the thread has masked them, without what is passed over.
 
-        Which these are depends on the highest backend; the first stands in where there is none.
+        That depends on the highest backend; the first stands in where there is none.
         """
-        backend = highest_backend_bit(mask) or BACKEND_ORDER[0]
+        backend = highest_backend_bit(mask if _BY_MASKED_BACKEND else keys) or BACKEND_ORDER[0]
         return intersection(mask, self.non_fallthrough_keys_per_backend[backend])
