@@ -42,6 +42,10 @@ WORDS: dict[str, Callable[[], object]] = {
     "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
     "zeros of a negative size": lambda: torch.zeros(-1),
     "allocate less than nothing": lambda: torch.UntypedStorage(-1),
+    "cat of nothing": lambda: torch.cat([]),
+    "cat into a narrower dtype": lambda: torch.cat(
+        [torch.empty(1)], out=torch.empty(1, dtype=torch.int32)
+    ),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -89,6 +93,7 @@ def extract() -> dict[str, Any]:
         return {
             "cpp_names": {short(dtype): cpp_name(dtype) for dtype in dtypes()},
             "c_types": {short(dtype): c_type(dtype) for dtype in dtypes()},
+            "type_meta_names": {short(dtype): type_meta_name(dtype) for dtype in dtypes()},
             "refusals": {name: refusals(call) for name, call in KERNELS.items()},
             **promotions(),
             "words": {name: list(refusal(call)) for name, call in WORDS.items()},
@@ -126,6 +131,13 @@ def cpp_name(dtype: torch.dtype) -> str:
     """The name in ``c10::ScalarType``, which messages of kernels show."""
     _, message = refusal(lambda: torch.ones(1, dtype=other_than(dtype)).dot(made(dtype)))
     return message.rpartition(" ")[2]
+
+
+def type_meta_name(dtype: torch.dtype) -> str:
+    """How ``caffe2::TypeMeta`` prints, as messages about ``out=`` show it."""
+    matrix, out = torch.empty(1, 1, dtype=other_than(dtype)), made(dtype)
+    _, message = refusal(lambda: torch.tril(matrix, out=out))
+    return message.rpartition("but got ")[2].removesuffix(" instead")
 
 
 def c_type(dtype: torch.dtype) -> str | None:

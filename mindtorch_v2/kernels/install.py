@@ -6,6 +6,8 @@ from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
     autograd,
     composite_views,
+    joining,
+    rearranging,
     reshaping,
     rows,
     view_dtype,
@@ -18,6 +20,8 @@ __all__ = [
     "autograd",
     "binary",
     "composite_views",
+    "joining",
+    "rearranging",
     "reshaping",
     "view_dtype",
     "views",

@@ -23,6 +23,10 @@ C_TYPES: Final[dict[DType, str | None]] = {
     DTYPES[name]: c_type for name, c_type in _FACTS["c_types"].items()
 }
 """The C++ types of elements, as messages of number conversions show them."""
+TYPE_META_NAMES: Final[dict[DType, str]] = {
+    DTYPES[name]: text for name, text in _FACTS["type_meta_names"].items()
+}
+"""How ``caffe2::TypeMeta`` prints."""
 FINFO: Final[dict[DType, dict[str, Any]]] = {
     DTYPES[name]: limits for name, limits in _FACTS["finfo"].items()
 }
