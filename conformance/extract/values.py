@@ -46,6 +46,15 @@ WORDS: dict[str, Callable[[], object]] = {
     "cat into a narrower dtype": lambda: torch.cat(
         [torch.empty(1)], out=torch.empty(1, dtype=torch.int32)
     ),
+    "gather by floats": lambda: torch.ones(1).gather(0, torch.ones(1)),
+    "scatter by floats": lambda: torch.ones(1).scatter(0, torch.ones(1), 1),
+    "gather with a large index": lambda: torch.ones(1, 1).gather(0, torch.zeros(1, 2).long()),
+    "scatter a number with a large index": lambda: (
+        torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), 1)
+    ),
+    "scatter with a large index": lambda: (
+        torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), torch.ones(3, 3))
+    ),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -81,6 +90,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "in-place views on meta assert their dimensions": lambda: (
         refusal(lambda: torch.empty(1, device="meta").unsqueeze_(9))[0] == "AssertionError"
+    ),
+    "gather takes int32": lambda: (
+        not refused(lambda: torch.ones(1).gather(0, torch.zeros(1, dtype=torch.int32)))
     ),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }

@@ -6,6 +6,8 @@ from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
     autograd,
     composite_views,
+    gathering,
+    indexing,
     joining,
     rearranging,
     reshaping,
@@ -20,6 +22,8 @@ __all__ = [
     "autograd",
     "binary",
     "composite_views",
+    "gathering",
+    "indexing",
     "joining",
     "rearranging",
     "reshaping",

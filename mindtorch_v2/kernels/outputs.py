@@ -76,8 +76,8 @@ def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: De
     """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {TYPE_META_NAMES[tensor._dtype]} and output tensor "
-            f"dtype {TYPE_META_NAMES[dtype]} should match"
+            f"Bad in-place call: input tensor dtype {TYPE_META_NAMES[tensor._dtype]} and output "
+            f"tensor dtype {TYPE_META_NAMES[dtype]} should match"
         )
     if tensor._device != device:
         raise RuntimeError(

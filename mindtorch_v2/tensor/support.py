@@ -7,6 +7,7 @@ own list of dtypes.
 from __future__ import annotations
 
 import builtins
+import re
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -72,8 +73,9 @@ def takes(kernel: str, dtype: DType) -> bool:
 def worded(subject: str, **words: str) -> Exception:
     """The exception with which this release says something, some words of it replaced."""
     error, message = _FACTS["words"][subject]
-    for word, replacement in words.items():
-        message = message.replace(word, replacement)
+    if words:  # all at once: what is put in may look like another word
+        pattern = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+        message = re.sub(pattern, lambda found: words[found[0]], message)
     return exception_of(error, message)
 
 
