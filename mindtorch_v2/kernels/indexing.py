@@ -64,7 +64,7 @@ class AdvancedIndex:
     def shape(self) -> tuple[int, ...]:
         return tuple(self.restrided._sizes)
 
-    def places(self) -> tuple[Array | slice, ...]:
+    def places(self) -> tuple[Any, ...]:
         """NumPy\'s index for the elements; IndexError for one that is out of bounds."""
         found: list[Array | slice] = []
         count = 0

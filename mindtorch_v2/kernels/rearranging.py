@@ -54,7 +54,7 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
     strides = dense_strides_like(self._sizes, self._strides)
     output = new_tensor(self._sizes, self._dtype, self._device, strides)
     if not output.is_meta:
-        store(output, np.flip(value_array(self), [dim for dim in flipped if self._sizes]))
+        store(output, np.flip(value_array(self), flipped if self._sizes else ()))
     return output
 
 
