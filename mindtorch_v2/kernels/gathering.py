@@ -155,7 +155,7 @@ def _scatter_into(
 ) -> None:
     places = _along(value_array(index))
     _check_bounds(places, dim, target.shape[dim])
-    grid = list(np.indices(places.shape, sparse=True))
+    grid: list[Array] = list(np.indices(places.shape, sparse=True))
     grid[dim] = places
     if isinstance(source, Tensor):
         values = _along(value_array(source))[tuple(slice(0, size) for size in places.shape)]
