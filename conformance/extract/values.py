@@ -27,6 +27,8 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "convert_to": lambda dtype: torch.ones(1, dtype=other_than(dtype)).to(dtype),
     "arange": lambda dtype: torch.arange(3, dtype=dtype),
     "eye": lambda dtype: torch.eye(2, dtype=dtype),
+    "sort": lambda dtype: made(dtype, 2).sort(),
+    "topk": lambda dtype: made(dtype, 2).topk(1),
     "numpy": lambda dtype: made(dtype).numpy(),
     "storage": lambda dtype: repr(made(dtype).storage()),
     "set_default_dtype": lambda dtype: set_default(dtype),
@@ -127,8 +129,8 @@ def other_than(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if is_f32(dtype) else torch.float32
 
 
-def made(dtype: torch.dtype) -> torch.Tensor:
-    return torch.from_numpy(np.zeros(dtype.itemsize, np.uint8)).view(dtype)
+def made(dtype: torch.dtype, count: int = 1) -> torch.Tensor:
+    return torch.from_numpy(np.zeros(count * dtype.itemsize, np.uint8)).view(dtype)
 
 
 def set_default(dtype: torch.dtype) -> None:
