@@ -171,6 +171,11 @@ class Call(NamedTuple):
 
     def _run_at(self, entry: OperatorEntry, target: Target) -> Any:
         kernel = target.kernel
+        if kernel.is_native:
+            assert kernel.function is not None
+            if kernel.with_keyset:
+                return kernel.function(self.operator, target.keyset, *self.stack)
+            return kernel.function(*self.stack)
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         fallback = FALLBACKS.get(target.key)
