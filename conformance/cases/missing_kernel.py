@@ -9,8 +9,9 @@ operators too, which PyTorch does not take back as it found them: these run in a
 Left out, because PyTorch reads a null pointer there and dies: a key without kernel and fallback
 called by ``_op_dk``, the key FuncTorchDynamicLayerBackMode outside of a transform, the key Tracer
 outside of tracing.  The key Python belongs to the area of modes.  Tensors that are lazily
-conjugated, negated or zero are called only under guards beneath which PyTorch can copy them.  Warnings are not compared: which of
-them a kernel gives on its way to a tensor is a matter of the kernels.
+conjugated, negated or zero are called only under guards beneath which PyTorch can copy them.
+Warnings are not compared: which of them a kernel gives on its way to a tensor is a matter of the
+kernels.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import missing_kernel_operators
 from conformance.cases.missing_kernel_pools import (
     ALIASES,
     ANSWERS,
@@ -32,7 +34,6 @@ from conformance.cases.missing_kernel_pools import (
     END,
     GUARDS,
     INCLUDED,
-    KEYS,
     LAZY,
     PRELUDE,
     PRINTED,
@@ -150,23 +151,24 @@ def _every_fallthrough(profile: Profile) -> Iterator[Text]:
     for one, other in zip(keys, (*keys[7:], *keys[:7]), strict=True):
         for tensor in TENSORS:
             registered = [fallthrough(one), impl("CPU", "args[0]")]
-            calls = ["xp.ops.t.OPERATOR(x, y)", "xp.ops.t.OPERATOR(y, y)", "xp.ops.t.OPERATOR(x, x)"]
+            calls = [f"xp.ops.t.OPERATOR({given})" for given in ("x, y", "y, y", "x, x")]
             masked = [under(f"C._IncludeDispatchKeyGuard(K.{key})", calls[0]) for key in BELOW]
-            steps = [define("OPERATOR(Tensor x, Tensor y) -> Tensor"), *registered, *calls, *masked]
-            yield "fallthrough", program([*steps, fallthrough(other), *calls], (tensor, "o"))
+            steps = [*registered, *calls, *masked, fallthrough(other), *calls]
+            schema = define("OPERATOR(Tensor x, Tensor y) -> Tensor")
+            yield "fallthrough", program([schema, *steps], (tensor, "o"))
 
 
 def _every_fallback(profile: Profile) -> Iterator[Text]:
     """A fallback in Python, or a fallthrough, for every operator."""
+    schema = define("OPERATOR(Tensor x) -> Tensor")
     for key, tensor in product(_registered(profile), TENSORS[:4]):
+        made = [f"w.fallback_fallthrough({key!r})"]
         if _has_fallbacks(profile):
             for with_keyset in (False, True):
-                made = fallback(key, "args[-1]", with_keyset=with_keyset)
-                called = [*ways("x"), under(f"C._IncludeDispatchKeyGuard({key!r})", "xp.ops.t.OPERATOR(x)")]
-                steps = [define("OPERATOR(Tensor x) -> Tensor"), made, *called]
-                yield "fallback", program(steps, (tensor, "None"))
-        steps = [define("OPERATOR(Tensor x) -> Tensor"), f"w.fallback_fallthrough({key!r})", *ways("x")]
-        yield "fallback", program(steps, (tensor, "None"))
+                made.append(fallback(key, "args[-1]", with_keyset=with_keyset))
+        masked = under(f"C._IncludeDispatchKeyGuard({key!r})", "xp.ops.t.OPERATOR(x)")
+        for each in made:
+            yield "fallback", program([schema, each, *ways("x"), masked], (tensor, "None"))
 
 
 def _has_fallbacks(profile: Profile) -> bool:
@@ -237,8 +239,8 @@ def _again(profile: Profile, pick: Pick, key: str, redispatch: bool) -> str:
         below = f"C._dispatch_keyset_full_after(C._parse_dispatch_key({key!r}))"
         return f"xp.ops.t.OPERATOR.default.redispatch(ks & {below}, *args)"
     exclude = f"C._ExcludeDispatchKeyGuard(C.DispatchKeySet(K.{key}))"
-    call = pick(["xp.ops.t.OPERATOR(*args)", "xp.ops.t.OPERATOR.default(*args)", "xp.ops.t.OPERATOR.default._op(*args)"])
-    return under(exclude, call)
+    way = pick(["", ".default", ".default._op"])
+    return under(exclude, f"xp.ops.t.OPERATOR{way}(*args)")
 
 
 def _seeded(profile: Profile, rounds: int, *, fallbacks: bool) -> Iterator[Text]:
@@ -271,6 +273,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _every_answer(profile)
     yield from _every_way(profile)
     yield from _every_fallthrough(profile)
+    yield from missing_kernel_operators.texts(profile)
     yield from _seeded(profile, ROUNDS, fallbacks=False)
 
 

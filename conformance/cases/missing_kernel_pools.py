@@ -66,7 +66,9 @@ SCHEMAS: Final[dict[str, tuple[str, ...]]] = {
     "OPERATOR(Generator? g=None, Tensor? x=None) -> bool": ("", "None, x", "x=y"),
     "OPERATOR(Tensor x, Tensor(b!) y, Tensor(c) z) -> Tensor": ("x, y, o", "y, o, x"),
     "OPERATOR(Tensor x, Tensor(b!) y, Tensor(c!) z) -> ()": ("o, x, y", "y, x, x", "x, y, o"),
-    "OPERATOR(Tensor x, *, Tensor(a!) p, Tensor(b!) q) -> (Tensor(a!), Tensor(b!))": ("o, p=x, q=y",),
+    "OPERATOR(Tensor x, *, Tensor(a!) p, Tensor(b!) q) -> (Tensor(a!), Tensor(b!))": (
+        "o, p=x, q=y",
+    ),
 }
 """Schemas, and the arguments with which each is called."""
 

@@ -15,6 +15,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
+    BACKEND_MASK,
     full_after,
     intersection,
     mask_of,
@@ -23,7 +24,6 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.copying import copy_values
-from mindtorch_v2.tensor.factories import zeros
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def _named_not_supported(call: Call, keyset: int) -> Any:
 
 
 def _all() -> Iterator[tuple[int, Fallback]]:
-    for key in runtime_keys(AUTOGRAD_KEYS | tls.BACKEND_MASK):
+    for key in runtime_keys(AUTOGRAD_KEYS | BACKEND_MASK):
         yield key, basic_autograd_not_implemented
     yield DispatchKey.Conjugate, _math_bit(DispatchKey.Conjugate, "conjugate", Tensor._is_conj)
     yield DispatchKey.Negative, _math_bit(DispatchKey.Negative, "negation", Tensor._is_neg)

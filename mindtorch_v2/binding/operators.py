@@ -138,14 +138,14 @@ class Call(NamedTuple):
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
-        return self._run_at(entry, resolve(entry, self.keys()))
+        return self.run_at(resolve(entry, self.keys(), self.operator.full_name))
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
-        return self._run_at(entry, at_highest(entry, keyset))
+        return self.run_at(at_highest(entry, keyset, self.operator.full_name))
 
     def run_at_key(self, key: int) -> Any:
         """The kernel registered for exactly this key, or the key's fallback."""
@@ -158,7 +158,7 @@ class Call(NamedTuple):
                 f"{self.operator.full_name} has no kernel at {key_name(key)}, and PyTorch would "
                 "read a null pointer"
             )
-        return self._run_at(entry, target)
+        return self.run_at(target)
 
     def keys(self) -> int:
         """The keys of all tensors among the arguments that are declared as tensors."""
@@ -169,7 +169,8 @@ class Call(NamedTuple):
                 mask |= each._keys if isinstance(each, Tensor) else none
         return mask
 
-    def _run_at(self, entry: OperatorEntry, target: Target) -> Any:
+    def run_at(self, target: Target) -> Any:
+        """What the target's kernel answers."""
         kernel = target.kernel
         if kernel.is_native:
             assert kernel.function is not None
@@ -179,7 +180,7 @@ class Call(NamedTuple):
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         fallback = FALLBACKS.get(target.key)
-        if fallback is not None and kernel is entry.fallback_at(target.key):
+        if fallback is not None and kernel is DISPATCHER.fallback(target.key):
             return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "

@@ -63,9 +63,7 @@ def returned(operator: Operator, answer: Any) -> Any:
             )
         return None
     if not isinstance(answer, Sequence):
-        raise TypeError(
-            f"Object of type '{type_name(answer)}' is not an instance of 'sequence'"
-        )
+        raise TypeError(f"Object of type '{type_name(answer)}' is not an instance of 'sequence'")
     values = [_converted(*pair) for pair in zip(expected, answer, strict=False)]
     if len(values) <= 1:
         return values[0] if values else None

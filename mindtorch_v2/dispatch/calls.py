@@ -24,10 +24,10 @@ class Target(NamedTuple):
     kernel: Kernel
 
 
-def resolve(entry: OperatorEntry, keys: int) -> Target:
+def resolve(entry: OperatorEntry, keys: int, name: str = "") -> Target:
     """The kernel of a call whose arguments have these keys: at the highest key that is left with
     the thread's masks and without the operator's fallthroughs."""
-    return at_highest(entry, effective_keys(entry, keys))
+    return at_highest(entry, effective_keys(entry, keys), name)
 
 
 def effective_keys(entry: OperatorEntry, keys: int) -> int:
@@ -35,15 +35,16 @@ def effective_keys(entry: OperatorEntry, keys: int) -> int:
     return entry.table.non_fallthrough(apply_masks(keys), keys)
 
 
-def at_highest(entry: OperatorEntry, keyset: int) -> Target:
+def at_highest(entry: OperatorEntry, keyset: int, name: str = "") -> Target:
     """The kernel at the highest key of a keyset, with nothing masked and nothing passed over.
 
     NotImplementedError in torch's words if there is none, RuntimeError if two are as good.
+    ``name`` is what the user called the operator, an alias perhaps.
     """
     kernel = entry.table.lookup(keyset)
     key = highest_priority_type_id(keyset)
     if kernel is MISSING:
-        raise missing_kernel(entry, key)
+        raise missing_kernel(entry, key, name or entry.name)
     return Target(keyset, table_key(key), runnable(entry, kernel))
 
 
@@ -79,7 +80,7 @@ def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
     return kernel
 
 
-def missing_kernel(entry: OperatorEntry, key: int) -> NotImplementedError:
+def missing_kernel(entry: OperatorEntry, key: int, name: str) -> NotImplementedError:
     """What torch says of a call that goes to a key without kernel (``reportError``).
 
     RuntimeError is raised where the table is not what the registrations make of it.
@@ -89,15 +90,15 @@ def missing_kernel(entry: OperatorEntry, key: int) -> NotImplementedError:
     if key == DispatchKey.Undefined:
         return NotImplementedError(
             "There were no tensor arguments to this function (e.g., you passed an empty list of "
-            f"Tensors), but no fallback function is registered for schema {entry.name}.  This "
+            f"Tensors), but no fallback function is registered for schema {name}.  This "
             "usually means that this function requires a non-empty list of Tensors, or that you "
             "(the operator writer) forgot to register a fallback function.  Available functions "
             f"are {available}"
         )
     return NotImplementedError(
-        f"Could not run '{entry.name}' with arguments from the '{key_name(key)}' backend. This "
+        f"Could not run '{name}' with arguments from the '{key_name(key)}' backend. This "
         "could be because the operator doesn't exist for this backend, or was omitted during the "
         "selective/custom build process (if using custom build). If you are a Facebook employee "
         "using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible "
-        f"resolutions. '{entry.name}' is only available for these backends: {available}"
+        f"resolutions. '{name}' is only available for these backends: {available}"
     )
