@@ -41,11 +41,10 @@ def at_highest(entry: OperatorEntry, keyset: int, name: str = "") -> Target:
     NotImplementedError in torch's words if there is none, RuntimeError if two are as good.
     ``name`` is what the user called the operator, an alias perhaps.
     """
-    kernel = entry.table.lookup(keyset)
-    key = highest_priority_type_id(keyset)
+    key, kernel = entry.table.lookup(keyset)
     if kernel is MISSING:
-        raise missing_kernel(entry, key, name or entry.name)
-    return Target(keyset, table_key(key), runnable(entry, kernel))
+        raise missing_kernel(entry, highest_priority_type_id(keyset), name or entry.name)
+    return Target(keyset, key, runnable(entry, kernel))
 
 
 def at_key(entry: OperatorEntry, key: int, keys: int) -> Target | None:
