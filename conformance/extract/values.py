@@ -84,6 +84,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "as_strided takes negative strides on meta": lambda: (
         not refused(lambda: torch.empty(1, device="meta").as_strided([1], [-1]))
     ),
+    "as_strided looks at the offset before the storage": lambda: (
+        refusal(lambda: torch.ones(1).as_strided([9], [1], -1))[1].endswith("offset -1")
+    ),
     "unfold looks at a negative size itself": lambda: (
         "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
     ),
