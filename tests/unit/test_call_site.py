@@ -36,9 +36,9 @@ def by_another_name(x: Any) -> None:
 CALLS: dict[str, Callable[[Any], Any]] = {
     "by name": lambda x: x.values(1),
     "calls among the arguments": lambda x: x.values(len("a"), [1, 2][0], str(1).upper()),
-    "on what a call answers": lambda x: list([x]).pop().values(1),
+    "on what a call answers": lambda x: [x].pop().values(1),
     "a keyword": lambda x: x.values(a=1),
-    "a keyword after others": lambda x: x.values(1, 2, a=1 if x else 2, b=3 or 4),
+    "a keyword after others": lambda x: x.values(1, 2, a=1 if x else 2, b=x or 4),
     "by another name": by_another_name,
     "unpacked": lambda x: x.values(*[1]),
     "unpacked, with a condition": lambda x: x.values(1 if x else 2, *()),
@@ -48,7 +48,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "on the class, unpacked": lambda x: type(x).values(*[x, 1]),
     "a conditional expression": lambda x: x.values(1 if x is None else 2),
     "two of them": lambda x: x.values(1 if x is None else 2, (3 if x else 4) if x is None else 5),
-    "and, or, not": lambda x: x.values(0 or 3, x is None and 4, not x is None or 1),  # noqa: E714
+    "and, or, not": lambda x: x.values(x or 3, x is None and 4, x is not None or 1),
     "a chain of comparisons": lambda x: x.values(1 < len("abc") < 3, 1 if 1 < len("a") < 2 else 0),
     "a walrus": lambda x: x.values((y := 1) if x is None else (y := 2), y),
     "a comprehension": lambda x: x.values([i if i else 1 for i in (0, 1) if i]),
