@@ -13,6 +13,7 @@ instruction before the call that raised the stack to that place from below it.  
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Sequence
 from types import FrameType
 from typing import Final
@@ -43,6 +44,25 @@ def is_method_call(caller: FrameType | None) -> bool:
     while at and heights[at - 1] >= complete:
         at -= 1
     return at > 0 and _looks_up_method(code[at - 1])
+
+
+def is_called_by_cpp() -> bool:
+    """Whether code of this package asks, where torch has C++, which nothing overrides."""
+    caller = _caller()
+    name = "" if caller is None else caller.f_globals.get("__name__", "")
+    return name.startswith(_CPP)
+
+
+_CPP: Final = tuple(f"{__name__.partition('.')[0]}.{part}." for part in ("binding", "tensor"))
+_BINDINGS: Final = tuple(f"{__package__}.{name}" for name in ("bindings", "function", "call_site"))
+
+
+def _caller() -> FrameType | None:
+    """The frame that calls a bound function, below those of the binding itself."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in _BINDINGS:
+        frame = frame.f_back
+    return frame
 
 
 def _heights(code: Sequence[dis.Instruction]) -> list[int]:
