@@ -63,11 +63,14 @@ class Tensor(TensorBase):
     """Elements of one dtype in a shape."""
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_base_tensor",
         "_content",
         "_device",
         "_dtype",
+        "_gradient",
+        "_gradient_dtype",
         "_is_leaf",
         "_keys",
         "_layout",
@@ -91,6 +94,10 @@ class Tensor(TensorBase):
     _keys: int
     _requires_grad: bool
     _is_leaf: bool
+    _gradient: Tensor | None
+    """What the program set; a tensor that has none may lack this."""
+    _gradient_dtype: DType | None
+    """What a gradient's dtype must be; a tensor without this wants its own, None takes any."""
     _content: Any
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _versions: VersionCounter

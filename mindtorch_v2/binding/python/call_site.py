@@ -54,7 +54,9 @@ def is_called_by_cpp() -> bool:
 
 
 _CPP: Final = tuple(f"{__name__.partition('.')[0]}.{part}." for part in ("binding", "tensor"))
-_BINDINGS: Final = tuple(f"{__package__}.{name}" for name in ("bindings", "function", "call_site"))
+_BINDINGS: Final = tuple(
+    f"{__package__}.{name}" for name in ("bindings", "call_site", "function", "properties")
+)
 
 
 def _caller() -> FrameType | None:

@@ -42,7 +42,7 @@ def _instance(cls: Any, tensor: Tensor) -> Any:
     _check_subclass(cls)
     made = object.__new__(cls)
     for slot in Tensor.__slots__:
-        if slot != "__weakref__" and hasattr(tensor, slot):
+        if not slot.startswith("__") and hasattr(tensor, slot):
             setattr(made, slot, getattr(tensor, slot))
     return made
 
