@@ -12,8 +12,8 @@ an empty dictionary: that depends on how CPython calls a method in C, ``Tensor.a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from keyword import iskeyword
+from random import Random
 from typing import Final
 
 from hypothesis import strategies as st
@@ -89,90 +89,89 @@ FORMS: Final[Mapping[str, str]] = {
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """A call of any name: any values, some in positions, the rest by keyword."""
+    """A call of any name: any values, some in positions, the rest by keyword.
+
+    Hypothesis draws the seed of a call, not its parts: what it does to parts, to vary those that
+    it has drawn before, keeps it among few of the names, and a call of three lines needs no
+    shrinking.
+    """
     chosen = [c for c in callees(profile) if c.is_safe and c.name != "type"]
-    return st.sampled_from(chosen).flatmap(_calls_of)
+    seeds = st.tuples(*[st.integers(0, 0xFFFF)] * 4)
+    return seeds.map(lambda seed: _call(Random(repr(seed)), chosen))
 
 
-@st.composite
-def _call(draw: st.DrawFn, callee: Callee) -> Text:
-    signature = draw(st.sampled_from(callee.signatures)) if callee.signatures else _NOTHING
-    values = [draw(_value(callee, p, at)) for at, p in enumerate(signature.parameters)]
-    end = draw(st.integers(0, len(values)))
+def _call(random: Random, chosen: Sequence[Callee]) -> Text:
+    callee = random.choice(chosen)
+    signature = random.choice(callee.signatures) if callee.signatures else _NOTHING
+    values = [_value(random, callee, p, at) for at, p in enumerate(signature.parameters)]
+    end = random.randint(0, len(values))
     positional = values[:end]
-    if draw(st.integers(0, 9)) == 0 or not values:
-        positional += draw(st.lists(st.sampled_from(VALUES), max_size=3))
+    if not values or random.random() < 0.1:
+        positional += random.choices(VALUES, k=random.randint(0, 3))
     by_name = {p.name: v for p, v in zip(signature.parameters, values, strict=True)}
-    names = draw(_names(callee, signature, end))
-    keywords = {name: by_name.get(name) or draw(st.sampled_from(VALUES)) for name in names}
-    path, receiver = draw(_places(callee)), ""
+    names = _keywords(random, callee, signature, end)
+    keywords = {name: by_name.get(name) or random.choice(VALUES) for name in names}
+    path = _place(random, callee)
+    receiver = ""
     if callee.is_method:
-        receiver = draw(st.sampled_from((*TENSORS, *TENSORS, *NO_RECEIVERS)))
-        if callee.is_attribute and receiver in TENSORS and draw(st.integers(0, 2)):
+        receiver = random.choice(NO_RECEIVERS if random.random() < 0.2 else TENSORS)
+        if callee.is_attribute and receiver in TENSORS and random.random() < 0.7:
             path = f"{{}}.{callee.name}"
         else:
             positional = [receiver, *positional]
-    form = draw(st.sampled_from(tuple(FORMS)))
-    return callee.target, written(form, path, receiver, positional, keywords)
+    return callee.target, written(random.choice([*FORMS]), path, receiver, positional, keywords)
 
 
 _NOTHING: Final = Signature((), False)
 
 
-@cache
-def _calls_of(callee: Callee) -> st.SearchStrategy[Text]:
-    return _call(callee)
-
-
-@cache
-def _value(callee: Callee, parameter: Parameter, position: int) -> st.SearchStrategy[str]:
-    """A good value, one of any kind, or where the parameter takes a list, a list of any."""
+def _value(random: Random, callee: Callee, parameter: Parameter, position: int) -> str:
+    """A good value half of the time; else one of any kind, or a list of anything."""
+    if random.random() < 0.5:
+        return good(parameter)
+    elements = ELEMENTS.get(parameter.kind)
     values = pool(callee, parameter.name, position)
-    several = [st.just(good(parameter)), st.just(good(parameter)), st.sampled_from(values)]
-    elements = ELEMENTS.get(parameter.kind, ())
-    if callee.name not in DEAF:
-        several.append(st.sampled_from(OVERRIDING))
-        elements = (*elements, "Overriding()") if elements else ()
-    if values is POOL:
-        several.append(st.sampled_from(MORE_RECEIVERS))
-    if elements:
-        several.append(_lists(elements))
-    return st.one_of(several)
+    overriding = () if callee.name in DEAF else OVERRIDING
+    if elements is not None and random.random() < 0.5:
+        return _list(random, (*elements, *overriding[:1]))
+    if values is POOL and random.random() < 0.15:
+        return random.choice((*MORE_RECEIVERS, *overriding))
+    return random.choice(values)
 
 
-@cache
-def _lists(elements: Sequence[str]) -> st.SearchStrategy[str]:
-    """Lists and tuples of what is good, or of anything."""
-    item = st.one_of(*[st.sampled_from(elements)] * 3, st.sampled_from(VALUES))
-    return st.one_of(
-        st.lists(item, max_size=4).map(lambda items: f"[{', '.join(items)}]"),
-        st.lists(item, max_size=4).map(lambda items: f"({''.join(f'{i}, ' for i in items)})"),
-        st.lists(item, max_size=4).map(lambda items: f"Row([{', '.join(items)}])"),
-        # which says that it has one item: were it none, releases would read beyond its end
-        st.lists(item, min_size=1, max_size=4).map(lambda items: f"Pair([{', '.join(items)}])"),
+def _list(random: Random, elements: Sequence[str]) -> str:
+    """A list or tuple of what is good, or of anything."""
+    count = random.randint(0, 4)
+    items = [random.choice(elements if random.random() < 0.75 else VALUES) for _ in range(count)]
+    listed = f"[{', '.join(items)}]"
+    # a Pair says that it has one item: were it none, releases would read beyond its end
+    forms = (
+        listed,
+        listed,
+        f"tuple({listed})",
+        f"Row({listed})",
+        *([f"Pair({listed})"] * (count > 0)),
     )
+    return random.choice(forms)
 
 
-@cache
-def _names(callee: Callee, signature: Signature, end: int) -> st.SearchStrategy[list[str]]:
-    """Keywords: what is still needed, mostly; some of any signature of the name; any at all."""
+def _keywords(random: Random, callee: Callee, signature: Signature, end: int) -> list[str]:
+    """What is still needed, mostly; some of any signature of the name; any at all."""
     needed = [p.name for p in signature.parameters[end:] if p.default is None]
-    own = sorted({p.name for s in callee.signatures for p in s.parameters})
-    some = st.lists(st.sampled_from(own or OTHER_KEYWORDS), unique=True, max_size=3)
-    others = st.lists(st.sampled_from(OTHER_KEYWORDS), unique=True, max_size=2)
-    chosen = st.one_of(some, some, some.flatmap(lambda names: others.map(lambda o: names + o)))
-    with_needed = chosen.map(lambda names: list(dict.fromkeys([*needed, *names])))
-    return st.one_of(with_needed, with_needed, with_needed, chosen)
+    own = sorted({p.name for s in callee.signatures for p in s.parameters}) or OTHER_KEYWORDS
+    names = needed if random.random() < 0.8 else []
+    names += random.sample(own, min(len(own), random.choice((0, 0, 1, 1, 2, 3))))
+    if random.random() < 0.25:
+        names += random.sample(OTHER_KEYWORDS, random.randint(1, 2))
+    return list(dict.fromkeys(names))
 
 
-@cache
-def _places(callee: Callee) -> st.SearchStrategy[str]:
+def _place(random: Random, callee: Callee) -> str:
     """Where a name is found: as users have it, or in the object that torch binds it to."""
-    places = {callee.path}
-    if callee.is_attribute:
-        owner = "xp._C.TensorBase" if callee.is_method else "xp._C._VariableFunctions"
-        places.add(f"{owner}.{callee.name}")
-    return st.sampled_from(sorted(places, reverse=True))
+    if not callee.is_attribute or random.random() < 0.7:
+        return callee.path
+    owner = "xp._C.TensorBase" if callee.is_method else "xp._C._VariableFunctions"
+    return f"{owner}.{callee.name}"
 
 
 def written(
