@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 import torch
 from torch import _C as C
+from torch._python_dispatcher import PythonDispatcher
 
 from conformance.extract import ExtractionError
 
@@ -27,6 +28,7 @@ def extract() -> dict[str, Any]:
         },
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
         "override": caught_by(override_kernel)[0].partition("\n")[0],
+        "overridden": refusal(lambda: PythonDispatcher().register(["CPU"] * 2)).partition(" ")[0],
         "warnings": {
             name: location
             for name, provoke in WARNINGS.items()
@@ -100,6 +102,18 @@ def argument(index: int) -> Any:
     return C._SchemaArgument(C._SchemaArgType.input, index)
 
 
+def without_schema(ask: Callable[[Any], object]) -> object:
+    """Ask the handle of an operator that is defined no more, and lives on by its kernel."""
+    definition = C._dispatch_library("FRAGMENT", "nosuch", "").def_("undefined(Tensor x) -> Tensor")
+    kernels = C._dispatch_library("IMPL", "nosuch", "").impl_t_t("undefined", "CPU")
+    handle = C._dispatch_find_schema_or_throw("nosuch::undefined", "")
+    definition.reset()
+    try:
+        return ask(handle)
+    finally:
+        kernels.reset()
+
+
 def no_list(method: Callable[[object], object]) -> object:
     """A call with an integer in an array for a list; AttributeError where torch does not look."""
     looks = torch.ones(2, 3).sum(torch.tensor(1)).dim() == 1
@@ -130,6 +144,8 @@ def override_kernel() -> None:
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
     "checkInvariants": lambda: stale_table(),
+    "OperatorEntry.schema": lambda: without_schema(lambda handle: handle.schema()),
+    "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "intlist": lambda: no_list(torch.ones(1).sum),
