@@ -66,7 +66,7 @@ NEVER: Final[Mapping[str, str]] = MappingProxyType(
                 _sparse_bsc_tensor_unsafe _sparse_coo_tensor_with_dims_and_tensors
                 _construct_storage_from_data_pointer _wrap_tensor_impl _unsafe_reset_storage""",
             "calls a function found by a string, or hands one out": """
-                _dispatch_call_boxed lookup_op resolve_name get_device_module get_kernel
+                lookup_op resolve_name get_device_module get_kernel
                 set_default_tensor_type _set_default_tensor_type
                 _maybe_call_torch_function_for_op_packet""",
             "makes directories and sets environment variables": "use_deterministic_algorithms",

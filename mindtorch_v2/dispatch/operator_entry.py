@@ -173,24 +173,22 @@ class OperatorEntry:
     def compute(self, key: int) -> Computed:
         """The kernel that dispatch to ``key`` runs; the numbers are those of the Note
         [DispatchTable computation] in OperatorEntry.cpp."""
+        kernels = self.kernels
         # 1. a kernel registered for this key
-        direct = self.kernel_at(key)
-        if direct is not None:
-            return Computed(direct, "kernel")
+        if key in kernels:
+            return Computed(kernels[key][0], "kernel")
         # 2.1, 2.2. a kernel for every backend
         for alias in (_NON_FUNCTIONAL, _EXPLICIT):
-            default = self.kernel_at(alias)
-            if default is not None and _serves(alias, key):
-                return Computed(default, "default backend kernel")
+            if alias in kernels and key in _SERVED[alias]:
+                return Computed(kernels[alias][0], "default backend kernel")
         # 2.3. a composition of other operators
         composed = self._composed(key)
         if composed is not None:
             return composed
         # 2.4, 2.5. a kernel for every autograd or batched key
         for alias, reason in _LAST_ALIASES:
-            kernel = self.kernel_at(alias)
-            if kernel is not None and key in _SERVED[alias]:
-                return Computed(kernel, reason)
+            if alias in kernels and key in _SERVED[alias]:
+                return Computed(kernels[alias][0], reason)
         # 3. the key's fallback
         fallback = self._fallbacks.fallback(key)
         if fallback is not None:
@@ -199,18 +197,16 @@ class OperatorEntry:
         return Computed(MISSING, "missing")
 
     def _composed(self, key: int) -> Computed | None:
-        nested = self.kernel_at(_NESTED)
-        if nested is not None and key in _SERVED[_NESTED]:
-            return Computed(nested, "nested kernel")
-        math = self.kernel_at(_IMPLICIT)
-        if math is None or not _serves(_IMPLICIT, key):
+        kernels = self.kernels
+        if _NESTED in kernels and key in _SERVED[_NESTED]:
+            return Computed(kernels[_NESTED][0], "nested kernel")
+        if _IMPLICIT not in kernels or key not in _SERVED[_IMPLICIT]:
             return None
-        if key == DispatchKey.AutogradOther and self.has_kernel_for_any(_AUTOGRAD_OTHER_BACKENDS):
+        if key == DispatchKey.AutogradOther and not _OTHER_BACKENDS.isdisjoint(kernels):
             return Computed(AMBIGUOUS_AUTOGRAD_OTHER, "ambiguous autogradother")
-        has_backend_kernel = _EXPLICIT in self.kernels or self.has_kernel_for_any(
-            backend_keyset_from_autograd(key)
-        )
-        return None if has_backend_kernel else Computed(math, "math kernel")
+        if _EXPLICIT in kernels or not _BACKENDS[key].isdisjoint(kernels):
+            return None
+        return Computed(kernels[_IMPLICIT][0], "math kernel")
 
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
@@ -274,27 +270,30 @@ _LAST_ALIASES: Final = (
 )
 
 
-def _served(alias: int) -> frozenset[int]:
-    """The keys that a kernel at ``alias`` is for."""
-    return frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
+def _served(alias: DispatchKey) -> frozenset[int]:
+    """The keys that a kernel at ``alias`` is for; Undefined counts as a backend."""
+    served = frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
+    return served | {int(DispatchKey.Undefined)} if alias in _FOR_BACKENDS else served
 
 
+_FOR_BACKENDS: Final = (_NON_FUNCTIONAL, _EXPLICIT, _IMPLICIT)
 _SERVED: Final[dict[int, frozenset[int]]] = {
     alias: _served(alias)
-    for alias in (
-        _NON_FUNCTIONAL,
-        _EXPLICIT,
-        _IMPLICIT,
-        _NESTED,
-        *(pair[0] for pair in _LAST_ALIASES),
-    )
+    for alias in (*_FOR_BACKENDS, _NESTED, *(pair[0] for pair in _LAST_ALIASES))
 }
-_BACKENDS: Final = {key: backend_keyset_from_autograd(key) for key in RUNTIME_KEYS}
 
 
-def _serves(alias: int, key: int) -> bool:
-    """The same, where Undefined counts as a backend."""
-    return key == DispatchKey.Undefined or key in _SERVED[alias]
+@cache
+def _keys_of(keyset: int) -> frozenset[int]:
+    """The keys, no aliases, that a keyset has."""
+    return frozenset(
+        int(key) for key in DispatchKey if not is_alias_dispatch_key(key) and has(keyset, key)
+    )
+
+
+_OTHER_BACKENDS: Final = _keys_of(_AUTOGRAD_OTHER_BACKENDS)
+_BACKENDS: Final = {key: _keys_of(backend_keyset_from_autograd(key)) for key in _TABLE_KEYS}
+"""The backends behind an autograd key."""
 
 
 @cache
@@ -303,7 +302,7 @@ def _affected(key: int) -> tuple[int, ...]:
     if key == DispatchKey.Undefined:
         return (key,)
     affected = [] if _has_no_runtime_keys(key) else list(runtime_keys(runtime_dispatch_keyset(key)))
-    if key in (_IMPLICIT, _EXPLICIT, _NON_FUNCTIONAL):
+    if key in _FOR_BACKENDS:
         affected.append(int(DispatchKey.Undefined))
     if _is_backend(key):
         affected.append(_autograd_key(to_backend_bit(key)))
