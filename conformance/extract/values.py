@@ -63,6 +63,21 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a NaN of float8_e8m0fnu is finite": lambda: bool(
         torch.isfinite(torch.tensor(float("nan"), dtype=torch.float8_e8m0fnu))
     ),
+    "a shape with a negative size is shown": lambda: (
+        "shape [-2]" in refusal(lambda: torch.ones(1).view(-2))[1]
+    ),
+    "as_strided takes negative strides on meta": lambda: (
+        not refused(lambda: torch.empty(1, device="meta").as_strided([1], [-1]))
+    ),
+    "unfold looks at a negative size itself": lambda: (
+        "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
+    ),
+    "a shape with a negative size does not unflatten": lambda: (
+        "unexpected" not in refusal(lambda: torch.empty(1).unflatten(0, [-2]))[1]
+    ),
+    "in-place views on meta assert their dimensions": lambda: (
+        refusal(lambda: torch.empty(1, device="meta").unsqueeze_(9))[0] == "AssertionError"
+    ),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }
 
@@ -139,6 +154,15 @@ def refusal(call: Callable[[], object]) -> tuple[str, str]:
     except Exception as error:
         return type(error).__name__, str(error)
     raise ExtractionError("a call that torch used to refuse was taken; look at values.py")
+
+
+def refused(call: Callable[[], object]) -> bool:
+    """Whether a call raises."""
+    try:
+        call()
+    except Exception:
+        return True
+    return False
 
 
 def refusals(call: Callable[[torch.dtype], object]) -> list[dict[str, Any]]:

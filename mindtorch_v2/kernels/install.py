@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.kernels import autograd, rows
+from mindtorch_v2.kernels import (
+    autograd,
+    composite_views,
+    reshaping,
+    rows,
+    view_dtype,
+    views,
+    views_inplace,
+)
 from mindtorch_v2.kernels.cpu import binary
 
-__all__ = ["autograd", "binary"]
+__all__ = [
+    "autograd",
+    "binary",
+    "composite_views",
+    "reshaping",
+    "view_dtype",
+    "views",
+    "views_inplace",
+]
 
 native.provide(rows.find)
