@@ -6,7 +6,7 @@ Mirrors the look-ups of ``torch/csrc/jit/python/init.cpp`` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
@@ -16,6 +16,7 @@ from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
@@ -66,8 +67,9 @@ def _schema_of(name: str, overload_name: str) -> FunctionSchema:
 
 def _schemas_of(name: str) -> list[FunctionSchema]:
     check_qualified(name)
-    overloads = (text.overload_name for text in in_registration_order(name))
-    return [_schema_of(name, overload_name) for overload_name in overloads]
+    known = [text.overload_name for text in in_registration_order(name)]
+    schemas = [_schema_of(name, overload_name) for overload_name in known]
+    return schemas + [entry.defined_schema.schema for entry in DISPATCHER.defined(name)]
 
 
 def _all_schemas() -> list[FunctionSchema]:
@@ -153,16 +155,22 @@ _CALL: Final = parse_signature("(*args, **kwargs) -> object")
 _CALL_AT_KEY: Final = parse_signature("(arg0: torch.DispatchKey, *args, **kwargs) -> object")
 
 
+def _bound(operator: Operator, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+    """``createStackForSchema``, in a function that pybind11 calls."""
+    with _reference_casts_refused():
+        try:
+            return Call(operator, operator.binder.match(args, kwargs))
+        except SchemaMatchError as error:
+            raise RuntimeError(str(error)) from None
+
+
 def bound_overload(operator: Operator, *, takes_key: bool) -> cpp_function:
     """The function that torch makes of an overload, or of one that is called at a key."""
 
     def call(*loaded: Any) -> Any:
-        args, kwargs = loaded[-2:]
-        with _reference_casts_refused():
-            try:
-                return Call(operator, operator.binder.match(args, kwargs)).run()
-            except SchemaMatchError as error:
-                raise RuntimeError(str(error)) from None
+        *key, args, kwargs = loaded
+        bound = _bound(operator, args, kwargs)
+        return bound.run_at_key(key[0]) if takes_key else bound.run()
 
     signature = _CALL_AT_KEY if takes_key else _CALL
     overload = Overload(signature, call, {"arg0": _cast.load_dispatch_key}, _itself)
@@ -203,7 +211,13 @@ class _DispatchOperatorHandle(Bound, cpp_name="torch._C._DispatchOperatorHandle"
 bind_methods(
     _DispatchOperatorHandle,
     _classes["_DispatchOperatorHandle"]["methods"],
-    {"schema": lambda operator: operator.schema},
+    {
+        "schema": lambda operator: operator.schema,
+        "debug": lambda operator: operator.entry.debug,
+        "redispatch_boxed": lambda handle, keyset, args, kwargs: _bound(
+            handle._cpp, args, kwargs
+        ).redispatch(keyset),
+    },
     slot="_cpp",
 )
 _cast.register_class(
@@ -229,6 +243,12 @@ _define(
     _find_schema_or_throw,
     _DispatchOperatorHandle.wrap,
     {"arg0": _cast.load_c_string, "arg1": _cast.load_c_string},
+)
+find_schema_or_throw: Final[Callable[[str, str], Any]] = EXPORTS["_dispatch_find_schema_or_throw"]
+_define(
+    "_dispatch_call_boxed",
+    lambda operator, args, kwargs: _bound(operator, args, kwargs).run(),
+    _itself,
 )
 _define(
     "_dispatch_get_all_op_names",

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
+from mindtorch_v2._operator_bindings import (
+    BoundPacket,
+    Tag,
+    bound_overload,
+    find_schema_or_throw,
+    wrap_schema,
+)
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
@@ -64,6 +70,10 @@ class OpOverload:
     def _op_dk(self) -> cpp_function:
         return bound_overload(self._operator, takes_key=True)
 
+    @cached_property
+    def _handle(self) -> Any:
+        return find_schema_or_throw(self._operator.name, self._operator.overload_name)
+
     @property
     def op(self) -> Any:
         return self._op
@@ -95,7 +105,7 @@ class OpOverload:
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
-        return self._operator.bind(args, kwargs).redispatch(keyset.mask)
+        return self._handle.redispatch_boxed(keyset, *args, **kwargs)
 
 
 class TorchBindOpOverload(OpOverload):

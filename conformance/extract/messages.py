@@ -141,6 +141,37 @@ def override_kernel() -> None:
     library.reset()
 
 
+def call_under(key: str) -> None:
+    """Call an operator that has a kernel for the CPU alone, with a key that no tensor has."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define("called(Tensor x) -> Tensor")
+    library.impl("called", C.DispatchKey.CPU, lambda x: x)
+    tensor = torch.ones(1)
+    try:
+        with C._IncludeDispatchKeyGuard(getattr(C.DispatchKey, key)):
+            torch.ops.nosuch.called.default(tensor)
+    finally:
+        library.reset()
+
+
+def run_fallthrough() -> None:
+    """Dispatch again to a key that every operator passes over."""
+    keyset = C.DispatchKeySet(C.DispatchKey.BackendSelect)
+    torch.ops.aten.relu.default.redispatch(keyset, torch.ones(1))
+
+
+def return_another() -> None:
+    """Write to a conjugated tensor and return none of the arguments."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define("another(Tensor(a!) x) -> Tensor(a!)")
+    library.impl("another", C.DispatchKey.CPU, lambda x: torch.ones(1))
+    tensor = torch.ones(1, dtype=torch.complex64).conj()
+    try:
+        torch.ops.nosuch.another.default(tensor)
+    finally:
+        library.reset()
+
+
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
     "checkInvariants": lambda: stale_table(),
@@ -148,6 +179,12 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
+    "fallthrough_kernel": lambda: run_fallthrough(),
+    "pythonDispatcherFallback": lambda: call_under("PythonDispatcher"),
+    "dynamicLayerFrontFallback": lambda: call_under("FuncTorchDynamicLayerFrontMode"),
+    "dead_tensor_wrapper_fallback": lambda: call_under("FuncTorchGradWrapper"),
+    "isBatchedAtLevel": lambda: call_under("FuncTorchBatched"),
+    "MathOpFallback": lambda: return_another(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),

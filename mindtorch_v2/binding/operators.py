@@ -6,24 +6,24 @@ Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
+from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
-from mindtorch_v2.dispatch.calls import Target, at_highest, keyset_of, resolve
+from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
-from mindtorch_v2.dispatch.operator_entry import OperatorEntry
+from mindtorch_v2.dispatch.key import key_name
+from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
-from mindtorch_v2.dispatch.tls import apply_masks
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
 from mindtorch_v2.tensor.tensor import Tensor
@@ -31,6 +31,11 @@ from mindtorch_v2.tensor.tensor import Tensor
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
 _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
 _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
+
+
+_DISPATCH_TYPES: Final = frozenset(
+    ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
+)
 
 
 def parse_printed(text: str) -> FunctionSchema:
@@ -70,6 +75,19 @@ class Operator:
     def schema(self) -> FunctionSchema:
         return self.binder.schema
 
+    @cached_property
+    def dispatch_arguments(self) -> tuple[int, ...]:
+        """The positions of the arguments whose keys count."""
+        return _dispatch_arguments(self.schema)
+
+    @property
+    def entry(self) -> OperatorEntry:
+        """NotImplementedError for an operator that the dispatcher does not know."""
+        entry = DISPATCHER.find(self.canonical)
+        if entry is None:
+            raise NotImplementedError(f"mindtorch_v2 does not run {self.full_name} yet")
+        return entry
+
     @property
     def full_name(self) -> str:
         """``aten::add.Tensor``, as the user typed it."""
@@ -91,6 +109,45 @@ class Operator:
         return list(_REGISTERED_TAGS.get(self.canonical, self.tags))
 
 
+class DefinedOperator(Operator):
+    """One that has been defined since the start: it may be defined no more, or anew.
+
+    What holds it, holds its entry.  That lives on as long as an operator of the name has a kernel
+    or a definition, and its schema is what it was last defined with.
+    """
+
+    def __init__(self, entry: OperatorEntry, text: OperatorText, name: str) -> None:
+        super().__init__(text, name)
+        self._entry = entry
+        self._bound: tuple[AnnotatedSchema, OpSchema] | None = None
+
+    @property
+    def entry(self) -> OperatorEntry:
+        return self._entry
+
+    @property
+    def binder(self) -> OpSchema:  # type: ignore[override]
+        """RuntimeError while the operator is not defined."""
+        annotated = self._entry.defined_schema
+        if self._bound is None or self._bound[0] is not annotated:
+            schema = replace(annotated.schema, name=self.name)
+            numbers = _takes_numbers(self._text.name)
+            self._bound = annotated, OpSchema(schema, numbers_as_tensors=numbers)
+        return self._bound[1]
+
+    @property
+    def dispatch_arguments(self) -> tuple[int, ...]:  # type: ignore[override]
+        return _dispatch_arguments(self.schema)
+
+    @property
+    def tags(self) -> Sequence[str]:
+        return list(self._entry.defined_schema.tags)
+
+    @property
+    def registered_tags(self) -> list[str]:
+        return list(self._entry.defined_schema.tags)
+
+
 class Call(NamedTuple):
     """An operator and a value for each of its arguments."""
 
@@ -105,26 +162,45 @@ class Call(NamedTuple):
         """
         if is_stopping():
             raise Stopped(self)
-        return self.run_with(apply_masks(keyset_of(self.stack, _keys_of)))
+        entry = self.operator.entry
+        return self._run_at(entry, resolve(entry, self.keys()))
 
     def run_with(self, keyset: int) -> Any:
         """The same, with a keyset whose masks are applied."""
-        return self._run_at(resolve(self._entry(), keyset))
+        entry = self.operator.entry
+        return self._run_at(entry, at_highest(entry, entry.table.non_fallthrough(keyset)))
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if is_stopping():
             raise Stopped(self)
-        return self._run_at(at_highest(self._entry(), keyset))
+        entry = self.operator.entry
+        return self._run_at(entry, at_highest(entry, keyset))
 
-    def _entry(self) -> OperatorEntry:
-        entry = DISPATCHER.find(self.operator.canonical)
-        if entry is None:
-            raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
-        return entry
+    def run_at_key(self, key: int) -> Any:
+        """The kernel registered for exactly this key, or the key's fallback."""
+        if is_stopping():
+            raise Stopped(self)
+        entry = self.operator.entry
+        target = at_key(entry, key, self.keys())
+        if target is None:
+            raise NotImplementedError(
+                f"{self.operator.full_name} has no kernel at {key_name(key)}, and PyTorch would "
+                "read a null pointer"
+            )
+        return self._run_at(entry, target)
 
-    def _run_at(self, target: Target) -> Any:
-        entry = self._entry()
+    def keys(self) -> int:
+        """The keys of all tensors among the arguments that are declared as tensors."""
+        mask = 0
+        for position in self.operator.dispatch_arguments:
+            value = self.stack[position]
+            for each in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(each, Tensor):
+                    mask |= each._keys
+        return mask
+
+    def _run_at(self, entry: OperatorEntry, target: Target) -> Any:
         kernel = target.kernel
         if kernel.is_native:
             assert kernel.function is not None
@@ -133,8 +209,9 @@ class Call(NamedTuple):
             return kernel.function(*self.stack)
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
-        if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
-            return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+        fallback = FALLBACKS.get(target.key)
+        if fallback is not None and kernel is entry.fallback_at(target.key):
+            return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
@@ -145,20 +222,12 @@ class Call(NamedTuple):
         return python_arguments(self.operator.schema, self.stack)
 
 
-def _keys_of(value: Any) -> int | None:
-    return value._keys if isinstance(value, Tensor) else None
-
-
-_AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
-"""``c10::after_autograd_keyset``."""
-
-
 class Packet:
     """All overloads of a name, in the order in which a call tries them."""
 
-    def __init__(self, name: str, operators: Sequence[OperatorText]) -> None:
+    def __init__(self, name: str, operators: Sequence[Operator]) -> None:
         self.name = name
-        self.overloads = {text.overload_name: Operator(text, name) for text in operators}
+        self.overloads = {operator.overload_name: operator for operator in operators}
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call of the first overload that takes these arguments.
@@ -187,6 +256,16 @@ def _joined(name: str, overload_name: str) -> str:
     return f"{name}.{overload_name}" if overload_name else name
 
 
+def _dispatch_arguments(schema: FunctionSchema) -> tuple[int, ...]:
+    """The positions of tensors and lists of them, perhaps none
+    (``DispatchKeyExtractor::makeBitsetForDispatchArgs``)."""
+    return tuple(
+        position
+        for position, argument in enumerate(schema.arguments)
+        if str(argument.type) in _DISPATCH_TYPES
+    )
+
+
 def _takes_numbers(name: str) -> bool:
     return name.startswith("prims::") or name in _NUMBERS_AS_TENSORS
 
@@ -195,22 +274,29 @@ def find_packet(name: str) -> Packet | None:
     """The operators of a qualified name or alias; RuntimeError for a name without namespace."""
     check_qualified(name)
     canonical = registry.resolve(name)
-    return _packet(name, canonical) or _defined_packet(name)
+    known = _packet(name, canonical)
+    defined = DISPATCHER.defined(canonical)
+    if not defined:
+        return known
+    operators = [_defined_operator(entry, name, canonical) for entry in defined]
+    return Packet(name, (*_in_dispatcher(known, True), *operators, *_in_dispatcher(known, False)))
 
 
 @cache
 def _packet(name: str, canonical: str) -> Packet | None:
-    operators = in_call_order(canonical)
+    operators = [Operator(text, name) for text in in_call_order(canonical)]
     return Packet(name, operators) if operators else None
 
 
-def _defined_packet(name: str) -> Packet | None:
-    """The operators of a name that have been defined since the start."""
-    operators = [
-        OperatorText(name, full_name.removeprefix(name).lstrip("."), schema.text, True)
-        for full_name, schema in DISPATCHER.defined(name)
-    ]
-    return Packet(name, operators) if operators else None
+def _in_dispatcher(packet: Packet | None, whether: bool) -> list[Operator]:
+    operators = packet.overloads.values() if packet is not None else ()
+    return [operator for operator in operators if operator.in_dispatcher is whether]
+
+
+def _defined_operator(entry: OperatorEntry, name: str, canonical: str) -> DefinedOperator:
+    overload_name = entry.name.removeprefix(canonical).lstrip(".")
+    text = OperatorText(canonical, overload_name, entry.defined_schema.text, in_dispatcher=True)
+    return DefinedOperator(entry, text, name)
 
 
 def find_operator(name: str, overload_name: str) -> Operator | None:

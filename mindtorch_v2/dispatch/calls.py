@@ -1,86 +1,66 @@
 """From a keyset to a kernel: the way of every call.
 
-Mirrors ``aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`` and ``OperatorEntry::lookup``.
+Mirrors ``Dispatcher::callBoxed``, ``redispatchBoxed`` and ``callBoxedForDispatchKey``, and
+``OperatorEntry::lookup`` with ``reportError``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
-from mindtorch_v2.dispatch.key import (
-    BACKEND_ORDER,
-    FUNCTIONALITY_ORDER,
-    DispatchKey,
-    is_per_backend_functionality_key,
-    key_name,
-    to_runtime_key,
-)
-from mindtorch_v2.dispatch.keyset import (
-    functionality_bit,
-    highest_priority_type_id,
-    table_key,
-)
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.keyset import highest_priority_type_id, table_key
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
-
-_HIGHEST_FIRST: Final = tuple(
-    (functionality_bit(key), key, is_per_backend_functionality_key(key))
-    for key in reversed(FUNCTIONALITY_ORDER)
-)
+from mindtorch_v2.dispatch.tls import apply_masks
+from mindtorch_v2.messages import internal_assert
 
 
 class Target(NamedTuple):
-    """Where a call goes: the keyset it has left, the key, and the kernel there."""
+    """Where a call goes: the keyset that the kernel is called with, its key, and the kernel."""
 
     keyset: int
     key: int
     kernel: Kernel
 
 
-def keyset_of(values: Iterable[Any], keys_of: Callable[[Any], int | None]) -> int:
-    """The keys of all tensors among arguments, those in lists too.
-
-    ``keys_of`` answers a tensor's keys, and None for what is no tensor.
-    """
-    mask = 0
-    for value in values:
-        keys = keys_of(value)
-        if keys is not None:
-            mask |= keys
-        elif isinstance(value, (list, tuple)):
-            mask |= keyset_of(value, keys_of)
-    return mask
+def resolve(entry: OperatorEntry, keys: int) -> Target:
+    """The kernel of a call whose arguments have these keys: at the highest key that is left with
+    the thread's masks and without the operator's fallthroughs."""
+    return at_highest(entry, effective_keys(entry, keys))
 
 
-def resolve(entry: OperatorEntry, keyset: int) -> Target:
-    """The kernel for a keyset whose masks are applied: the first that is no fallthrough.
-
-    The target's keyset has no key left that is passed over.  NotImplementedError in torch's words
-    if there is no kernel, RuntimeError if two are as good.
-    """
-    table = entry.table
-    backend = next((bit for bit in reversed(BACKEND_ORDER) if keyset & bit), 0)
-    target = int(DispatchKey.Undefined)
-    for bit, functionality, per_backend in _HIGHEST_FIRST:
-        if keyset & bit:
-            key = to_runtime_key(functionality, backend) if per_backend else functionality
-            if table.get(key, MISSING).is_fallthrough:
-                keyset &= ~bit
-            elif target == DispatchKey.Undefined:
-                target = key
-    return Target(keyset, target, _runnable(entry, target, table.get(target, MISSING)))
+def effective_keys(entry: OperatorEntry, keys: int) -> int:
+    """``getDispatchKeySetBoxed``: the keys among which the highest is called."""
+    return entry.table.non_fallthrough(apply_masks(keys))
 
 
 def at_highest(entry: OperatorEntry, keyset: int) -> Target:
-    """The kernel at the highest key of a keyset (``Dispatcher::redispatch``)."""
-    key = table_key(highest_priority_type_id(keyset))
-    return Target(keyset, key, _runnable(entry, key, entry.table.get(key, MISSING)))
+    """The kernel at the highest key of a keyset, with nothing masked and nothing passed over.
 
-
-def _runnable(entry: OperatorEntry, key: int, kernel: Kernel) -> Kernel:
+    NotImplementedError in torch's words if there is none, RuntimeError if two are as good.
+    """
+    kernel = entry.table.lookup(keyset)
+    key = highest_priority_type_id(keyset)
     if kernel is MISSING:
         raise missing_kernel(entry, key)
+    return Target(keyset, table_key(key), runnable(entry, kernel))
+
+
+def at_key(entry: OperatorEntry, key: int, keys: int) -> Target | None:
+    """The kernel registered for exactly ``key``, an alias key too, else the key's fallback.
+
+    The kernel gets the keyset that any call would have got.  None if there is neither: torch runs
+    into a null pointer there.
+    """
+    kernel = entry.kernel_at(key) or entry.fallback_at(table_key(key))
+    if kernel is None:
+        return None
+    return Target(effective_keys(entry, keys), table_key(key), runnable(entry, kernel))
+
+
+def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
+    """``kernel``, unless its only purpose is to say why there is none: RuntimeError."""
     if kernel is AMBIGUOUS_AUTOGRAD_OTHER:
         raise RuntimeError(
             f"{entry.name} has kernels registered to both CompositeImplicitAutograd and a backend "
@@ -93,11 +73,24 @@ def _runnable(entry: OperatorEntry, key: int, kernel: Kernel) -> Kernel:
             "`torch.inference_mode()` as a context manager (see "
             "https://pytorch.org/docs/stable/generated/torch.inference_mode.html)."
         )
+    if kernel.is_fallthrough:
+        raise RuntimeError(
+            internal_assert("0", "fallthrough_kernel")
+            + "fallthrough_kernel was executed but it should have been short-circuited by the "
+            "dispatcher. This could occur if you registered a fallthrough kernel as a override "
+            "for a specific operator (as opposed to a backend fallback); this is NOT currently "
+            "supported, and we do not intend to add support for it in the near future.  If you "
+            "do find yourself in need of this, let us know in the bug tracker."
+        )
     return kernel
 
 
 def missing_kernel(entry: OperatorEntry, key: int) -> NotImplementedError:
-    """What torch says of a call that goes to a key without kernel (``reportError``)."""
+    """What torch says of a call that goes to a key without kernel (``reportError``).
+
+    RuntimeError is raised where the table is not what the registrations make of it.
+    """
+    entry.check_invariants()
     available = f"{entry.list_all_dispatch_keys()}.\n\n{entry.dump_computed_table()}"
     if key == DispatchKey.Undefined:
         return NotImplementedError(

@@ -41,6 +41,8 @@ class Dispatcher:
         self._lock = threading.RLock()
         self._operators: dict[str, OperatorDefinition] = {}
         self._from_profile = from_profile
+        #: By ``ns::name`` the overloads that registrations have defined, in that order.
+        self._defined: dict[str, tuple[OperatorEntry, ...]] = {}
 
     @cached_property
     def _libraries(self) -> dict[str, str]:
@@ -133,15 +135,20 @@ class Dispatcher:
                 for kernel in kernels:
                     check_inferred(schema, kernel)
             entry.schema = schema
+            packet = schema.schema.name
+            self._defined[packet] = (*self._defined.get(packet, ()), entry)
             definition.definitions += 1
             definition.registrations += 1
-        return self._once(lambda: self._deregister_def(name, definition))
+        return self._once(lambda: self._deregister_def(name, packet, definition))
 
-    def _deregister_def(self, name: str, definition: OperatorDefinition) -> None:
+    def _deregister_def(self, name: str, packet: str, definition: OperatorDefinition) -> None:
         definition.definitions -= 1
         definition.registrations -= 1
         if not definition.definitions:
-            definition.entry.schema = None
+            entry = definition.entry
+            entry.schema = None
+            others = tuple(each for each in self._defined[packet] if each is not entry)
+            self._defined[packet] = others
         self._clean_up(name, definition)
 
     def register_impl(self, name: str, key: int | None, kernel: Kernel) -> Undo:
@@ -213,15 +220,9 @@ class Dispatcher:
 
     # --- questions ----------------------------------------------------------------------------
 
-    def defined(self, name: str) -> list[tuple[str, AnnotatedSchema]]:
-        """Full names and schemas of the overloads of ``ns::name`` that have entries."""
-        with self._lock:
-            entries = {full: each.entry for full, each in self._operators.items()}
-        return [
-            (full, entry.schema)
-            for full, entry in entries.items()
-            if entry.schema is not None and full.partition(".")[0] == name
-        ]
+    def defined(self, name: str) -> tuple[OperatorEntry, ...]:
+        """The overloads of ``ns::name`` that have been defined since the start, in that order."""
+        return self._defined.get(name, ())
 
     def dangling(self) -> list[OperatorEntry]:
         """Operators that have kernels and no schema."""

@@ -72,7 +72,7 @@ def mask_of(key: int) -> int:
 
 
 _BITS: Final = tuple((functionality_bit(key), key) for key in FUNCTIONALITY_ORDER)
-_HIGHEST_FIRST: Final = tuple(reversed(_BITS))
+_META_BIT: Final = to_backend_bit(DispatchKey.Meta)
 _BELOW_BACKEND_SELECT: Final = (
     functionality_bit(DispatchKey.BackendSelect) - 1
 ) & ~FULL_BACKEND_MASK
@@ -122,15 +122,17 @@ def highest_functionality_key(mask: int) -> int:
 
     Bits above the last functionality are no keys, but C++ counts them as if they were.
     """
-    beyond = (mask & TORCH_MASK) >> (NUM_BACKENDS + NUM_FUNCTIONALITY_KEYS - 1)
-    if beyond:
-        return NUM_FUNCTIONALITY_KEYS - 1 + beyond.bit_length()
-    return next((key for bit, key in _HIGHEST_FIRST if mask & bit), DispatchKey.Undefined)
+    highest = (mask & TORCH_MASK).bit_length() - NUM_BACKENDS
+    if mask & PIPELINE_BIT and highest < DispatchKey.BackendSelect:
+        return PIPELINE_VALUE
+    return max(highest, int(DispatchKey.Undefined))
 
 
 def highest_backend_bit(mask: int) -> int:
     """The backend bit of highest priority, 0 if there is none."""
-    return next((bit for bit in reversed(BACKEND_ORDER) if mask & bit), 0)
+    if mask & NPU_BIT and not mask & _META_BIT:
+        return NPU_BIT
+    return 1 << (mask & FULL_BACKEND_MASK).bit_length() >> 1
 
 
 def highest_priority_type_id(mask: int) -> int:

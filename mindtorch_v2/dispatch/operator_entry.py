@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
 from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.dispatch_table import DispatchTable
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
 from mindtorch_v2.dispatch.key import (
     EXTENSION_KEYS,
@@ -95,8 +96,8 @@ class OperatorEntry:
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
         self._fallbacks = fallbacks
-        #: The entries by runtime key, MISSING left out; None until the table is first needed.
-        self._table: Mapping[int, Kernel] | None = None
+        #: None until it is first needed.
+        self._table: DispatchTable | None = None
 
     # --- registration -------------------------------------------------------------------------
 
@@ -133,22 +134,42 @@ class OperatorEntry:
         """Compute the whole table anew (``updateDispatchTableFull_``)."""
         self._table = None
 
-    def _updated(self, table: Mapping[int, Kernel], key: int) -> Mapping[int, Kernel]:
+    def _updated(self, table: DispatchTable, key: int) -> DispatchTable:
         changed = dict(table)
         for affected in _affected(key):
             changed[affected] = self.compute(affected).kernel
-        return MappingProxyType({at: each for at, each in changed.items() if each is not MISSING})
+        return DispatchTable(changed)
 
     # --- questions ----------------------------------------------------------------------------
+
+    @property
+    def defined_schema(self) -> AnnotatedSchema:
+        """RuntimeError while the operator has kernels only."""
+        schema = self.schema
+        if schema is None:
+            raise RuntimeError(
+                internal_assert("schema_.has_value()", "OperatorEntry.schema")
+                + f"Tried to access the schema for {self.name} which doesn't have a schema "
+                "registered yet"
+            )
+        return schema
+
+    @property
+    def debug(self) -> str:
+        """Where it was defined; RuntimeError while the operator has kernels only."""
+        schema = self.schema
+        if schema is None:
+            raise RuntimeError(internal_assert("schema_.has_value()", "OperatorEntry.debug"))
+        return schema.debug
 
     def kernel_at(self, key: int) -> Kernel | None:
         """The kernel registered for exactly this key."""
         kernels = self.kernels.get(key)
         return kernels[0] if kernels else None
 
-    def is_fallback(self, key: int) -> bool:
-        """Whether the table has the key's fallback there."""
-        return self.table.get(key) is self._fallbacks.fallback(key)
+    def fallback_at(self, key: int) -> Kernel | None:
+        """What a runtime key has for operators that have nothing there."""
+        return self._fallbacks.fallback(key)
 
     def has_kernel_for_any(self, keyset: int) -> bool:
         """Whether a runtime key of a set has a kernel of its own."""
@@ -159,13 +180,12 @@ class OperatorEntry:
         return self.table.get(key, MISSING)
 
     @property
-    def table(self) -> Mapping[int, Kernel]:
-        """The valid entries by runtime key, the extension keys among them."""
+    def table(self) -> DispatchTable:
+        """What dispatch reads."""
         table = self._table
         if table is None:
-            computed = {key: self.compute(key).kernel for key in _TABLE_KEYS}
-            table = {key: kernel for key, kernel in computed.items() if kernel is not MISSING}
-            self._table = table = MappingProxyType(table)
+            table = DispatchTable({key: self.compute(key).kernel for key in _TABLE_KEYS})
+            self._table = table
         return table
 
     # --- the table ----------------------------------------------------------------------------

@@ -181,6 +181,7 @@ _LOADERS: Final[dict[str, Loader]] = {
     "bool": load_bool,
     "str": load_string,
     "c10::DispatchKey": load_dispatch_key,
+    "c10::DispatchKeySet": class_loader("torch._C.DispatchKeySet"),
     "torch._C.DispatchKey": load_dispatch_key,
 }
 

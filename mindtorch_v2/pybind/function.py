@@ -154,7 +154,10 @@ def _call(implementation: Implementation, arguments: list[Any]) -> Any:
     try:
         return implementation(*arguments)
     except RuntimeError as error:
-        raise _as_python_sees(error) from None
+        seen = _as_python_sees(error)
+        if seen is error:  # an exception that Python raised on the way, perhaps
+            raise
+        raise seen from None
 
 
 def _load(loader: Loader, value: object) -> Any:
@@ -170,8 +173,9 @@ def _as_python_sees(error: RuntimeError) -> RuntimeError:
     ``what()`` is a C string, so it ends at the first NUL; and Python decodes it, so bytes that
     are no UTF-8 make a UnicodeDecodeError of it.
     """
-    what = str(error).encode("utf-8", "surrogateescape").partition(b"\0")[0]
-    return type(error)(what.decode())
+    text = str(error)
+    what = text.encode("utf-8", "surrogateescape").partition(b"\0")[0].decode()
+    return error if what == text else type(error)(what)
 
 
 def refusal(

@@ -1,0 +1,283 @@
+"""What torch runs at a key for every operator that has nothing there: its boxed fallbacks.
+
+Each is named after its C++ function.  They are of three kinds: those that do something and call
+again below, those that only call again, and those that refuse.  One that wraps or unwraps tensors
+(functorch, functionalization) is here as far as no tensor is wrapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import (
+    AUTOGRAD_KEYS,
+    full_after,
+    intersection,
+    mask_of,
+    runtime_keys,
+)
+from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
+from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.factories import zeros
+from mindtorch_v2.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from mindtorch_v2.binding.operators import Call
+
+Fallback = Callable[["Call", int], Any]
+"""Runs a call with the keyset that it came with."""
+
+
+def _below(call: Call, keyset: int, key: int) -> Any:
+    return call.redispatch(intersection(keyset, full_after(key)))
+
+
+def tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among values, those in lists too."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_of(value)
+
+
+# --- autograd ---------------------------------------------------------------------------------
+
+
+def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
+    """``basicAutogradNotImplementedFallback``: what comes of tensors that require grad requires
+    grad, though nobody knows its derivative."""
+    recorded = any(tensor.requires_grad for tensor in tensors_of(call.stack))
+    answer = _below(call, keyset, DispatchKey.AutogradOther)
+    if recorded:
+        returns = call.operator.schema.returns
+        answers = answer if len(returns) > 1 else (answer,)
+        for expected, value in zip(returns, answers, strict=False):
+            if expected.alias_info is None or not expected.alias_info.is_write:
+                _record(tensors_of((value,)))
+    return answer
+
+
+def _record(tensors: Iterable[Tensor]) -> None:
+    for tensor in tensors:
+        if tensor._is_differentiable() and not tensor.requires_grad:
+            tensor._requires_grad, tensor._is_leaf = True, False
+
+
+# --- lazy conjugation, negation, zeros --------------------------------------------------------
+
+
+def _is_write(schema: FunctionSchema, title: str, name: str) -> bool | None:
+    """Whether the arguments that results may alias are written to; None if there are none.
+
+    RuntimeError of the fallback called ``name`` for arguments of both kinds.
+    """
+    kinds = {each.alias_info.is_write for each in schema.arguments if each.alias_info is not None}
+    if len(kinds) > 1:
+        raise RuntimeError(
+            f"Unsupported operator for {title}: {schema.name}{name} doesn't work for operators "
+            "with a mix mutable and non-mutable inputs that alias with outputs, this must be "
+            "implemented manually.  If you got this error on a core op, please report a bug to "
+            "PyTorch."
+        )
+    return next(iter(kinds), None)
+
+
+def _materialised(call: Call, resolve: Callable[[Argument, Tensor], Tensor]) -> Call:
+    """The call with its tensors resolved, those in lists of tensors too."""
+    stack = []
+    for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
+        if isinstance(value, Tensor):
+            value = resolve(argument, value)
+        elif isinstance(value, (list, tuple)) and all(isinstance(each, Tensor) for each in value):
+            value = [resolve(argument, each) for each in value]
+        stack.append(value)
+    return call._replace(stack=tuple(stack))
+
+
+def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback:
+    """``MathOpFallback``: the kernel sees tensors whose bit is resolved, and what it has written
+    to one of them is copied back."""
+
+    def run(call: Call, keyset: int) -> Any:
+        schema = call.operator.schema
+        if _is_write(schema, f"{name} fallback", f"{name} fallback") is False:
+            return _below(call, keyset, key)
+        written: list[tuple[Tensor, Tensor]] = []
+
+        def resolve(argument: Argument, tensor: Tensor) -> Tensor:
+            if not is_set(tensor):
+                return tensor
+            mutable = argument.alias_info is not None
+            if mutable and argument.real_type.kind == "ListType":
+                raise RuntimeError(
+                    f" fallback doesn't currently support mutable TensorLists with {name} inputs. "
+                    f"Please materialize all the {name} input tensor(s) in the mutable TensorList "
+                    f"inputs before calling {schema.name}"
+                )
+            clone = tensor.clone()
+            if mutable and written:
+                raise RuntimeError(
+                    f"{name} fallback does not support operators with more than one mutable "
+                    f"tensors with {name}bit set to true."
+                )
+            if mutable:
+                written.append((tensor, clone))
+            return clone
+
+        answer = _below(_materialised(call, resolve), keyset, key)
+        for tensor, clone in written:
+            first, *others = answer if len(schema.returns) > 1 else (answer,)
+            if first is not clone:
+                condition = "cloned_mutable_input.is_same(returned_output)"
+                raise RuntimeError(internal_assert(condition, "MathOpFallback"))
+            copy_values(tensor, clone)
+            answer = (tensor, *others) if others else tensor
+        return answer
+
+    return run
+
+
+def _zero_tensor(call: Call, keyset: int) -> Any:
+    """``zeroTensorFallback``: the kernel sees zeros in place of tensors that store none."""
+    schema = call.operator.schema
+    if _is_write(schema, "ZeroTensorFallback", "ZeroTensor fallback") is False:
+        return _below(call, keyset, DispatchKey.ZeroTensor)
+
+    def resolve(argument: Argument, tensor: Tensor) -> Tensor:
+        if not tensor._is_zerotensor():
+            return tensor
+        if argument.alias_info is not None:
+            raise RuntimeError(
+                "ZeroTensors are immutable. Please use the materialized zero tensor obtained "
+                "using .clone() if you want a mutable tensor."
+            )
+        return tensor.clone()
+
+    return _below(_materialised(call, resolve), keyset, DispatchKey.ZeroTensor)
+
+
+# --- functionalization ------------------------------------------------------------------------
+
+
+def _functionalize(call: Call, keyset: int) -> Any:
+    """``functionalizeFallback``, of a call in which no tensor is functional."""
+    schema = call.operator.schema
+    if any(each.alias_info is not None for each in (*schema.arguments, *schema.returns)):
+        raise RuntimeError(
+            "Found a custom (non-ATen) operator whose output has alias annotations: "
+            f"{schema}. We only support functionalizing operators whose outputs do not have "
+            "alias annotations (e.g. 'Tensor(a)' is a Tensor with an alias annotation whereas "
+            "'Tensor' is a Tensor without. The '(a)' is the alias annotation). The alias "
+            "annotation specifies that the output Tensor shares storage with an input that has "
+            "the same annotation. Please check if (1) the output needs to be an output (if not, "
+            "don't return it), (2) if the output doesn't share storage with any inputs, then "
+            "delete the alias annotation. (3) if the output indeed shares storage with an input, "
+            "then add a .clone() before returning it to prevent storage sharing and then delete "
+            "the alias annotation. Otherwise, please file an issue on GitHub."
+        )
+    with tls.guarded(tls.ExcludeDispatchKeyGuard, mask_of(DispatchKey.Functionalize)):
+        return call.run()
+
+
+# --- functorch --------------------------------------------------------------------------------
+
+
+def _batched(key: int, title: str) -> Fallback:
+    """``batchedTensorForLoopFallback`` outside of vmap."""
+
+    def run(call: Call, keyset: int) -> Any:
+        schema = call.operator.schema
+        takes_list = any(str(each.type) == "List[Tensor]" for each in schema.arguments)
+        if takes_list or any(each.type.kind != "TensorType" for each in schema.returns):
+            raise RuntimeError(
+                f"{title} not implemented for {call.operator.full_name}. "
+                "We could not generate a fallback."
+            )
+        if any(isinstance(value, Tensor) for value in call.stack):
+            raise RuntimeError(internal_assert("maybe_level.has_value()", "isBatchedAtLevel"))
+        with tls.guarded(tls.ExcludeDispatchKeyGuard, mask_of(key)):
+            return call.run()
+
+    return run
+
+
+# --- refusals and keys that are only passed on ------------------------------------------------
+
+
+def _passed_on(key: int) -> Fallback:
+    return lambda call, keyset: _below(call, keyset, key)
+
+
+def _asserts(condition: str, function: str, explanation: str = "") -> Fallback:
+    """An assertion about a state that only torch's own modes bring about."""
+
+    def run(call: Call, keyset: int) -> Any:
+        raise RuntimeError(internal_assert(condition, function) + explanation)
+
+    return run
+
+
+def _meta(call: Call, keyset: int) -> Any:
+    raise NotImplementedError(
+        f"{call.operator.full_name}: attempted to run this operator with Meta tensors, but there "
+        "was no fake impl or Meta kernel registered. You may have run into this message while "
+        "using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to "
+        "use this operator with those APIs you'll need to add a fake impl. Please see the "
+        "following for next steps:  "
+        "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
+    )
+
+
+def _named_not_supported(call: Call, keyset: int) -> Any:
+    raise RuntimeError(
+        f"{call.operator.full_name} is not yet supported with named tensors. Please drop names via "
+        "`tensor = tensor.rename(None)`, call the op with an unnamed tensor, and set names on the "
+        "result of the operation."
+    )
+
+
+def _all() -> Iterator[tuple[int, Fallback]]:
+    for key in runtime_keys(AUTOGRAD_KEYS | tls.BACKEND_MASK):
+        yield key, basic_autograd_not_implemented
+    yield DispatchKey.Conjugate, _math_bit(DispatchKey.Conjugate, "conjugate", Tensor._is_conj)
+    yield DispatchKey.Negative, _math_bit(DispatchKey.Negative, "negation", Tensor._is_neg)
+    yield DispatchKey.ZeroTensor, _zero_tensor
+    yield DispatchKey.Functionalize, _functionalize
+    batched, nested = DispatchKey.FuncTorchBatched, DispatchKey.BatchedNestedTensor
+    yield batched, _batched(batched, "Batching rule")
+    yield nested, _batched(nested, "Nested batching rule")
+    for key in (DispatchKey.PythonTLSSnapshot, DispatchKey.PreDispatch):
+        yield key, _passed_on(key)
+    yield (
+        DispatchKey.FuncTorchDynamicLayerFrontMode,
+        _asserts("!dynamicLayerStack.empty()", "dynamicLayerFrontFallback"),
+    )
+    yield (
+        DispatchKey.FuncTorchGradWrapper,
+        _asserts(
+            "unwrapped_count > 0",
+            "dead_tensor_wrapper_fallback",
+            "Should have at least one dead wrapper",
+        ),
+    )
+    yield (
+        DispatchKey.PythonDispatcher,
+        _asserts(
+            "state",
+            "pythonDispatcherFallback",
+            "Hit PythonDispatcher dispatch key but PythonDispatcherTLS was not set",
+        ),
+    )
+    yield DispatchKey.Meta, _meta
+    if "Named" in DispatchKey.__members__:
+        yield DispatchKey.Named, _named_not_supported
+
+
+FALLBACKS: Final[Mapping[int, Fallback]] = MappingProxyType(dict(_all()))
+"""By runtime key."""

@@ -1,0 +1,144 @@
+"""The table that a call reads: where a keyset's kernel stands, and which keys are passed over.
+
+Mirrors ``getDispatchTableIndexForDispatchKeySet`` and ``initializeFunctionalityOffsetsAndMasks`` in
+``c10/core/DispatchKeySet``, and the masks of ``aten/src/ATen/core/dispatch/DispatchKeyExtractor``.
+
+Note [Runtime index]
+    An operator's kernels stand in one row of :data:`NUM_RUNTIME_ENTRIES` places.  A functionality
+    starts at its offset; one that is customizable per backend takes a place for each backend, in
+    the order of their bits, any other takes one.  The extension keys stand behind all of torch's,
+    so that torch's places are torch's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from mindtorch_v2.dispatch.kernel import MISSING, Kernel
+from mindtorch_v2.dispatch.key import (
+    BACKEND_ORDER,
+    BLOCKS,
+    EXTENSION_KEYS,
+    FULL_BACKEND_MASK,
+    FUNCTIONALITY_ORDER,
+    NUM_BACKENDS,
+    NUM_FUNCTIONALITY_KEYS,
+    is_per_backend_functionality_key,
+    to_runtime_key,
+)
+from mindtorch_v2.dispatch.keyset import (
+    EXTENSION_BITS,
+    FULL,
+    difference,
+    functionality_bit,
+    highest_backend_bit,
+    highest_functionality_key,
+    highest_priority_type_id,
+    intersection,
+    mask_of,
+)
+
+NUM_RUNTIME_ENTRIES: Final = NUM_FUNCTIONALITY_KEYS + len(BLOCKS) * (NUM_BACKENDS - 1)
+"""Places of torch's row (``c10::num_runtime_entries``): Undefined's is the first."""
+
+
+class FunctionalityOffsetAndMask(NamedTuple):
+    """Where a functionality's places begin, and the backend bits that tell them apart."""
+
+    offset: int
+    mask: int
+
+
+def _offsets_and_masks() -> Iterator[FunctionalityOffsetAndMask]:
+    offset = 0
+    for functionality in range(NUM_FUNCTIONALITY_KEYS):
+        per_backend = is_per_backend_functionality_key(functionality)
+        yield FunctionalityOffsetAndMask(offset, FULL_BACKEND_MASK if per_backend else 0)
+        offset += NUM_BACKENDS if per_backend else 1
+
+
+OFFSETS_AND_MASKS: Final = tuple(_offsets_and_masks())
+"""By functionality key, Undefined included (``DispatchKeySet::offsetsAndMasks``)."""
+
+_EXTENSION_INDEX: Final = {
+    key: NUM_RUNTIME_ENTRIES + place for place, key in enumerate(EXTENSION_KEYS.values())
+}
+
+
+def table_index(mask: int) -> int:
+    """The place of the kernel at the highest key of a mask.
+
+    A functionality without a backend has the place of the first backend, as in torch.  IndexError
+    for bits that are no key's.
+    """
+    if mask & EXTENSION_BITS:
+        index = _EXTENSION_INDEX.get(highest_priority_type_id(mask))
+        if index is not None:
+            return index
+    offset, backends = OFFSETS_AND_MASKS[highest_functionality_key(mask)]
+    return offset + max(0, highest_backend_bit(mask & backends).bit_length() - 1)
+
+
+def table_index_of_key(key: int) -> int:
+    """The same for the set of one key (``getDispatchTableIndexForDispatchKey``): 0 for an alias."""
+    return table_index(mask_of(key))
+
+
+class DispatchTable(Mapping[int, Kernel]):
+    """The valid entries of an operator by runtime key, the extension keys among them; immutable.
+
+    What dispatch needs of them is computed when it is first asked for.
+    """
+
+    def __init__(self, kernels: Mapping[int, Kernel]) -> None:
+        self._kernels = {key: each for key, each in kernels.items() if each is not MISSING}
+
+    def __getitem__(self, key: int) -> Kernel:
+        return self._kernels[key]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def lookup(self, mask: int) -> Kernel:
+        """The kernel at the highest key of a mask; MISSING if there is none."""
+        return self._row[table_index(mask)]
+
+    @cached_property
+    def _row(self) -> tuple[Kernel, ...]:
+        row = [MISSING] * (NUM_RUNTIME_ENTRIES + len(_EXTENSION_INDEX))
+        for key, kernel in self._kernels.items():
+            row[table_index_of_key(key)] = kernel
+        return tuple(row)
+
+    # --- fallthrough --------------------------------------------------------------------------
+
+    @property
+    def requires_bitset_per_backend(self) -> bool:
+        """Whether a functionality is passed over on some backends and not on others."""
+        return len(set(self.non_fallthrough_keys_per_backend.values())) > 1
+
+    @cached_property
+    def non_fallthrough_keys_per_backend(self) -> Mapping[int, int]:
+        """The key mask by the highest backend bit of a call: all keys but its fallthroughs."""
+        return {backend: self._non_fallthrough_keys(backend) for backend in BACKEND_ORDER}
+
+    def _non_fallthrough_keys(self, backend: int) -> int:
+        mask = FULL
+        for functionality in FUNCTIONALITY_ORDER:
+            key = to_runtime_key(functionality, backend) or functionality
+            if self._kernels.get(key, MISSING).is_fallthrough:
+                mask = difference(mask, functionality_bit(functionality))
+        return mask
+
+    def non_fallthrough(self, mask: int) -> int:
+        """A call's keys without those that the operator passes over.
+
+        Which these are depends on the highest backend; the first stands in where there is none.
+        """
+        backend = highest_backend_bit(mask) or BACKEND_ORDER[0]
+        return intersection(mask, self.non_fallthrough_keys_per_backend[backend])
