@@ -12,6 +12,7 @@ import os
 import platform
 import re
 from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
 from types import ModuleType
 
@@ -90,9 +91,13 @@ def prepare(name: str) -> ModuleType:
     """Import a torch-like module for cases.
 
     Warnings that are shown once per process would come or not depending on which cases ran
-    before, so both sides are asked to warn every time.
+    before, so both sides are asked to warn every time.  What a module loads when it is first asked
+    for an operator is loaded here, or each case with a fork of its own would load it again.
     """
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
         module.set_warn_always(True)
+    with suppress(AttributeError):
+        module._C._dispatch_dump_table("aten::abs")
+        module._C._jit_get_schemas_for_operator("aten::abs")
     return module

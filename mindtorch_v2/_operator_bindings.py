@@ -234,7 +234,11 @@ def _find_schema_or_throw(name: str | None, overload_name: str | None) -> Operat
         raise RuntimeError(NULL_STRING)
     operator = find_operator(name, overload_name) if "::" in name else None
     if operator is None or not operator.in_dispatcher:
-        raise RuntimeError(f"Could not find schema for {name}.{overload_name}")
+        full_name = f"{name}.{overload_name}" if overload_name else name
+        hint = ""
+        if DISPATCHER.find(full_name) is not None:
+            hint = " but we found an implementation; did you forget to def() the operator?"
+        raise RuntimeError(f"Could not find schema for {name}.{overload_name}{hint}")
     return operator
 
 

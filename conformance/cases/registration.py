@@ -280,8 +280,6 @@ def _call(draw: Draw) -> str:
     name, overload = _one(draw, *OVERLOADS[:1], *OVERLOADS)
     if not draw(st.integers(0, 7)):
         return redispatch(name, overload, _one(draw, *KEYSETS), arguments)
-    if not draw(st.integers(0, 7)):
-        return _one(draw, "xp.ops.aten.abs(x)", "C._jit_get_operation('aten::abs')[0](m)")
     return call(name, overload, _one(draw, *WAYS), arguments)
 
 

@@ -81,6 +81,7 @@ class Dispatcher:
     def _add_from_profile(self, name: str) -> OperatorDefinition:
         entry = OperatorEntry(name, self)
         entry.schema = _profile_schema(name)
+        entry.signature_debug = _profile_signature(name)
         kernels = _profile_kernels(name)
         entry.set_kernels(kernels)
         definition = OperatorDefinition(entry)
@@ -291,6 +292,12 @@ def _profile_schema(name: str) -> AnnotatedSchema:
         partial(parse_printed_schema, text),
         tuple(profile.active().schemas["tags"].get(name, ())),
     )
+
+
+def _profile_signature(name: str) -> str | None:
+    facts = profile.active().registrations
+    debug = facts["cpp_signatures"].get(name)
+    return None if debug is None else facts["texts"][debug]
 
 
 def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
