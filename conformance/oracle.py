@@ -11,8 +11,8 @@ import importlib.metadata
 import os
 import platform
 import re
-from dataclasses import dataclass
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 

@@ -58,7 +58,9 @@ class PythonDispatcher:
         """
         if len(set(dispatchKeys)) != len(dispatchKeys):
             overridden = profile.active().messages["overridden"]
-            raise RuntimeError(f"{overridden} is not allowed but found duplicates in {dispatchKeys}.")
+            raise RuntimeError(
+                f"{overridden} is not allowed but found duplicates in {dispatchKeys}."
+            )
         if "CompositeImplicitAutograd" in dispatchKeys and (
             "CompositeExplicitAutograd" in dispatchKeys
         ):

@@ -54,20 +54,41 @@ USUAL_SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
         "a() -> ()",
     ),
     "b": ("b(Tensor x, int y) -> Tensor", "b(Tensor x) -> Tensor", "b(int x) -> int"),
-    "b.out": ("b.out(Tensor x) -> Tensor", "b.out(Tensor x, str y) -> Tensor", "b.out(float x) -> float"),
+    "b.out": (
+        "b.out(Tensor x) -> Tensor",
+        "b.out(Tensor x, str y) -> Tensor",
+        "b.out(float x) -> float",
+    ),
 }
 WRONG_SCHEMAS: Final = (
     *("a", "b.out", "a(", "s::a(Tensor x) -> Tensor", "a(Tensor x) -> Tensor x y", ""),
-    *("a.default(Tensor x) -> Tensor", "a(Tensor x, Tensor x) -> Tensor", "a(int x=1, int y) -> ()"),
+    *(
+        "a.default(Tensor x) -> Tensor",
+        "a(Tensor x, Tensor x) -> Tensor",
+        "a(int x=1, int y) -> ()",
+    ),
 )
 NAMES: Final = ("a", "b.out", "b", "t::a", "t::b.out")
-WRONG_NAMES: Final = ("s::a", "a.default", "a.__x", "", "a(Tensor x) -> Tensor", "::a", "a b", "x::")
+WRONG_NAMES: Final = (
+    "s::a",
+    "a.default",
+    "a.__x",
+    "",
+    "a(Tensor x) -> Tensor",
+    "::a",
+    "a b",
+    "x::",
+)
 ANALYSES: Final = ("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "nosuch")
 KERNELS: Final = ("f", "f", "g", "two", "odd", "bad", "thru", "ks", "down")
 """Kernels by the names that a program has for them; the last two take the keyset."""
 KEYSET_KERNELS: Final = ("ks", "down")
 KINDS: Final = ("DEF", "IMPL", "FRAGMENT", "nosuch")
-NAMESPACES: Final = ("t", "s", "aten", "prims", "_", "u")
+KINDS_AND_NAMESPACES: Final = (
+    *((kind, namespace) for kind in KINDS for namespace in ("t", "s", "aten", "prims", "u")),
+    *((kind, "_") for kind in ("IMPL", "FRAGMENT", "nosuch")),
+)
+"""What opens a block; not DEF for any namespace, where torch reads a name that is not there."""
 BLOCKS: Final[Mapping[str, str]] = {
     "d": 'library("FRAGMENT", "t", "")',
     "e": 'library("FRAGMENT", "t", "", linenum=9)',
@@ -82,11 +103,34 @@ BLOCKS: Final[Mapping[str, str]] = {
 }
 """Every block by its name, with what opens it anew; the last is not open at the beginning."""
 
-ARGUMENTS: Final = ("x", "x", "m", "r", "1", "x, 2", "x, x", "x, y=2", "[x, m]", "r, 2", "2.5", "", "x, 'y'")
+ARGUMENTS: Final = (
+    "x",
+    "x",
+    "m",
+    "r",
+    "1",
+    "x, 2",
+    "x, x",
+    "x, y=2",
+    "[x, m]",
+    "r, 2",
+    "2.5",
+    "",
+    "x, 'y'",
+)
 PACKETS: Final = ("t::a", "t::b", "s::a")
 OVERLOADS: Final = (("t::a", ""), ("t::b", ""), ("t::b", "out"), ("s::a", ""))
 OF_PACKETS: Final = ("", ".default", ".out")
 KEYSETS: Final = ("CPU", "Meta", "AutogradCPU", "Python", "Undefined")
+GUARDS: Final = (
+    "C._AutoDispatchBelowADInplaceOrView()",
+    'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("AutogradCPU"))',
+    "C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.CPU))",
+    "C._IncludeDispatchKeyGuard(C.DispatchKey.Meta)",
+    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradCPU)",
+    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradOther)",
+)
+"""Changes of the thread's sets that a call may be made under."""
 
 
 def call(name: str, overload: str, way: str, arguments: str) -> str:
@@ -170,10 +214,9 @@ def all_steps() -> Iterator[str]:
             yield f'L["{block}"].fallback_fallthrough({key!r})'
             yield f'L["{block}"].fallback({key!r}, fb)'
         yield f'library("IMPL", "t", {key!r}).impl_t_t("a", "CPU")'
-    for kind in KINDS:
-        for namespace in NAMESPACES:
-            yield f'library({kind!r}, {namespace!r}, "")'
-            yield f'library({kind!r}, {namespace!r}, "CPU")'
+    for kind, namespace in KINDS_AND_NAMESPACES:
+        for key in ("", "CPU"):
+            yield f"library({kind!r}, {namespace!r}, {key!r})"
     for block, opening in BLOCKS.items():
         yield f'L["{block}"].reset()'
         yield f'L.pop("{block}")'
@@ -271,8 +314,8 @@ def _open(draw: Draw) -> str:
     block = _one(draw, *BLOCKS, "t", "t")
     if draw(st.integers(0, 3)):
         return f"L.update({block}={BLOCKS[block]})"
-    key = _one(draw, "", "", _key(draw))
-    return f"library({_one(draw, *KINDS)!r}, {_one(draw, *NAMESPACES)!r}, {key!r})"
+    kind, namespace = _one(draw, *KINDS_AND_NAMESPACES)
+    return f"library({kind!r}, {namespace!r}, {_one(draw, '', '', _key(draw))!r})"
 
 
 def _call(draw: Draw) -> str:
@@ -280,7 +323,10 @@ def _call(draw: Draw) -> str:
     name, overload = _one(draw, *OVERLOADS[:1], *OVERLOADS)
     if not draw(st.integers(0, 7)):
         return redispatch(name, overload, _one(draw, *KEYSETS), arguments)
-    return call(name, overload, _one(draw, *WAYS), arguments)
+    called = call(name, overload, _one(draw, *WAYS), arguments)
+    if draw(st.integers(0, 5)):
+        return called
+    return f"under({_one(draw, *GUARDS)}, lambda: {called})"
 
 
 def _keep(draw: Draw) -> str:
@@ -319,9 +365,7 @@ def sequences(draw: Draw) -> list[str]:
         steps = [_define(draw), _impl(draw)]
         if draw(st.booleans()):
             steps.reverse()
-    steps += [
-        _one(draw, *STEPS)(draw) for _ in range(draw(st.integers(1, LENGTH - len(steps))))
-    ]
+    steps += [_one(draw, *STEPS)(draw) for _ in range(draw(st.integers(1, LENGTH - len(steps))))]
     return steps
 
 

@@ -58,6 +58,8 @@ def packet(name):
 def keep(as_name, name, get):
     kept[as_name] = (get(), [each for each in overloads[name] if C._dispatch_has_kernel(each)])
 def again(as_name): return kept[as_name][0]
+def under(guard, run):
+    with guard: return run()
 def mark():
     for name, held in seen.items():
         if not all(C._dispatch_has_kernel(each) for each in held): gone.add(name)

@@ -23,7 +23,6 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.copying import copy_values
-from mindtorch_v2.tensor.factories import zeros
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
