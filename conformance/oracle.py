@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
+from typing import Final
 
 PROFILE_VARIABLE = "MINDTORCH_PROFILE"
 
@@ -86,6 +87,10 @@ def profile_name(version: str) -> str:
     return match[0]
 
 
+SUBMODULES: Final = ("_python_dispatcher",)
+"""What cases name that importing torch does not import."""
+
+
 @cache
 def prepare(name: str) -> ModuleType:
     """Import a torch-like module for cases.
@@ -97,6 +102,9 @@ def prepare(name: str) -> ModuleType:
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
         module.set_warn_always(True)
+    for submodule in SUBMODULES:
+        with suppress(ImportError):
+            importlib.import_module(f"{name}.{submodule}")
     with suppress(AttributeError):
         module._C._dispatch_dump_table("aten::abs")
         module._C._jit_get_schemas_for_operator("aten::abs")

@@ -254,6 +254,11 @@ _define(
     lambda operator, args, kwargs: _bound(operator, args, kwargs).run(),
     _itself,
 )
+def _set_report_error_callback(operator: Operator, callback: Any) -> None:
+    operator.entry.report_error = callback
+
+
+_define("_dispatch_set_report_error_callback", _set_report_error_callback, _itself)
 _define(
     "_dispatch_get_all_op_names",
     lambda: list(profile.active().schemas["dispatcher_names"]),

@@ -9,7 +9,7 @@ Every case runs in a fork of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import permutations
+from itertools import combinations, permutations
 from random import Random
 from typing import Any, Final
 
@@ -145,7 +145,10 @@ WAYS: Final[Mapping[str, str]] = {
     "overload": "packet({name!r}){path}({arguments})",
     "afresh": "C._jit_get_operation({name!r})[0]({arguments})",
     "overload afresh": "C._get_operation_overload({name!r}, {overload!r})[0]({arguments})",
-    "boxed": "C._dispatch_call_boxed(C._dispatch_find_schema_or_throw({name!r}, {overload!r}), {arguments})",
+    "boxed": (
+        "C._dispatch_call_boxed("
+        "C._dispatch_find_schema_or_throw({name!r}, {overload!r}), {arguments})"
+    ),
 }
 
 
@@ -178,6 +181,8 @@ OF_KEPT: Final[Mapping[str, tuple[str, ...]]] = {
         "str(again({0!r}).schema())",
         "again({0!r}).debug()",
         "C._dispatch_call_boxed(again({0!r}), x)",
+        "C._dispatch_set_report_error_callback(again({0!r}), told)",
+        "C._dispatch_set_report_error_callback(again({0!r}), bad)",
         "again({0!r}).redispatch_boxed(C.DispatchKeySet(C.DispatchKey.CPU), x)",
     ),
 }
@@ -245,6 +250,7 @@ ROUNDS: Final = 5
 
 
 def texts(profile: Profile) -> Iterator[Text]:
+    yield from python_dispatcher()
     for steps in permutations(SHORT, 3):
         yield "permutations", program([each for step in steps for each in (step, CALL)])
     every = list(all_steps())
@@ -253,6 +259,45 @@ def texts(profile: Profile) -> Iterator[Text]:
         Random(seed).shuffle(order)
         for start in range(0, len(order), LENGTH):
             yield "sequences", program(order[start : start + LENGTH])
+
+
+# --- the Python dispatcher --------------------------------------------------------------------
+
+SHOWN_KEYS: Final = (
+    *("CPU", "AutogradCPU", "FPGA", "AutogradOther", "XLA", "AutogradXLA", "Lazy", "AutogradLazy"),
+    *("CompositeExplicitAutograd", "Autograd", "CompositeImplicitAutograd"),
+)
+WRONG_KEYS: Final = (["CPU", "CPU"], ["CPU", "CUDA"], ["nosuch"], [""], "CPU", ["CPU", 1], 1, None)
+DISPATCHER: Final = """\
+def shown(keys):
+    dispatcher = xp._python_dispatcher.PythonDispatcher()
+    try: answer = dispatcher.register(keys)
+    except Exception as error: answer = type(error).__name__, str(error)
+    texts = dispatcher.registrations(), dispatcher.dispatchTable()
+    return answer, texts, dispatcher.rawRegistrations(), dispatcher.rawDispatchTable()
+"""
+PER_CASE: Final = 8
+"""Sets of keys in one case."""
+
+
+def python_dispatcher() -> Iterator[Text]:
+    """What ``PythonDispatcher`` shows of kernels at every three keys, and of wrong ones."""
+    yield "PythonDispatcher", "xp._python_dispatcher.PythonDispatcher().keys()"
+    taken = [list(keys) for size in range(4) for keys in combinations(SHOWN_KEYS, size)]
+    taken += [list(keys) for keys in combinations(SHOWN_KEYS, len(SHOWN_KEYS) - 1)]
+    for start in range(0, len(taken), PER_CASE):
+        chunk = taken[start : start + PER_CASE]
+        yield "PythonDispatcher", f"{DISPATCHER}[shown(keys) for keys in {chunk}]"
+    for keys in WRONG_KEYS:
+        yield "PythonDispatcher", f"{DISPATCHER}shown({keys!r})"
+    for wrong in (
+        "PythonDispatcher(1)",
+        "PythonDispatcher().register()",
+        "PythonDispatcher().keys(1)",
+    ):
+        yield "PythonDispatcher", f"xp._python_dispatcher.{wrong}"
+    both = "[xp._python_dispatcher.PythonDispatcher(), xp._python_dispatcher.PythonDispatcher()]"
+    yield "PythonDispatcher", f"len({both})"
 
 
 # --- sequences that make sense ----------------------------------------------------------------
@@ -374,4 +419,7 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return sequences().map(lambda steps: ("sequence", program(steps)))
 
 
-AREA: Final = Area("registration", texts, strategy, isolation="fork")
+EXAMPLES: Final = {"ci": 1_000, "dev": 1_000, "nightly": 50_000}
+"""Sequences that a run draws, by its hypothesis profile."""
+
+AREA: Final = Area("registration", texts, strategy, isolation="fork", examples=EXAMPLES)

@@ -42,6 +42,7 @@ def down(keyset, *args):
     return packet("t::a").default.redispatch(keyset & C._after_autograd_keyset, *args)
 def fb(op, *args, **kwargs): ran.append(("fb", str(op))); return args[0]
 def fk(keyset, op, *args, **kwargs): ran.append(("fk", str(keyset), str(op))); return args[0]
+def told(key): ran.append(("told", key))
 thru = xp.library.fallthrough_kernel
 x, m, r = xp.ones(2), xp.empty(2, device="meta"), xp.ones(2, requires_grad=True)
 L = {{"d": library("FRAGMENT", "t", ""), "e": library("FRAGMENT", "t", "", linenum=7)}}
@@ -50,13 +51,13 @@ L.update(w=library("IMPL", "_", ""), v=library("IMPL", "_", "Meta"))
 L.update(s=library("FRAGMENT", "s", ""), p=library("IMPL", "s", ""), m=library("IMPL", "aten", ""))
 ops = {{"t::a": lambda: xp.ops.t.a, "t::b": lambda: xp.ops.t.b, "s::a": lambda: xp.ops.s.a}}
 overloads = {{"t::a": ("t::a",), "t::b": ("t::b", "t::b.out"), "s::a": ("s::a",)}}
+def living(name): return [each for each in overloads[name] if C._dispatch_has_kernel(each)]
 def packet(name):
     if name in gone: raise LookupError(name)
     found = ops[name]()
-    if name not in seen: seen[name] = [each for each in overloads[name] if C._dispatch_has_kernel(each)]
+    if name not in seen: seen[name] = living(name)
     return found
-def keep(as_name, name, get):
-    kept[as_name] = (get(), [each for each in overloads[name] if C._dispatch_has_kernel(each)])
+def keep(as_name, name, get): kept[as_name] = (get(), living(name))
 def again(as_name): return kept[as_name][0]
 def under(guard, run):
     with guard: return run()

@@ -114,6 +114,17 @@ def without_schema(ask: Callable[[Any], object]) -> object:
         kernels.reset()
 
 
+def call_unreported() -> object:
+    """Call an operator without kernel whose own report says nothing."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "").def_("unreported(Tensor x) -> Tensor")
+    handle = C._dispatch_find_schema_or_throw("nosuch::unreported", "")
+    C._dispatch_set_report_error_callback(handle, lambda key: None)
+    try:
+        return C._dispatch_call_boxed(handle, torch.ones(1))
+    finally:
+        library.reset()
+
+
 def no_list(method: Callable[[object], object]) -> object:
     """A call with an integer in an array for a list; AttributeError where torch does not look."""
     looks = torch.ones(2, 3).sum(torch.tensor(1)).dim() == 1
@@ -177,6 +188,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "checkInvariants": lambda: stale_table(),
     "OperatorEntry.schema": lambda: without_schema(lambda handle: handle.schema()),
     "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
+    "OperatorEntry.reportError": lambda: call_unreported(),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "fallthrough_kernel": lambda: run_fallthrough(),

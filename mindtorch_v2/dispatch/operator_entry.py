@@ -95,6 +95,8 @@ class OperatorEntry:
         self.kernels: Mapping[int, tuple[Kernel, ...]] = MappingProxyType({})
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
+        #: Called with the name of a key that has no kernel, before dispatch says so.
+        self.report_error: Callable[[str], object] | None = None
         self._fallbacks = fallbacks
         #: None until it is first needed.
         self._table: DispatchTable | None = None
