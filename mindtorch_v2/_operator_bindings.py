@@ -254,6 +254,8 @@ _define(
     lambda operator, args, kwargs: _bound(operator, args, kwargs).run(),
     _itself,
 )
+
+
 def _set_report_error_callback(operator: Operator, callback: Any) -> None:
     operator.entry.report_error = callback
 

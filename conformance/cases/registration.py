@@ -121,16 +121,18 @@ ARGUMENTS: Final = (
 PACKETS: Final = ("t::a", "t::b", "s::a")
 OVERLOADS: Final = (("t::a", ""), ("t::b", ""), ("t::b", "out"), ("s::a", ""))
 OF_PACKETS: Final = ("", ".default", ".out")
-KEYSETS: Final = ("CPU", "Meta", "AutogradCPU", "Python", "Undefined")
+KEYSETS: Final = ("CPU", "Meta", "AutogradCPU", "QuantizedCPU", "BackendSelect", "Undefined")
 GUARDS: Final = (
     "C._AutoDispatchBelowADInplaceOrView()",
     'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("AutogradCPU"))',
-    "C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.CPU))",
-    "C._IncludeDispatchKeyGuard(C.DispatchKey.Meta)",
+    'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("ADInplaceOrView"))',
     "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradCPU)",
     "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradOther)",
 )
-"""Changes of the thread's sets that a call may be made under."""
+"""Changes of the thread's sets that a call may be made under.
+
+None sends other operators elsewhere: a refused call prints its arguments, which calls some.
+"""
 
 
 def call(name: str, overload: str, way: str, arguments: str) -> str:
