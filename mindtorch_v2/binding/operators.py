@@ -126,7 +126,7 @@ class DefinedOperator(Operator):
         return self._entry
 
     @property
-    def binder(self) -> OpSchema:  # type: ignore[override]
+    def binder(self) -> OpSchema:
         """RuntimeError while the operator is not defined."""
         annotated = self._entry.defined_schema
         if self._bound is None or self._bound[0] is not annotated:
@@ -136,7 +136,7 @@ class DefinedOperator(Operator):
         return self._bound[1]
 
     @property
-    def dispatch_arguments(self) -> tuple[int, ...]:  # type: ignore[override]
+    def dispatch_arguments(self) -> tuple[int, ...]:
         return _dispatch_arguments(self.schema)
 
     @property

@@ -8,10 +8,11 @@ in one step: no thread sees half of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatch_table import DispatchTable
@@ -51,8 +52,18 @@ _IMPLICIT: Final = DispatchKey.CompositeImplicitAutograd
 _NESTED: Final = DispatchKey.CompositeImplicitAutogradNestedTensor
 
 
+Plan = Callable[..., Any]
+"""What a pipeline calls ahead of a kernel, to learn what it will need."""
+Rule = Callable[..., Any]
+"""What a mutating operator is called as, without mutation, where its schema does not tell."""
+
+
 class Fallbacks(Protocol):
-    """What an entry asks of the dispatcher: the kernel of a key for operators that have none."""
+    """What an entry asks of the dispatcher: the kernel of a key for operators that have none, and
+    the lock without which nothing changes."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
 
     def fallback(self, key: int) -> Kernel | None: ...
 
@@ -82,6 +93,33 @@ class AnnotatedSchema:
         return self.parse()
 
 
+class EntryState(NamedTuple):
+    """What an entry has registered; no value of it ever changes."""
+
+    schema: AnnotatedSchema | None
+    kernels: Mapping[int, tuple[Kernel, ...]]
+    signature_debug: str | None
+    plans: Mapping[int, Plan]
+    functionalization_rule: Rule | None
+    report_error: Callable[[str], object] | None
+
+
+Answer = TypeVar("Answer")
+
+
+def _while_nothing_changes(
+    method: Callable[[OperatorEntry], Answer],
+) -> Callable[[OperatorEntry], Answer]:
+    """For a method that reads more than one thing: no registration comes in between."""
+
+    @wraps(method)
+    def locked(self: OperatorEntry) -> Answer:
+        with self.lock:
+            return method(self)
+
+    return locked
+
+
 class OperatorEntry:
     """An operator by its full name, ``aten::add.Tensor``.
 
@@ -95,6 +133,9 @@ class OperatorEntry:
         self.kernels: Mapping[int, tuple[Kernel, ...]] = MappingProxyType({})
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
+        #: By runtime key, beside the kernels there.
+        self.plans: Mapping[int, Plan] = MappingProxyType({})
+        self.functionalization_rule: Rule | None = None
         #: Called with the name of a key that has no kernel, before dispatch says so.
         self.report_error: Callable[[str], object] | None = None
         self._fallbacks = fallbacks
@@ -142,6 +183,26 @@ class OperatorEntry:
             changed[affected] = self.compute(affected).kernel
         return DispatchTable(changed)
 
+    def set_plan(self, key: int, plan: Plan | None) -> None:
+        """The plan beside the kernel at ``key``, or none."""
+        others = {at: each for at, each in self.plans.items() if at != key}
+        self.plans = MappingProxyType(others if plan is None else {**others, key: plan})
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        return self._fallbacks.lock
+
+    @property
+    def state(self) -> EntryState:
+        """All that registrations change; may be set to what it was."""
+        return EntryState(*(getattr(self, name) for name in EntryState._fields))
+
+    @state.setter
+    def state(self, state: EntryState) -> None:
+        for name, value in state._asdict().items():
+            setattr(self, name, value)
+        self.update_all()
+
     # --- questions ----------------------------------------------------------------------------
 
     @property
@@ -186,8 +247,9 @@ class OperatorEntry:
         """What dispatch reads."""
         table = self._table
         if table is None:
-            table = DispatchTable({key: self.compute(key).kernel for key in _TABLE_KEYS})
-            self._table = table
+            with self.lock:  # no registration comes in between
+                computed = {key: self.compute(key).kernel for key in _TABLE_KEYS}
+                self._table = table = DispatchTable(computed)
         return table
 
     # --- the table ----------------------------------------------------------------------------
@@ -230,6 +292,7 @@ class OperatorEntry:
             return None
         return Computed(kernels[_IMPLICIT][0], "math kernel")
 
+    @_while_nothing_changes
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
         table = self.table
@@ -243,6 +306,7 @@ class OperatorEntry:
 
     # --- as text ------------------------------------------------------------------------------
 
+    @_while_nothing_changes
     def dump_state(self) -> str:
         """What was registered, alias keys included; not what follows from it."""
         lines = [f"name: {self.name}"]
@@ -264,6 +328,7 @@ class OperatorEntry:
                 )
         return "".join(f"{line}\n" for line in lines)
 
+    @_while_nothing_changes
     def dump_computed_table(self) -> str:
         """The whole table, with the reason of each entry."""
         lines = []
