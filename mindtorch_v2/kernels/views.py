@@ -6,7 +6,7 @@ plain alias; what makes it a view for autograd stands at ADInplaceOrView.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
@@ -14,12 +14,14 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
-from mindtorch_v2.tensor.geometry import storage_bytes, wrap_dim
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 """Where releases register a view operator: with the backends, or once for all of them."""
+
+_WORD: Final = 1 << 64
 
 
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
@@ -79,11 +81,20 @@ def _completed(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
     return found
 
 
-def check_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> None:
+def check_strided(
+    self: Tensor,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    offset: int,
+    *,
+    nbytes: Callable[[Sequence[int], Sequence[int], int], int] | None = None,
+) -> None:
     """``setStrided``: RuntimeError for a geometry that the storage cannot have."""
     _check_strides(sizes, strides)
+    if HABITS["as_strided looks at the offset before the storage"]:
+        _check_offset(offset)
     itemsize = self._dtype.itemsize
-    needed = _bytes_without_offset(sizes, strides, itemsize)
+    needed = (nbytes or _unsigned_nbytes)(sizes, strides, itemsize)
     available = self.untyped_storage().nbytes()
     if needed and needed + offset * itemsize > available:
         raise RuntimeError(
@@ -110,16 +121,30 @@ def _check_offset(offset: int) -> None:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
 
 
-def _bytes_without_offset(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """``computeStorageNbytes``, whose numbers are unsigned."""
+def _unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """``computeStorageNbytes`` of integers: a negative size is a large one."""
     if 0 in sizes:
         return 0
-    if any(size < 0 for size in sizes):
+    count, overflow = 1, False
+    for size, stride in zip(sizes, strides, strict=True):
+        step = stride * ((size - 1) % _WORD)
+        count += step % _WORD
+        overflow |= step >= _WORD or count >= _WORD
+        count %= _WORD
+    if overflow or count * itemsize >= _WORD:
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(sizes)} and "
             f"strides={list(strides)}"
         )
-    return storage_bytes(sizes, strides, 0, itemsize)
+    return count * itemsize
+
+
+def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """The same where sizes can be symbols, and nothing overflows."""
+    if 0 in sizes:
+        return 0
+    pairs = zip(sizes, strides, strict=True)
+    return itemsize * (1 + sum(stride * (size - 1) for size, stride in pairs))
 
 
 def check_numel(sizes: Sequence[int]) -> None:
@@ -131,10 +156,10 @@ def check_numel(sizes: Sequence[int]) -> None:
 def _overflows(sizes: Sequence[int]) -> bool:
     product, overflow = 1, False
     for size in sizes:
-        product *= size % (1 << 64)
-        overflow |= product >= 1 << 64
-        product %= 1 << 64
-    return overflow or product >= 1 << 63
+        product *= size % _WORD
+        overflow |= product >= _WORD
+        product %= _WORD
+    return overflow or product >= _WORD // 2
 
 
 # --- dimensions in another order --------------------------------------------------------------

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.views import (
     check_t,
     dim_list,
     squeezed_geometry,
+    symbolic_nbytes,
     unsqueezed_geometry,
 )
 from mindtorch_v2.tensor.geometry import wrap_dim
@@ -44,7 +45,7 @@ def as_strided_(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
 ) -> Tensor:
     offset = self._storage_offset if storage_offset is None else storage_offset
-    check_strided(self, size, stride, offset)
+    check_strided(self, size, stride, offset, nbytes=symbolic_nbytes)
     self._storage_offset = offset
     return _set_geometry(self, size, stride)
 

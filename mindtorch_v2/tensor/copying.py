@@ -23,7 +23,7 @@ def raw_array(tensor: Tensor) -> Array:
     """The bits of a tensor as a NumPy view of its storage: writing to it changes the tensor."""
     raw = elements_of(tensor.dtype).raw
     if numel(tensor._sizes) == 0:
-        return np.empty(tensor._sizes, raw)
+        return np.empty([max(size, 0) for size in tensor._sizes], raw)
     memory = tensor._bytes()
     return np.ndarray(
         tensor._sizes,
