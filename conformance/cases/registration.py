@@ -334,7 +334,7 @@ def _define(draw: Draw) -> str:
 
 def _impl(draw: Draw) -> str:
     block = _one(draw, "i", "i", "i", "j", "d", "e", "p", "m")
-    names = {"p": ("a",), "m": ("abs", "aten::abs")}.get(block, NAMES)
+    names = {"p": ("a",), "m": ("erfinv", "aten::erfinv")}.get(block, NAMES)
     name = _one(draw, *(names if draw(st.integers(0, 14)) else WRONG_NAMES))
     key = _one(draw, "CPU", "CPU", "", "Meta") if block == "j" else _key(draw)
     if draw(st.integers(0, 2)) and key:  # a kernel in Python has a key
