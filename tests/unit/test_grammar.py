@@ -499,8 +499,8 @@ REAL_ATTACKS = [
     "p.default(CANARY, True, 4)",
     "h = xp._C._dispatch_find_schema_or_throw(▲'aten::from_file', '')\n"
     "k = xp._C.DispatchKeySet(xp._C.DispatchKey.CPU)\nh.redispatch_boxed(k, CANARY, True, 4)",
-    "xp._C.▲_dispatch_call_boxed(\n"
-    "    xp._C._dispatch_find_schema_or_throw('aten::from_file', ''), CANARY, True, 4)",
+    "xp._C._dispatch_call_boxed(\n"
+    "    xp._C._dispatch_find_schema_or_throw(▲'aten::from_file', ''), CANARY, True, 4)",
     # Functions that import what a string names, and call it.
     "xp.ones(2).untyped_storage().type(▲'canary_module.run')",
     "f = xp.ones(2).untyped_storage().▲type\nf('canary_module.run')",
@@ -588,7 +588,7 @@ ATTACKS = [
     "xp.ops.▲image.read_file",
     "xp.▲_from_blob(1, [1])",
     "xp._C.▲_construct_storage_from_data_pointer(1, 2, 3)",
-    "xp._C.▲_dispatch_call_boxed(1)",
+    "xp._C.▲_maybe_call_torch_function_for_op_packet(1)",
     "xp._C.▲import_ir_module('x')",
     "xp._C.▲PyTorchFileReader('x')",
     "xp._C.▲_jit_set_profiling_mode(True)",
