@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from conformance.case import Case, Isolation
@@ -27,6 +27,8 @@ class Area:
     isolation: Isolation = "shared"
     warnings: bool = True
     """Whether the warnings that its cases draw are compared."""
+    examples: Mapping[str, int] = field(default_factory=dict)
+    """How many cases a hypothesis profile draws, where it is another number than the profile's."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""

@@ -11,9 +11,11 @@ import importlib.metadata
 import os
 import platform
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
+from typing import Final
 
 PROFILE_VARIABLE = "MINDTORCH_PROFILE"
 
@@ -85,18 +87,26 @@ def profile_name(version: str) -> str:
     return match[0]
 
 
+SUBMODULES: Final = ("_python_dispatcher",)
+"""What cases name that importing torch does not import."""
+
+
 @cache
 def prepare(name: str) -> ModuleType:
     """Import a torch-like module for cases.
 
     Warnings that are shown once per process would come or not depending on which cases ran
-    before, so both sides are asked to warn every time.  And what a module reads when it is first
-    asked for an operator, every fork of a worker would read anew, so it is asked here.
+    before, so both sides are asked to warn every time.  What a module loads when it is first asked
+    for an operator is loaded here, or each case with a fork of its own would load it again.
     """
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
         module.set_warn_always(True)
-    if hasattr(module, "_C"):
-        module._C._dispatch_dump_table("aten::relu")
-        module._C._jit_get_operation("aten::relu")
+    for submodule in SUBMODULES:
+        with suppress(ImportError):
+            importlib.import_module(f"{name}.{submodule}")
+    with suppress(AttributeError):
+        module._C._dispatch_dump_table("aten::abs")
+        module._C._jit_get_schemas_for_operator("aten::abs")
+        module._C._jit_get_operation("aten::abs")
     return module

@@ -173,6 +173,11 @@ class Checker:
                     mismatches.append(comparison)
         self._fail(mismatches)
 
+    def examples(self, area: str) -> int:
+        """How many cases hypothesis is to draw for an area."""
+        number = BY_NAME[area].examples.get(settings.get_current_profile_name())
+        return settings().max_examples if number is None else number
+
     def explore(self, area: str) -> Exploration:
         """For a hypothesis test: compare case by case.  Use as a context manager."""
         return Exploration(self._state, area)

@@ -295,6 +295,8 @@ DISPATCH: Final = _words("""
     is_traceable_wrapper_subclass handle_torch_function has_torch_function
     has_torch_function_unary has_torch_function_variadic is_tensor_like
     enable_reentrant_dispatch
+    _python_dispatcher PythonDispatcher register registrations dispatchTable
+    rawRegistrations rawDispatchTable
     has add remove highestPriorityTypeId raw_repr from_raw_repr value""")
 
 #: Decided by this project: `pipeline` and `npu` are the two public names that torch has not.

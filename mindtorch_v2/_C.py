@@ -179,6 +179,9 @@ _define(
     {
         "_dispatch_keys": lambda tensor: tensor._keys,
         "_dispatch_key_set": lambda tensor: _keyset.to_string(tensor._keys),
+        "_dispatch_isTensorSubclassLike": lambda tensor: _keyset.is_tensor_subclass_like(
+            tensor._keys
+        ),
     }
 )
 

@@ -217,6 +217,7 @@ _define(
             *DISPATCHER.names_with_kernel(_key(name)), sep="\n"
         ),
         "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
+        "_dispatch_is_main_interpreter": lambda: True,  # there is one
         "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
         is not None,
     },

@@ -16,6 +16,7 @@ from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
@@ -66,8 +67,9 @@ def _schema_of(name: str, overload_name: str) -> FunctionSchema:
 
 def _schemas_of(name: str) -> list[FunctionSchema]:
     check_qualified(name)
-    overloads = (text.overload_name for text in in_registration_order(name))
-    return [_schema_of(name, overload_name) for overload_name in overloads]
+    known = [text.overload_name for text in in_registration_order(name)]
+    schemas = [_schema_of(name, overload_name) for overload_name in known]
+    return schemas + [entry.defined_schema.schema for entry in DISPATCHER.defined(name)]
 
 
 def _all_schemas() -> list[FunctionSchema]:
@@ -211,7 +213,7 @@ bind_methods(
     _classes["_DispatchOperatorHandle"]["methods"],
     {
         "schema": lambda operator: operator.schema,
-        "debug": lambda operator: operator.entry.schema.debug,
+        "debug": lambda operator: operator.entry.debug,
         "redispatch_boxed": lambda handle, keyset, args, kwargs: _bound(
             handle._cpp, args, kwargs
         ).redispatch(keyset),
@@ -232,7 +234,11 @@ def _find_schema_or_throw(name: str | None, overload_name: str | None) -> Operat
         raise RuntimeError(NULL_STRING)
     operator = find_operator(name, overload_name) if "::" in name else None
     if operator is None or not operator.in_dispatcher:
-        raise RuntimeError(f"Could not find schema for {name}.{overload_name}")
+        full_name = f"{name}.{overload_name}" if overload_name else name
+        hint = ""
+        if DISPATCHER.find(full_name) is not None:
+            hint = " but we found an implementation; did you forget to def() the operator?"
+        raise RuntimeError(f"Could not find schema for {name}.{overload_name}{hint}")
     return operator
 
 
@@ -248,6 +254,13 @@ _define(
     lambda operator, args, kwargs: _bound(operator, args, kwargs).run(),
     _itself,
 )
+
+
+def _set_report_error_callback(operator: Operator, callback: Any) -> None:
+    operator.entry.report_error = callback
+
+
+_define("_dispatch_set_report_error_callback", _set_report_error_callback, _itself)
 _define(
     "_dispatch_get_all_op_names",
     lambda: list(profile.active().schemas["dispatcher_names"]),

@@ -17,7 +17,7 @@ from mindtorch_v2._operator_bindings import (
     find_schema_or_throw,
     wrap_schema,
 )
-from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
+from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.binding.python_kernel import find_api_functions
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
@@ -162,7 +162,8 @@ class OpOverloadPacket:
                 f"'{self}' can't have an overload name beginning with '__' and the "
                 f"underlying op {self._op} has no attribute {key} either."
             )
-        operator = self._packet.overloads.get("" if key == "default" else key)
+        # looked up afresh: it may have been defined since the packet was made
+        operator = find_operator(self._qualified_op_name, "" if key == "default" else key)
         if operator is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{key}'")
         takes_object = any(a.type.kind == "ClassType" for a in operator.schema.arguments)

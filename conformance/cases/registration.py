@@ -1,148 +1,261 @@
 """Area ``registration``: libraries, definitions, kernels and fallbacks, in every order.
 
-A case is a program of steps.  After each, whether it was refused or not, the program notes the
-dumps and tables of the operators it is about; so the state after a refused step is compared too.
+A case is a program of steps (:mod:`~conformance.cases.registration_program` says what it notes
+after each).  Steps register and take back, in blocks of several kinds, by ``reset`` or as garbage;
+and they call the operators, through ``torch.ops``, afresh, and through objects kept from before.
 Every case runs in a fork of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import permutations
+from collections.abc import Iterator, Mapping
+from itertools import combinations, permutations
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases.pools import C
+from conformance.cases.registration_program import program
 from mindtorch_v2.profile import Profile
 
-PRELUDE: Final = f"""\
-C = {C}
-log = []
-def f(*args): return args
-computed = C._dispatch_has_computed_kernel_for_dispatch_key
-keys = "CPU CUDA QuantizedCPU Meta AutogradCPU AutogradOther AutogradNestedTensor BackendSelect"
-def note():
-    for name in ("t::a", "t::b.c"):
-        log.append((C._dispatch_dump(name), C._dispatch_dump_table(name)))
-        if C._dispatch_has_kernel(name): log.append([computed(name, key) for key in keys.split()])
-        try: C._dispatch_check_invariants(name)
-        except Exception as error: log.append(str(error))
-    log.append(sorted(C._dispatch_find_dangling_impls()))
-def step(run):
-    try: log.append(type(run()) is type(None))
-    except Exception as error: log.append((type(error) is RuntimeError, str(error)))
-    note()
-library = C._dispatch_library
-d = library("FRAGMENT", "t", "")
-i = library("IMPL", "t", "")
-w = library("IMPL", "_", "")
-"""
-
-KEYS: Final = (
-    *("CPU", "CUDA", "Meta", "XLA"),
-    *("PrivateUse1", "QuantizedCPU", "SparseCPU", "SparseCsrCPU"),
-    *("NestedTensorCPU", "MkldnnCPU", "AutogradCPU", "AutogradCUDA"),
-    *("AutogradXLA", "AutogradOther", "AutogradNestedTensor", "AutogradPrivateUse1"),
-    *("AutogradMeta", "ADInplaceOrView", "Functionalize", "BackendSelect"),
-    *("Python", "Conjugate", "Negative", "Tracer"),
-    *("AutocastCPU", "FuncTorchBatched", "FuncTorchGradWrapper", "PythonDispatcher"),
-    *(
-        "Autograd",
-        "CompositeImplicitAutograd",
-        "CompositeExplicitAutograd",
-        "CompositeExplicitAutogradNonFunctional",
-    ),
-    *(
-        "CompositeImplicitAutogradNestedTensor",
-        "FuncTorchBatchedDecomposition",
-        "Undefined",
-        "Dense",
-    ),
-    *("nosuch"),
+BACKENDS: Final = ("CPU", "Meta", "CUDA", "XLA", "QuantizedCPU", "SparseCPU", "PrivateUse1")
+ALIASES: Final = (
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutogradNestedTensor",
+    "Autograd",
+    "FuncTorchBatchedDecomposition",
 )
+USUAL_KEYS: Final = (*BACKENDS[:2], *BACKENDS, "AutogradCPU", "AutogradOther", *ALIASES, "CPU", "")
+OTHER_KEYS: Final = (
+    *("SparseCsrCPU", "NestedTensorCPU", "MkldnnCPU", "AutogradCUDA", "AutogradXLA"),
+    *("AutogradNestedTensor", "AutogradPrivateUse1", "AutogradMeta", "ADInplaceOrView"),
+    *("Functionalize", "BackendSelect", "Python", "Conjugate", "Negative", "Tracer", "FPGA"),
+    *("AutocastCPU", "FuncTorchBatched", "FuncTorchGradWrapper", "PythonDispatcher"),
+    *("PythonTLSSnapshot", "ZeroTensor", "Undefined", "Dense", "Sparse", "AutogradFunctionality"),
+    *("HIP", "NestedTensor", "AutogradHIP", "PreDispatch", "nosuch"),
+)
+KEYS: Final = tuple(dict.fromkeys((*USUAL_KEYS, *OTHER_KEYS)))
 """Names of keys of every kind, and of none."""
 
-NAMES: Final = ("a", "b.c", "t::a", "t::b.c")
-WRONG_NAMES: Final = ("s::a", "a.default", "a.__x", "", "a(Tensor x) -> Tensor", "::a", "a b")
-SCHEMAS: Final = (
-    "a(Tensor x) -> Tensor",
-    "t::a(Tensor x) -> Tensor",
-    "b.c(Tensor x, int y=1) -> Tensor",
-    "b.c(Tensor(a!) x) -> Tensor(a!)",
-    "a(Tensor x, Tensor y) -> (Tensor, Tensor)",
-    "a(int x) -> int",
+USUAL_SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "a": (
+        "a(Tensor x) -> Tensor",
+        "a(Tensor x) -> Tensor",
+        "t::a(Tensor x) -> Tensor",
+        "a(Tensor x, int y=1) -> Tensor",
+        "a(Tensor x, Tensor y) -> (Tensor, Tensor)",
+        "a(int x) -> int",
+        "a(Tensor(a!) x, *, Tensor? y=None) -> Tensor(a!)",
+        "a(Tensor[] x) -> Tensor[]",
+        "a() -> ()",
+    ),
+    "b": ("b(Tensor x, int y) -> Tensor", "b(Tensor x) -> Tensor", "b(int x) -> int"),
+    "b.out": (
+        "b.out(Tensor x) -> Tensor",
+        "b.out(Tensor x, str y) -> Tensor",
+        "b.out(float x) -> float",
+    ),
+}
+WRONG_SCHEMAS: Final = (
+    *("a", "b.out", "a(", "s::a(Tensor x) -> Tensor", "a(Tensor x) -> Tensor x y", ""),
+    *(
+        "a.default(Tensor x) -> Tensor",
+        "a(Tensor x, Tensor x) -> Tensor",
+        "a(int x=1, int y) -> ()",
+    ),
 )
-WRONG_SCHEMAS: Final = ("a", "a(", "s::a(Tensor x) -> Tensor", "a(Tensor x) -> Tensor x y", "")
+NAMES: Final = ("a", "b.out", "b", "t::a", "t::b.out")
+WRONG_NAMES: Final = (
+    "s::a",
+    "a.default",
+    "a.__x",
+    "",
+    "a(Tensor x) -> Tensor",
+    "::a",
+    "a b",
+    "x::",
+)
 ANALYSES: Final = ("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "nosuch")
+KERNELS: Final = ("f", "f", "g", "two", "odd", "bad", "thru", "ks", "down")
+"""Kernels by the names that a program has for them; the last two take the keyset."""
+KEYSET_KERNELS: Final = ("ks", "down")
 KINDS: Final = ("DEF", "IMPL", "FRAGMENT", "nosuch")
-NAMESPACES: Final = ("t", "s", "aten", "prims")
+KINDS_AND_NAMESPACES: Final = (
+    *((kind, namespace) for kind in KINDS for namespace in ("t", "s", "aten", "prims", "u")),
+    *((kind, "_") for kind in ("IMPL", "FRAGMENT", "nosuch")),
+)
+"""What opens a block; not DEF for any namespace, where torch reads a name that is not there."""
+BLOCKS: Final[Mapping[str, str]] = {
+    "d": 'library("FRAGMENT", "t", "")',
+    "e": 'library("FRAGMENT", "t", "", linenum=9)',
+    "i": 'library("IMPL", "t", "")',
+    "j": 'library("IMPL", "t", "CPU", linenum=8)',
+    "w": 'library("IMPL", "_", "")',
+    "v": 'library("IMPL", "_", "Meta")',
+    "s": 'library("FRAGMENT", "s", "")',
+    "p": 'library("IMPL", "s", "")',
+    "m": 'library("IMPL", "aten", "")',
+    "t": 'library("DEF", "t", "")',
+}
+"""Every block by its name, with what opens it anew; the last is not open at the beginning."""
+
+ARGUMENTS: Final = (
+    "x",
+    "x",
+    "m",
+    "r",
+    "1",
+    "x, 2",
+    "x, x",
+    "x, y=2",
+    "[x, m]",
+    "r, 2",
+    "2.5",
+    "",
+    "x, 'y'",
+)
+PACKETS: Final = ("t::a", "t::b", "s::a")
+OVERLOADS: Final = (("t::a", ""), ("t::b", ""), ("t::b", "out"), ("s::a", ""))
+OF_PACKETS: Final = ("", ".default", ".out")
+KEYSETS: Final = ("CPU", "Meta", "AutogradCPU", "QuantizedCPU", "BackendSelect", "Undefined")
+GUARDS: Final = (
+    "C._AutoDispatchBelowADInplaceOrView()",
+    'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("AutogradCPU"))',
+    'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("ADInplaceOrView"))',
+    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradCPU)",
+    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradOther)",
+)
+"""Changes of the thread's sets that a call may be made under.
+
+None sends other operators elsewhere: a refused call prints its arguments, which calls some.
+"""
 
 
-def program(steps: Sequence[str]) -> str:
-    """The case that takes these steps."""
-    lines = "\n".join(f"step(lambda: {step})" for step in steps)
-    return f"{PRELUDE}note()\n{lines}\nlog"
+def call(name: str, overload: str, way: str, arguments: str) -> str:
+    """A call of an operator, by one of WAYS."""
+    return WAYS[way].format(
+        C=C, name=name, overload=overload, path=f".{overload or 'default'}", arguments=arguments
+    )
 
 
-def all_steps() -> Iterator[tuple[str, str]]:
-    """Every single step, with its kind."""
-    for schema in (*SCHEMAS, *WRONG_SCHEMAS):
-        for library in ("d", "i"):
-            yield "define", f"{library}.def_({schema!r})"
-        yield "define", f"d.def_legacy({schema!r})"
-        yield "define", f"d.define({schema!r})"
+WAYS: Final[Mapping[str, str]] = {
+    "packet": "packet({name!r})({arguments})",
+    "overload": "packet({name!r}){path}({arguments})",
+    "afresh": "C._jit_get_operation({name!r})[0]({arguments})",
+    "overload afresh": "C._get_operation_overload({name!r}, {overload!r})[0]({arguments})",
+    "boxed": (
+        "C._dispatch_call_boxed("
+        "C._dispatch_find_schema_or_throw({name!r}, {overload!r}), {arguments})"
+    ),
+}
+
+
+def redispatch(name: str, overload: str, key: str, arguments: str) -> str:
+    return (
+        f"packet({name!r}).{overload or 'default'}"
+        f".redispatch(C.DispatchKeySet(C.DispatchKey.{key}), {arguments})"
+    )
+
+
+KEPT: Final[Mapping[str, tuple[str, str]]] = {
+    "packet": ("t::a", "xp.ops.t.a"),
+    "overload": ("t::a", "xp.ops.t.a.default"),
+    "overloads": ("t::b", "xp.ops.t.b"),
+    "one of two": ("t::b", "xp.ops.t.b.out"),
+    "function": ("t::a", 'C._get_operation_overload("t::a", "")[0]'),
+    "functions": ("t::b", 'C._jit_get_operation("t::b")[0]'),
+    "handle": ("t::a", 'C._dispatch_find_schema_or_throw("t::a", "")'),
+}
+"""What a program may keep of an operator, by the name it keeps it under."""
+
+OF_KEPT: Final[Mapping[str, tuple[str, ...]]] = {
+    "packet": ("again({0!r}).overloads()", "str(again({0!r}))"),
+    "overload": ("str(again({0!r})._schema)", "again({0!r}).name()"),
+    "overloads": ("again({0!r}).overloads()",),
+    "one of two": ("str(again({0!r})._schema)",),
+    "function": (),
+    "functions": (),
+    "handle": (
+        "str(again({0!r}).schema())",
+        "again({0!r}).debug()",
+        "C._dispatch_call_boxed(again({0!r}), x)",
+        "C._dispatch_set_report_error_callback(again({0!r}), told)",
+        "C._dispatch_set_report_error_callback(again({0!r}), bad)",
+        "again({0!r}).redispatch_boxed(C.DispatchKeySet(C.DispatchKey.CPU), x)",
+    ),
+}
+
+
+def kernel(name: str) -> str:
+    """The arguments of ``impl`` for a kernel."""
+    return f"{name}, True" if name in KEYSET_KERNELS else name
+
+
+# --- every step -------------------------------------------------------------------------------
+
+
+def all_steps() -> Iterator[str]:
+    """Every step that registers or takes back, good and bad."""
+    schemas = tuple(dict.fromkeys(text for texts in USUAL_SCHEMAS.values() for text in texts))
+    for schema in (*schemas, *WRONG_SCHEMAS):
+        for block in ("d", "i"):
+            yield f'L["{block}"].def_({schema!r})'
+        yield f'L["d"].def_legacy({schema!r})'
+        yield f'L["d"].define({schema!r})'
         for analysis in ANALYSES:
-            yield "define", f"d.def_({schema!r}, {analysis!r})"
+            yield f'L["d"].def_({schema!r}, {analysis!r})'
         for key in ("", "CPU", "nosuch"):
-            yield "define with kernel", f"d.def_schema_t_t({schema!r}, {key!r})"
+            yield f'L["d"].def_schema_t_t({schema!r}, {key!r})'
     for name in (*NAMES, *WRONG_NAMES):
-        yield "define with kernel", f"d.def_name_t_t({name!r})"
+        yield f'L["d"].def_name_t_t({name!r})'
         for key in KEYS:
-            yield "impl", f"i.impl_t_t({name!r}, {key!r})"
-            yield "impl", f"i.impl({name!r}, {key!r}, f)"
+            yield f'L["i"].impl_t_t({name!r}, {key!r})'
+            yield f'L["i"].impl({name!r}, {key!r}, f)'
     for key in KEYS:
-        yield "impl", f'd.impl("a", {key!r}, xp.library.fallthrough_kernel)'
-        yield "fallback", f"w.fallback_fallthrough({key!r})"
-        yield "fallback", f"i.fallback_fallthrough({key!r})"
-        yield "fallback", f"d.fallback_fallthrough({key!r})"
-        yield "library", f'library("IMPL", "t", {key!r}).impl_t_t("a", "CPU")'
-    for kind in KINDS:
-        for namespace in NAMESPACES:
-            yield "library", f'library({kind!r}, {namespace!r}, "")'
-            yield "library", f'library({kind!r}, {namespace!r}, "CPU")'
-    for library in ("d", "i", "w"):
-        yield "reset", f"{library}.reset()"
+        yield f'L["d"].impl("a", {key!r}, thru)'
+        for block in ("w", "i", "d", "v"):
+            yield f'L["{block}"].fallback_fallthrough({key!r})'
+            yield f'L["{block}"].fallback({key!r}, fb)'
+        yield f'library("IMPL", "t", {key!r}).impl_t_t("a", "CPU")'
+    for kind, namespace in KINDS_AND_NAMESPACES:
+        for key in ("", "CPU"):
+            yield f"library({kind!r}, {namespace!r}, {key!r})"
+    for block, opening in BLOCKS.items():
+        yield f'L["{block}"].reset()'
+        yield f'L.pop("{block}")'
+        yield f"L.update({block}={opening})"
 
 
 SHORT: Final = (
-    'd.def_("a(Tensor x) -> Tensor")',
-    'i.impl_t_t("a", "CPU")',
-    'i.impl_t_t("a", "CompositeImplicitAutograd")',
-    'i.impl_t_t("a", "CompositeExplicitAutograd")',
-    'i.impl_t_t("a", "Autograd")',
-    'i.impl_t_t("a", "AutogradCPU")',
-    'i.impl_t_t("a", "QuantizedCPU")',
-    'd.def_("a(Tensor x, Tensor y) -> Tensor")',
-    'i.impl("a", "CPU", f)',
-    'w.fallback_fallthrough("CPU")',
-    "i.reset()",
-    "d.reset()",
+    'L["d"].def_("a(Tensor x) -> Tensor")',
+    'L["i"].impl_t_t("a", "CPU")',
+    'L["i"].impl("a", "CompositeImplicitAutograd", f)',
+    'L["i"].impl_t_t("a", "CompositeExplicitAutograd")',
+    'L["i"].impl("a", "AutogradCPU", down, True)',
+    'L["i"].impl_t_t("a", "QuantizedCPU")',
+    'L["d"].def_("a(Tensor x, Tensor y) -> Tensor")',
+    'L["i"].reset()',
+    'L.pop("d")',
+    'L["w"].fallback_fallthrough("CPU")',
 )
-"""Steps of which every three of the first are tried in every order."""
+"""Steps of which every three are taken in every order, each followed by a call."""
+CALL: Final = 'C._jit_get_operation("t::a")[0](r)'
 
 LENGTH: Final = 12
 """Steps of a sequence."""
-ROUNDS: Final = 10
+ROUNDS: Final = 5
 """How often every step occurs, each time after and before others."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
-    for steps in permutations(SHORT[:7], 3):
-        yield "permutations", program(steps)
-    every = [step for _, step in all_steps()]
+    yield from python_dispatcher()
+    for steps in permutations(SHORT, 3):
+        yield "permutations", program([each for step in steps for each in (step, CALL)])
+    every = list(all_steps())
     for seed in range(ROUNDS):
         order = list(every)
         Random(seed).shuffle(order)
@@ -150,12 +263,165 @@ def texts(profile: Profile) -> Iterator[Text]:
             yield "sequences", program(order[start : start + LENGTH])
 
 
+# --- the Python dispatcher --------------------------------------------------------------------
+
+SHOWN_KEYS: Final = (
+    *("CPU", "AutogradCPU", "FPGA", "AutogradOther", "XLA", "AutogradXLA", "Lazy", "AutogradLazy"),
+    *("CompositeExplicitAutograd", "Autograd", "CompositeImplicitAutograd"),
+)
+WRONG_KEYS: Final = (["CPU", "CPU"], ["CPU", "CUDA"], ["nosuch"], [""], "CPU", ["CPU", 1], 1, None)
+DISPATCHER: Final = """\
+def shown(keys):
+    dispatcher = xp._python_dispatcher.PythonDispatcher()
+    try: answer = dispatcher.register(keys)
+    except Exception as error: answer = type(error).__name__, str(error)
+    texts = dispatcher.registrations(), dispatcher.dispatchTable()
+    return answer, texts, dispatcher.rawRegistrations(), dispatcher.rawDispatchTable()
+"""
+PER_CASE: Final = 8
+"""Sets of keys in one case."""
+
+
+def python_dispatcher() -> Iterator[Text]:
+    """What ``PythonDispatcher`` shows of kernels at every three keys, and of wrong ones."""
+    yield "PythonDispatcher", "xp._python_dispatcher.PythonDispatcher().keys()"
+    taken = [list(keys) for size in range(4) for keys in combinations(SHOWN_KEYS, size)]
+    taken += [list(keys) for keys in combinations(SHOWN_KEYS, len(SHOWN_KEYS) - 1)]
+    for start in range(0, len(taken), PER_CASE):
+        chunk = taken[start : start + PER_CASE]
+        yield "PythonDispatcher", f"{DISPATCHER}[shown(keys) for keys in {chunk}]"
+    for keys in WRONG_KEYS:
+        yield "PythonDispatcher", f"{DISPATCHER}shown({keys!r})"
+    for wrong in (
+        "PythonDispatcher(1)",
+        "PythonDispatcher().register()",
+        "PythonDispatcher().keys(1)",
+    ):
+        yield "PythonDispatcher", f"xp._python_dispatcher.{wrong}"
+    both = "[xp._python_dispatcher.PythonDispatcher(), xp._python_dispatcher.PythonDispatcher()]"
+    yield "PythonDispatcher", f"len({both})"
+
+
+# --- sequences that make sense ----------------------------------------------------------------
+
+Draw = Any
+"""The function that hypothesis gives a composite strategy."""
+
+
+def _one(draw: Draw, *choices: Any) -> Any:
+    return draw(st.sampled_from(choices))
+
+
+def _key(draw: Draw) -> Any:
+    return _one(draw, *(USUAL_KEYS if draw(st.integers(0, 4)) else OTHER_KEYS))
+
+
+def _define(draw: Draw) -> str:
+    block = _one(draw, "d", "d", "d", "e", "e", "t", "s", "i")
+    wrong = not draw(st.integers(0, 11))
+    usual = USUAL_SCHEMAS["a" if block == "s" else _one(draw, "a", "a", "b", "b.out")]
+    schema = _one(draw, *(WRONG_SCHEMAS if wrong else usual))
+    way = _one(draw, "def_", "def_", "define", "def_legacy", "alias", "kernel", "name")
+    if way == "alias":
+        return f'L["{block}"].{_one(draw, "def_", "define")}({schema!r}, {_one(draw, *ANALYSES)!r})'
+    if way == "kernel":
+        return f'L["{block}"].def_schema_t_t({schema!r}, {_key(draw)!r}, debug="kernel")'
+    if way == "name":
+        name = _one(draw, *NAMES, *NAMES, *NAMES, *WRONG_NAMES)
+        return f'L["{block}"].def_name_t_t({name!r}, {_key(draw)!r})'
+    return f'L["{block}"].{way}({schema!r})'
+
+
+def _impl(draw: Draw) -> str:
+    block = _one(draw, "i", "i", "i", "j", "d", "e", "p", "m")
+    names = {"p": ("a",), "m": ("erfinv", "aten::erfinv")}.get(block, NAMES)
+    name = _one(draw, *(names if draw(st.integers(0, 14)) else WRONG_NAMES))
+    key = _one(draw, "CPU", "CPU", "", "Meta") if block == "j" else _key(draw)
+    if draw(st.integers(0, 2)) and key:  # a kernel in Python has a key
+        taken = draw(st.sampled_from(KERNELS))
+        return f'L["{block}"].impl({name!r}, {key!r}, {kernel(taken)})'
+    return f'L["{block}"].impl_t_t({name!r}, {key!r}, debug={_one(draw, "one", "other")!r})'
+
+
+def _fallback(draw: Draw) -> str:
+    block = _one(draw, "w", "w", "w", "v", "i", "d")
+    key = _key(draw)
+    if draw(st.booleans()):
+        return f'L["{block}"].fallback({key!r}, {_one(draw, "fb", "fk, True", "thru")})'
+    return f'L["{block}"].fallback_fallthrough({key!r})'
+
+
+def _take_back(draw: Draw) -> str:
+    block = _one(draw, "d", "d", "i", "i", "e", "j", "w", "w", "v", "m", "s", "p", "t")
+    way = _one(draw, 'L["{0}"].reset()', 'L.pop("{0}")', "L.update({0}={1})")
+    return str(way.format(block, BLOCKS[block]))
+
+
+def _open(draw: Draw) -> str:
+    block = _one(draw, *BLOCKS, "t", "t")
+    if draw(st.integers(0, 3)):
+        return f"L.update({block}={BLOCKS[block]})"
+    kind, namespace = _one(draw, *KINDS_AND_NAMESPACES)
+    return f"library({kind!r}, {namespace!r}, {_one(draw, '', '', _key(draw))!r})"
+
+
+def _call(draw: Draw) -> str:
+    arguments = _one(draw, *ARGUMENTS)
+    name, overload = _one(draw, *OVERLOADS[:1], *OVERLOADS)
+    if not draw(st.integers(0, 7)):
+        return redispatch(name, overload, _one(draw, *KEYSETS), arguments)
+    called = call(name, overload, _one(draw, *WAYS), arguments)
+    if draw(st.integers(0, 5)):
+        return called
+    return f"under({_one(draw, *GUARDS)}, lambda: {called})"
+
+
+def _keep(draw: Draw) -> str:
+    under = _one(draw, *KEPT)
+    name, get = KEPT[under]
+    return f"keep({under!r}, {name!r}, lambda: {get})"
+
+
+def _use_kept(draw: Draw) -> str:
+    under = _one(draw, *KEPT)
+    questions = OF_KEPT[under]
+    if questions and (under == "handle" or draw(st.booleans())):
+        return str(_one(draw, *questions).format(under))
+    return f"again({under!r})({_one(draw, *ARGUMENTS)})"
+
+
+STEPS: Final = (
+    *(_define,) * 4,
+    *(_impl,) * 6,
+    *(_call,) * 5,
+    *(_take_back,) * 3,
+    *(_use_kept,) * 2,
+    *(_fallback, _fallback, _keep, _open),
+)
+"""What draws a step, as often as such steps shall come."""
+
+
+@st.composite
+def sequences(draw: Draw) -> list[str]:
+    """Up to twelve steps: most make sense after those before them, some are refused.
+
+    Most begin with an operator and a kernel, without which there is little to see.
+    """
+    steps = []
+    if draw(st.integers(0, 5)):
+        steps = [_define(draw), _impl(draw)]
+        if draw(st.booleans()):
+            steps.reverse()
+    steps += [_one(draw, *STEPS)(draw) for _ in range(draw(st.integers(1, LENGTH - len(steps))))]
+    return steps
+
+
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """Sequences of up to twelve steps."""
-    steps = st.sampled_from([step for _, step in all_steps()])
-    good = st.sampled_from(SHORT)
-    sequences = st.lists(st.one_of(good, steps), min_size=1, max_size=12)
-    return sequences.map(lambda taken: ("sequence", program(taken)))
+    return sequences().map(lambda steps: ("sequence", program(steps)))
 
 
-AREA: Final = Area("registration", texts, strategy, isolation="fork")
+EXAMPLES: Final = {"ci": 1_000, "dev": 1_000, "nightly": 50_000}
+"""Sequences that a run draws, by its hypothesis profile."""
+
+AREA: Final = Area("registration", texts, strategy, isolation="fork", examples=EXAMPLES)

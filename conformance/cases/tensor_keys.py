@@ -182,6 +182,7 @@ def _options(tensors: dict[str, Any]) -> Iterator[Text]:
             made = f"xp.empty((2, 2), dtype={dtype}, layout=xp.{layout}, device='{device}'{extra})"
             yield f"{layout} on {device}", keys_of(made)
             yield f"{layout} on {device}", f"{C}._dispatch_key_set({made})"
+            yield f"{layout} on {device}", f"{C}._dispatch_isTensorSubclassLike({made})"
 
 
 def _refused_options(tensors: dict[str, Any]) -> Iterator[Text]:
@@ -225,7 +226,7 @@ def _inference() -> Iterator[Text]:
 
 
 def _wrong_calls() -> Iterator[Text]:
-    for name in ("_dispatch_keys", "_dispatch_key_set"):
+    for name in ("_dispatch_keys", "_dispatch_key_set", "_dispatch_isTensorSubclassLike"):
         for text in wrong_calls(f"{C}.{name}", ["xp.empty(0, device='meta')"]):
             if "keyword" not in text:
                 yield name, text

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 import torch
 from torch import _C as C
+from torch._python_dispatcher import PythonDispatcher
 
 from conformance.extract import ExtractionError
 
@@ -28,6 +29,7 @@ def extract() -> dict[str, Any]:
         "ambiguous_autogradother": ambiguity(),
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
         "override": caught_by(override_kernel)[0].partition("\n")[0],
+        "overridden": refusal(lambda: PythonDispatcher().register(["CPU"] * 2)).partition(" ")[0],
         "warnings": {
             name: location
             for name, provoke in WARNINGS.items()
@@ -99,6 +101,29 @@ def schema_info() -> Any:
 
 def argument(index: int) -> Any:
     return C._SchemaArgument(C._SchemaArgType.input, index)
+
+
+def without_schema(ask: Callable[[Any], object]) -> object:
+    """Ask the handle of an operator that is defined no more, and lives on by its kernel."""
+    definition = C._dispatch_library("FRAGMENT", "nosuch", "").def_("undefined(Tensor x) -> Tensor")
+    kernels = C._dispatch_library("IMPL", "nosuch", "").impl_t_t("undefined", "CPU")
+    handle = C._dispatch_find_schema_or_throw("nosuch::undefined", "")
+    definition.reset()
+    try:
+        return ask(handle)
+    finally:
+        kernels.reset()
+
+
+def call_unreported() -> object:
+    """Call an operator without kernel whose own report says nothing."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "").def_("unreported(Tensor x) -> Tensor")
+    handle = C._dispatch_find_schema_or_throw("nosuch::unreported", "")
+    C._dispatch_set_report_error_callback(handle, lambda key: None)
+    try:
+        return C._dispatch_call_boxed(handle, torch.ones(1))
+    finally:
+        library.reset()
 
 
 def no_list(method: Callable[[object], object]) -> object:
@@ -183,6 +208,9 @@ def return_another() -> None:
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
     "checkInvariants": lambda: stale_table(),
+    "OperatorEntry.schema": lambda: without_schema(lambda handle: handle.schema()),
+    "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
+    "OperatorEntry.reportError": lambda: call_unreported(),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "fallthrough_kernel": lambda: run_fallthrough(),

@@ -21,6 +21,7 @@ computes tables can be checked without torch, and the text of any that would not
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ KERNEL = re.compile(
     r"(?P<key>\w+)(?:\[alias\])?(?: \(inactive\))?: "
     r"(?P<debug>.*?) :: (?P<signature>.*) \[ (?P<state>[a-z ]*)\]"
 )
+PREVIOUS_KERNEL = re.compile(r"^  previous kernel: (.*)$", re.MULTILINE)
 PREVIOUS_LIBRARY = re.compile(r"Previous registration of TORCH_LIBRARY was (.*); latest")
 FALLBACK_ROW = re.compile(r"(\w+): (fallthrough )?(.*) \[backend fallback\]")
 TORCH_DIRECTORY = torch.__path__[0]
@@ -93,6 +95,9 @@ def extract() -> dict[str, Any]:
     texts = Texts()
     return {
         "operators": {name: encode(operator, texts) for name, operator in operators.items()},
+        "cpp_signatures": {
+            name: texts(portable(debug)) for name in names if (debug := cpp_signature(name))
+        },
         "fallbacks": {
             key: {"debug": texts(debug), "fallthrough": fallthrough}
             for key, (debug, fallthrough) in fallbacks.items()
@@ -133,6 +138,25 @@ def is_replaceable(key: str) -> bool:
             os._exit(1)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0
+
+
+def cpp_signature(name: str) -> str | None:
+    """Where the first kernel with a C++ signature came from, as the warning about overrides says
+    (``cpp_signature_``); None if no kernel has one."""
+    before = C._dispatch_dump(name)
+    library = C._dispatch_library("IMPL", name.partition("::")[0], "")
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                library.impl(name, C.DispatchKey.PrivateUse3, lambda *args: None)
+    finally:
+        torch.set_warn_always(False)
+        library.reset()
+    require(C._dispatch_dump(name) == before, f"{name} is not what it was")
+    debug = PREVIOUS_KERNEL.findall(str(caught[0].message))[0]
+    return None if debug == "no debug info" else debug
 
 
 def libraries(names: Iterable[str]) -> dict[str, str]:

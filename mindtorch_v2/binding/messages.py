@@ -83,7 +83,7 @@ def wrong_keywords(schema: FunctionSchema, keywords: Iterable[str]) -> SchemaMat
     return SchemaMatchError("")
 
 
-def no_overload(reasons: Iterable[SchemaMatchError]) -> RuntimeError:
+def no_overload(reasons: Iterable[str]) -> RuntimeError:
     """Of a packet: every overload's reason, in the order in which they were tried."""
     listed = "".join(f"{reason}\n\n" for reason in reasons)
     return RuntimeError(

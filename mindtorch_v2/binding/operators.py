@@ -6,6 +6,7 @@ Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from mindtorch_v2.dispatch import registry
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import key_name
-from mindtorch_v2.dispatch.operator_entry import OperatorEntry
+from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
@@ -83,16 +84,8 @@ class Operator:
 
     @cached_property
     def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
-        """The positions of the arguments whose keys count, and the keys of None there.
-
-        Tensors and lists of them count, perhaps optional ones
-        (``DispatchKeyExtractor::makeBitsetForDispatchArgs``).
-        """
-        return tuple(
-            (position, _DISPATCH_TYPES[str(argument.type)])
-            for position, argument in enumerate(self.schema.arguments)
-            if str(argument.type) in _DISPATCH_TYPES
-        )
+        """The positions of the arguments whose keys count, and the keys of None there."""
+        return _dispatch_arguments(self.schema)
 
     @property
     def entry(self) -> OperatorEntry:
@@ -121,6 +114,45 @@ class Operator:
     def registered_tags(self) -> list[str]:
         """Those that C++ has, whatever Python has set."""
         return list(_REGISTERED_TAGS.get(self.canonical, self.tags))
+
+
+class DefinedOperator(Operator):
+    """One that has been defined since the start: it may be defined no more, or anew.
+
+    What holds it, holds its entry.  That lives on as long as an operator of the name has a kernel
+    or a definition, and its schema is what it was last defined with.
+    """
+
+    def __init__(self, entry: OperatorEntry, text: OperatorText, name: str) -> None:
+        super().__init__(text, name)
+        self._entry = entry
+        self._bound: tuple[AnnotatedSchema, OpSchema] | None = None
+
+    @property
+    def entry(self) -> OperatorEntry:
+        return self._entry
+
+    @property
+    def binder(self) -> OpSchema:
+        """RuntimeError while the operator is not defined."""
+        annotated = self._entry.defined_schema
+        if self._bound is None or self._bound[0] is not annotated:
+            schema = replace(annotated.schema, name=self.name)
+            numbers = _takes_numbers(self._text.name)
+            self._bound = annotated, OpSchema(schema, numbers_as_tensors=numbers)
+        return self._bound[1]
+
+    @property
+    def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
+        return _dispatch_arguments(self.schema)
+
+    @property
+    def tags(self) -> Sequence[str]:
+        return list(self._entry.defined_schema.tags)
+
+    @property
+    def registered_tags(self) -> list[str]:
+        return list(self._entry.defined_schema.tags)
 
 
 class Call(NamedTuple):
@@ -180,7 +212,7 @@ class Call(NamedTuple):
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         fallback = FALLBACKS.get(target.key)
-        if fallback is not None and kernel is DISPATCHER.fallback(target.key):
+        if fallback is not None and kernel is self.operator.entry.fallback_at(target.key):
             return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
@@ -195,9 +227,9 @@ class Call(NamedTuple):
 class Packet:
     """All overloads of a name, in the order in which a call tries them."""
 
-    def __init__(self, name: str, operators: Sequence[OperatorText]) -> None:
+    def __init__(self, name: str, operators: Sequence[Operator]) -> None:
         self.name = name
-        self.overloads = {text.overload_name: Operator(text, name) for text in operators}
+        self.overloads = {operator.overload_name: operator for operator in operators}
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call of the first overload that takes these arguments.
@@ -216,14 +248,24 @@ class Packet:
             try:
                 return Call(operator, operator.binder.match(args, kwargs))
             except SchemaMatchError as error:
-                reasons.append(error)
+                reasons.append(str(error))  # the error keeps this frame, and the arguments with it
         if len(reasons) == 1:
-            raise RuntimeError(str(reasons[0]))
+            raise RuntimeError(reasons[0])
         raise messages.no_overload(reasons)
 
 
 def _joined(name: str, overload_name: str) -> str:
     return f"{name}.{overload_name}" if overload_name else name
+
+
+def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:
+    """Tensors and lists of them count, perhaps optional ones
+    (``DispatchKeyExtractor::makeBitsetForDispatchArgs``)."""
+    return tuple(
+        (position, _DISPATCH_TYPES[str(argument.type)])
+        for position, argument in enumerate(schema.arguments)
+        if str(argument.type) in _DISPATCH_TYPES
+    )
 
 
 def _takes_numbers(name: str) -> bool:
@@ -234,22 +276,29 @@ def find_packet(name: str) -> Packet | None:
     """The operators of a qualified name or alias; RuntimeError for a name without namespace."""
     check_qualified(name)
     canonical = registry.resolve(name)
-    return _packet(name, canonical) or _defined_packet(name)
+    known = _packet(name, canonical)
+    defined = DISPATCHER.defined(canonical)
+    if not defined:
+        return known
+    operators = [_defined_operator(entry, name, canonical) for entry in defined]
+    return Packet(name, (*_in_dispatcher(known, True), *operators, *_in_dispatcher(known, False)))
 
 
 @cache
 def _packet(name: str, canonical: str) -> Packet | None:
-    operators = in_call_order(canonical)
+    operators = [Operator(text, name) for text in in_call_order(canonical)]
     return Packet(name, operators) if operators else None
 
 
-def _defined_packet(name: str) -> Packet | None:
-    """The operators of a name that have been defined since the start."""
-    operators = [
-        OperatorText(name, full_name.removeprefix(name).lstrip("."), schema.text, True)
-        for full_name, schema in DISPATCHER.defined(name)
-    ]
-    return Packet(name, operators) if operators else None
+def _in_dispatcher(packet: Packet | None, whether: bool) -> list[Operator]:
+    operators = packet.overloads.values() if packet is not None else ()
+    return [operator for operator in operators if operator.in_dispatcher is whether]
+
+
+def _defined_operator(entry: OperatorEntry, name: str, canonical: str) -> DefinedOperator:
+    overload_name = entry.name.removeprefix(canonical).lstrip(".")
+    text = OperatorText(canonical, overload_name, entry.defined_schema.text, in_dispatcher=True)
+    return DefinedOperator(entry, text, name)
 
 
 def find_operator(name: str, overload_name: str) -> Operator | None:

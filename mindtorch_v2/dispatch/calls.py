@@ -82,9 +82,13 @@ def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
 def missing_kernel(entry: OperatorEntry, key: int, name: str) -> NotImplementedError:
     """What torch says of a call that goes to a key without kernel (``reportError``).
 
-    RuntimeError is raised where the table is not what the registrations make of it.
+    RuntimeError is raised where the table is not what the registrations make of it.  An operator's
+    own report, which is to raise, comes before torch's words.
     """
     entry.check_invariants()
+    if entry.report_error is not None:
+        entry.report_error(key_name(key))
+        raise RuntimeError(messages.internal_assert("false", "OperatorEntry.reportError"))
     available = f"{entry.list_all_dispatch_keys()}.\n\n{entry.dump_computed_table()}"
     if key == DispatchKey.Undefined:
         return NotImplementedError(

@@ -8,21 +8,59 @@ table takes none.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, cached_property, partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
+from mindtorch_v2.dispatch.keyset import table_key
+from mindtorch_v2.dispatch.operator_entry import (
+    AnnotatedSchema,
+    EntryState,
+    OperatorEntry,
+    Plan,
+    Rule,
+)
 from mindtorch_v2.schema.function_schema import find_schema_differences
 from mindtorch_v2.schema.parser import parse_printed_schema
 from mindtorch_v2.warn import warn_once
 
 Undo = Callable[[], None]
 """Takes a registration back; a second call does nothing."""
+
+
+class Undos(list[Undo]):
+    """Registrations that belong together."""
+
+    def undo(self) -> None:
+        """Take them back, the newest first."""
+        for undo in reversed(self):
+            undo()
+
+
+@contextmanager
+def undo_all() -> Iterator[Undos]:
+    """For registrations of which all shall stay, or none: an exception takes them back."""
+    done = Undos()
+    try:
+        yield done
+    except BaseException:
+        done.undo()
+        raise
+
+
+class Snapshot(NamedTuple):
+    """Everything that is registered with a dispatcher."""
+
+    operators: Mapping[str, tuple[OperatorDefinition, int, int, EntryState]]
+    defined: Mapping[str, tuple[OperatorEntry, ...]]
+    libraries: Mapping[str, str]
+    fallbacks: Mapping[int, Kernel]
+    live: frozenset[object]
 
 
 class OperatorDefinition:
@@ -38,9 +76,14 @@ class Dispatcher:
     """All operators.  ``from_profile`` says whether those of the profile are there."""
 
     def __init__(self, *, from_profile: bool = True) -> None:
-        self._lock = threading.RLock()
+        #: Held by whoever changes something, and by who computes a table.
+        self.lock: Final = threading.RLock()
         self._operators: dict[str, OperatorDefinition] = {}
         self._from_profile = from_profile
+        #: By ``ns::name`` the overloads that registrations have defined, in that order.
+        self._defined: dict[str, tuple[OperatorEntry, ...]] = {}
+        #: A token for each registration that can be taken back.
+        self._live: set[object] = set()
 
     @cached_property
     def _libraries(self) -> dict[str, str]:
@@ -56,7 +99,7 @@ class Dispatcher:
         """The operator of a full name, ``aten::add.Tensor``, whether it is defined or not."""
         found = self._operators.get(name)
         if found is None and self._from_profile and name in _profile_names():
-            with self._lock:
+            with self.lock:
                 found = self._operators.get(name) or self._add_from_profile(name)
         return None if found is None else found.entry
 
@@ -68,7 +111,7 @@ class Dispatcher:
     def names(self) -> list[str]:
         """The full names of all operators: the profile's in torch's order, then the others."""
         known = _profile_names() if self._from_profile else ()
-        with self._lock:
+        with self.lock:
             return list(dict.fromkeys((*known, *self._operators)))
 
     def entries(self) -> Iterator[OperatorEntry]:
@@ -79,6 +122,7 @@ class Dispatcher:
     def _add_from_profile(self, name: str) -> OperatorDefinition:
         entry = OperatorEntry(name, self)
         entry.schema = _profile_schema(name)
+        entry.signature_debug = _profile_signature(name)
         kernels = _profile_kernels(name)
         entry.set_kernels(kernels)
         definition = OperatorDefinition(entry)
@@ -101,7 +145,7 @@ class Dispatcher:
 
     def register_library(self, namespace: str, debug: str) -> Undo:
         """RuntimeError if the namespace has a library already."""
-        with self._lock:
+        with self.lock:
             previous = self._libraries.get(namespace)
             if previous is not None:
                 raise RuntimeError(
@@ -119,7 +163,7 @@ class Dispatcher:
     def register_def(self, schema: AnnotatedSchema) -> Undo:
         """Define an operator; RuntimeError if it is defined, or its kernels do not suit."""
         name = schema.schema.full_name
-        with self._lock:
+        with self.lock:
             definition = self._find_or_register(name)
             entry = definition.entry
             if entry.schema is not None:
@@ -133,15 +177,20 @@ class Dispatcher:
                 for kernel in kernels:
                     check_inferred(schema, kernel)
             entry.schema = schema
+            packet = schema.schema.name
+            self._defined[packet] = (*self._defined.get(packet, ()), entry)
             definition.definitions += 1
             definition.registrations += 1
-        return self._once(lambda: self._deregister_def(name, definition))
+        return self._once(lambda: self._deregister_def(name, packet, definition))
 
-    def _deregister_def(self, name: str, definition: OperatorDefinition) -> None:
+    def _deregister_def(self, name: str, packet: str, definition: OperatorDefinition) -> None:
         definition.definitions -= 1
         definition.registrations -= 1
         if not definition.definitions:
-            definition.entry.schema = None
+            entry = definition.entry
+            entry.schema = None
+            others = tuple(each for each in self._defined[packet] if each is not entry)
+            self._defined[packet] = others
         self._clean_up(name, definition)
 
     def register_impl(self, name: str, key: int | None, kernel: Kernel) -> Undo:
@@ -150,7 +199,7 @@ class Dispatcher:
         A kernel without key (the catch-all of old) goes to CompositeImplicitAutograd.
         """
         at = int(DispatchKey.CompositeImplicitAutograd if key is None else key)
-        with self._lock:
+        with self.lock:
             definition = self._find_or_register(name)
             entry = definition.entry
             entry.note_signature(kernel)
@@ -173,15 +222,105 @@ class Dispatcher:
         self._clean_up(name, definition)
 
     def _once(self, undo: Callable[[], object]) -> Undo:
-        done = [False]
+        token = object()
+        self._live.add(token)
 
         def run() -> None:
-            with self._lock:
-                if not done[0]:
-                    done[0] = True
+            with self.lock:
+                if token in self._live:
+                    self._live.remove(token)
                     undo()
 
         return run
+
+    # --- what torch has not -------------------------------------------------------------------
+
+    def register_plan(self, name: str, key: int, plan: Plan) -> Undo:
+        """Put a plan beside the kernel of a runtime key; RuntimeError if there is one."""
+        at = table_key(key)
+        with self.lock:
+            definition = self._find_or_register(name)
+            entry = definition.entry
+            if at in entry.plans:
+                raise RuntimeError(
+                    f"Tried to register multiple plans for operator {name} at the same dispatch "
+                    f"key {key_name(key)}"
+                )
+            entry.set_plan(at, plan)
+            definition.registrations += 1
+            return self._once(lambda: self._deregister_plan(name, definition, at))
+
+    def _deregister_plan(self, name: str, definition: OperatorDefinition, key: int) -> None:
+        definition.entry.set_plan(key, None)
+        definition.registrations -= 1
+        self._clean_up(name, definition)
+
+    def register_functionalization_rule(self, name: str, rule: Rule) -> Undo:
+        """RuntimeError for an operator that is not defined, mutates nothing, or has a rule."""
+        with self.lock:
+            entry = self.find_schema(name)
+            if entry is None:
+                raise RuntimeError(f"operator {name} does not exist")
+            schema = entry.defined_schema.schema
+            if not schema.is_mutable:
+                raise RuntimeError(
+                    f"Tried to register a functionalization rule for operator {name}, which "
+                    f"mutates none of its arguments: {schema}"
+                )
+            if entry.functionalization_rule is not None:
+                raise RuntimeError(
+                    f"Tried to register multiple functionalization rules for operator {name}"
+                )
+            definition = self._operators[name]
+            entry.functionalization_rule = rule
+            definition.registrations += 1
+            return self._once(lambda: self._deregister_rule(name, definition))
+
+    def _deregister_rule(self, name: str, definition: OperatorDefinition) -> None:
+        definition.entry.functionalization_rule = None
+        definition.registrations -= 1
+        self._clean_up(name, definition)
+
+    # --- the state as a whole -----------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """What is registered now."""
+        with self.lock:
+            operators = {
+                name: (each, each.definitions, each.registrations, each.entry.state)
+                for name, each in self._operators.items()
+            }
+            return Snapshot(
+                operators,
+                dict(self._defined),
+                dict(self._libraries),
+                self._fallbacks,
+                frozenset(self._live),
+            )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Have registered what was registered then, and nothing else.
+
+        Who holds an operator that was not there then holds one that is not defined.
+        """
+        with self.lock:
+            since = [name for name in self._operators if name not in snapshot.operators]
+            for name in since:
+                gone = self._operators.pop(name).entry
+                known = self._from_profile and name in _profile_names()
+                fresh = self._add_from_profile(name).entry if known else OperatorEntry(name, self)
+                gone.state = fresh.state
+            self._fallbacks = dict(snapshot.fallbacks)
+            for name, (each, definitions, registrations, state) in snapshot.operators.items():
+                each.definitions, each.registrations = definitions, registrations
+                each.entry.state = state
+                self._operators[name] = each
+            for name in since:  # their tables have the fallbacks in them
+                if name in self._operators:
+                    self._operators[name].entry.update_all()
+            self._defined = dict(snapshot.defined)
+            self._libraries = dict(snapshot.libraries)
+            self._live = set(snapshot.live)
 
     # --- fallbacks ----------------------------------------------------------------------------
 
@@ -191,7 +330,7 @@ class Dispatcher:
 
     def register_fallback(self, key: int, kernel: Kernel) -> Undo:
         """RuntimeError if the key has a fallback."""
-        with self._lock:
+        with self.lock:
             previous = self._fallbacks.get(key)
             if previous is not None and key not in _replaceable_fallbacks():
                 raise RuntimeError(
@@ -213,19 +352,13 @@ class Dispatcher:
 
     # --- questions ----------------------------------------------------------------------------
 
-    def defined(self, name: str) -> list[tuple[str, AnnotatedSchema]]:
-        """Full names and schemas of the overloads of ``ns::name`` that have entries."""
-        with self._lock:
-            entries = {full: each.entry for full, each in self._operators.items()}
-        return [
-            (full, entry.schema)
-            for full, entry in entries.items()
-            if entry.schema is not None and full.partition(".")[0] == name
-        ]
+    def defined(self, name: str) -> tuple[OperatorEntry, ...]:
+        """The overloads of ``ns::name`` that have been defined since the start, in that order."""
+        return self._defined.get(name, ())
 
     def dangling(self) -> list[OperatorEntry]:
         """Operators that have kernels and no schema."""
-        with self._lock:
+        with self.lock:
             entries = [definition.entry for definition in self._operators.values()]
         return [entry for entry in entries if entry.schema is None]
 
@@ -290,6 +423,12 @@ def _profile_schema(name: str) -> AnnotatedSchema:
         partial(parse_printed_schema, text),
         tuple(profile.active().schemas["tags"].get(name, ())),
     )
+
+
+def _profile_signature(name: str) -> str | None:
+    facts = profile.active().registrations
+    debug = facts["cpp_signatures"].get(name)
+    return None if debug is None else facts["texts"][debug]
 
 
 def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:

@@ -14,6 +14,7 @@ Note [Extension keys]
 from __future__ import annotations
 
 from enum import EnumMeta, IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -153,6 +154,7 @@ def to_runtime_key(functionality: int, backend_bit: int) -> int:
 # --- names ------------------------------------------------------------------------------------
 
 
+@cache
 def key_name(key: int) -> str:
     """The name as C++ prints it; placeholders and unknown values included (c10::toString)."""
     if key < NUM_FUNCTIONALITY_KEYS:

@@ -317,6 +317,21 @@ AUTOGRAD_KEYS: Final = (
 )
 
 
+_TENSOR_SUBCLASS_LIKE: Final = to_backend_bit(DispatchKey.Meta) | sum(
+    functionality_bit(DispatchKey[name])
+    for name in (
+        *("FuncTorchGradWrapper", "FuncTorchBatched", "Functionalize"),
+        *("Batched", "Sparse", "SparseCsr", "Python"),
+    )
+)
+
+
+def is_tensor_subclass_like(mask: int) -> bool:
+    """Whether a tensor of these keys is one that kernels must not look into
+    (``aten/src/ATen/TensorSubclassLikeUtils.h``)."""
+    return bool(mask & _TENSOR_SUBCLASS_LIKE)
+
+
 def backend_keyset_from_autograd(key: int) -> int:
     """The backends behind an autograd key, as a mask; 0 for any other key."""
     if key == DispatchKey.AutogradNPU:

@@ -8,10 +8,11 @@ in one step: no thread sees half of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatch_table import DispatchTable
@@ -51,8 +52,18 @@ _IMPLICIT: Final = DispatchKey.CompositeImplicitAutograd
 _NESTED: Final = DispatchKey.CompositeImplicitAutogradNestedTensor
 
 
+Plan = Callable[..., Any]
+"""What a pipeline calls ahead of a kernel, to learn what it will need."""
+Rule = Callable[..., Any]
+"""What a mutating operator is called as, without mutation, where its schema does not tell."""
+
+
 class Fallbacks(Protocol):
-    """What an entry asks of the dispatcher: the kernel of a key for operators that have none."""
+    """What an entry asks of the dispatcher: the kernel of a key for operators that have none, and
+    the lock without which nothing changes."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
 
     def fallback(self, key: int) -> Kernel | None: ...
 
@@ -82,6 +93,33 @@ class AnnotatedSchema:
         return self.parse()
 
 
+class EntryState(NamedTuple):
+    """What an entry has registered; no value of it ever changes."""
+
+    schema: AnnotatedSchema | None
+    kernels: Mapping[int, tuple[Kernel, ...]]
+    signature_debug: str | None
+    plans: Mapping[int, Plan]
+    functionalization_rule: Rule | None
+    report_error: Callable[[str], object] | None
+
+
+Answer = TypeVar("Answer")
+
+
+def _while_nothing_changes(
+    method: Callable[[OperatorEntry], Answer],
+) -> Callable[[OperatorEntry], Answer]:
+    """For a method that reads more than one thing: no registration comes in between."""
+
+    @wraps(method)
+    def locked(self: OperatorEntry) -> Answer:
+        with self.lock:
+            return method(self)
+
+    return locked
+
+
 class OperatorEntry:
     """An operator by its full name, ``aten::add.Tensor``.
 
@@ -95,6 +133,11 @@ class OperatorEntry:
         self.kernels: Mapping[int, tuple[Kernel, ...]] = MappingProxyType({})
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
+        #: By runtime key, beside the kernels there.
+        self.plans: Mapping[int, Plan] = MappingProxyType({})
+        self.functionalization_rule: Rule | None = None
+        #: Called with the name of a key that has no kernel, before dispatch says so.
+        self.report_error: Callable[[str], object] | None = None
         self._fallbacks = fallbacks
         #: None until it is first needed.
         self._table: DispatchTable | None = None
@@ -140,7 +183,47 @@ class OperatorEntry:
             changed[affected] = self.compute(affected).kernel
         return DispatchTable(changed)
 
+    def set_plan(self, key: int, plan: Plan | None) -> None:
+        """The plan beside the kernel at ``key``, or none."""
+        others = {at: each for at, each in self.plans.items() if at != key}
+        self.plans = MappingProxyType(others if plan is None else {**others, key: plan})
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        return self._fallbacks.lock
+
+    @property
+    def state(self) -> EntryState:
+        """All that registrations change; may be set to what it was."""
+        return EntryState(*(getattr(self, name) for name in EntryState._fields))
+
+    @state.setter
+    def state(self, state: EntryState) -> None:
+        for name, value in state._asdict().items():
+            setattr(self, name, value)
+        self.update_all()
+
     # --- questions ----------------------------------------------------------------------------
+
+    @property
+    def defined_schema(self) -> AnnotatedSchema:
+        """RuntimeError while the operator has kernels only."""
+        schema = self.schema
+        if schema is None:
+            raise RuntimeError(
+                internal_assert("schema_.has_value()", "OperatorEntry.schema")
+                + f"Tried to access the schema for {self.name} which doesn't have a schema "
+                "registered yet"
+            )
+        return schema
+
+    @property
+    def debug(self) -> str:
+        """Where it was defined; RuntimeError while the operator has kernels only."""
+        schema = self.schema
+        if schema is None:
+            raise RuntimeError(internal_assert("schema_.has_value()", "OperatorEntry.debug"))
+        return schema.debug
 
     def kernel_at(self, key: int) -> Kernel | None:
         """The kernel registered for exactly this key."""
@@ -168,8 +251,9 @@ class OperatorEntry:
         """What dispatch reads."""
         table = self._table
         if table is None:
-            table = DispatchTable({key: self.compute(key).kernel for key in _TABLE_KEYS})
-            self._table = table
+            with self.lock:  # no registration comes in between
+                computed = {key: self.compute(key).kernel for key in _TABLE_KEYS}
+                self._table = table = DispatchTable(computed)
         return table
 
     # --- the table ----------------------------------------------------------------------------
@@ -177,24 +261,22 @@ class OperatorEntry:
     def compute(self, key: int) -> Computed:
         """The kernel that dispatch to ``key`` runs; the numbers are those of the Note
         [DispatchTable computation] in OperatorEntry.cpp."""
+        kernels = self.kernels
         # 1. a kernel registered for this key
-        direct = self.kernel_at(key)
-        if direct is not None:
-            return Computed(direct, "kernel")
+        if key in kernels:
+            return Computed(kernels[key][0], "kernel")
         # 2.1, 2.2. a kernel for every backend
         for alias in (_NON_FUNCTIONAL, _EXPLICIT):
-            default = self.kernel_at(alias)
-            if default is not None and _serves(alias, key):
-                return Computed(default, "default backend kernel")
+            if alias in kernels and key in _SERVED[alias]:
+                return Computed(kernels[alias][0], "default backend kernel")
         # 2.3. a composition of other operators
         composed = self._composed(key)
         if composed is not None:
             return composed
         # 2.4, 2.5. a kernel for every autograd or batched key
         for alias, reason in _LAST_ALIASES:
-            kernel = self.kernel_at(alias)
-            if kernel is not None and key in _SERVED[alias]:
-                return Computed(kernel, reason)
+            if alias in kernels and key in _SERVED[alias]:
+                return Computed(kernels[alias][0], reason)
         # 3. the key's fallback
         fallback = self._fallbacks.fallback(key)
         if fallback is not None:
@@ -203,19 +285,18 @@ class OperatorEntry:
         return Computed(MISSING, "missing")
 
     def _composed(self, key: int) -> Computed | None:
-        nested = self.kernel_at(_NESTED)
-        if nested is not None and key in _SERVED[_NESTED]:
-            return Computed(nested, "nested kernel")
-        math = self.kernel_at(_IMPLICIT)
-        if math is None or not _serves(_IMPLICIT, key):
+        kernels = self.kernels
+        if _NESTED in kernels and key in _SERVED[_NESTED]:
+            return Computed(kernels[_NESTED][0], "nested kernel")
+        if _IMPLICIT not in kernels or key not in _SERVED[_IMPLICIT]:
             return None
-        if key == DispatchKey.AutogradOther and self.has_kernel_for_any(_AUTOGRAD_OTHER_BACKENDS):
+        if key == DispatchKey.AutogradOther and not _OTHER_BACKENDS.isdisjoint(kernels):
             return Computed(AMBIGUOUS_AUTOGRAD_OTHER, "ambiguous autogradother")
-        has_backend_kernel = _EXPLICIT in self.kernels or self.has_kernel_for_any(
-            backend_keyset_from_autograd(key)
-        )
-        return None if has_backend_kernel else Computed(math, "math kernel")
+        if _EXPLICIT in kernels or not _BACKENDS[key].isdisjoint(kernels):
+            return None
+        return Computed(kernels[_IMPLICIT][0], "math kernel")
 
+    @_while_nothing_changes
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
         table = self.table
@@ -229,6 +310,7 @@ class OperatorEntry:
 
     # --- as text ------------------------------------------------------------------------------
 
+    @_while_nothing_changes
     def dump_state(self) -> str:
         """What was registered, alias keys included; not what follows from it."""
         lines = [f"name: {self.name}"]
@@ -250,6 +332,7 @@ class OperatorEntry:
                 )
         return "".join(f"{line}\n" for line in lines)
 
+    @_while_nothing_changes
     def dump_computed_table(self) -> str:
         """The whole table, with the reason of each entry."""
         lines = []
@@ -278,27 +361,30 @@ _LAST_ALIASES: Final = (
 )
 
 
-def _served(alias: int) -> frozenset[int]:
-    """The keys that a kernel at ``alias`` is for."""
-    return frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
+def _served(alias: DispatchKey) -> frozenset[int]:
+    """The keys that a kernel at ``alias`` is for; Undefined counts as a backend."""
+    served = frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
+    return served | {int(DispatchKey.Undefined)} if alias in _FOR_BACKENDS else served
 
 
+_FOR_BACKENDS: Final = (_NON_FUNCTIONAL, _EXPLICIT, _IMPLICIT)
 _SERVED: Final[dict[int, frozenset[int]]] = {
     alias: _served(alias)
-    for alias in (
-        _NON_FUNCTIONAL,
-        _EXPLICIT,
-        _IMPLICIT,
-        _NESTED,
-        *(pair[0] for pair in _LAST_ALIASES),
-    )
+    for alias in (*_FOR_BACKENDS, _NESTED, *(pair[0] for pair in _LAST_ALIASES))
 }
-_BACKENDS: Final = {key: backend_keyset_from_autograd(key) for key in RUNTIME_KEYS}
 
 
-def _serves(alias: int, key: int) -> bool:
-    """The same, where Undefined counts as a backend."""
-    return key == DispatchKey.Undefined or key in _SERVED[alias]
+@cache
+def _keys_of(keyset: int) -> frozenset[int]:
+    """The keys, no aliases, that a keyset has."""
+    return frozenset(
+        int(key) for key in DispatchKey if not is_alias_dispatch_key(key) and has(keyset, key)
+    )
+
+
+_OTHER_BACKENDS: Final = _keys_of(_AUTOGRAD_OTHER_BACKENDS)
+_BACKENDS: Final = {key: _keys_of(backend_keyset_from_autograd(key)) for key in _TABLE_KEYS}
+"""The backends behind an autograd key."""
 
 
 @cache
@@ -307,7 +393,7 @@ def _affected(key: int) -> tuple[int, ...]:
     if key == DispatchKey.Undefined:
         return (key,)
     affected = [] if _has_no_runtime_keys(key) else list(runtime_keys(runtime_dispatch_keyset(key)))
-    if key in (_IMPLICIT, _EXPLICIT, _NON_FUNCTIONAL):
+    if key in _FOR_BACKENDS:
         affected.append(int(DispatchKey.Undefined))
     if _is_backend(key):
         affected.append(_autograd_key(to_backend_bit(key)))

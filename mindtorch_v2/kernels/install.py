@@ -6,6 +6,7 @@ from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
     autograd,
     composite_views,
+    default_backend,
     gathering,
     indexing,
     joining,
@@ -23,6 +24,7 @@ __all__ = [
     "autograd",
     "binary",
     "composite_views",
+    "default_backend",
     "gathering",
     "indexing",
     "joining",

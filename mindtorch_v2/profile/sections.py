@@ -157,6 +157,8 @@ class Registrations(TypedDict):
 
     #: By operator name; the schema is that of the schemas section.
     operators: dict[str, OperatorRegistrations]
+    #: By operator name, where its first kernel with a C++ signature came from.
+    cpp_signatures: dict[str, int]
     #: By key, in the order of a computed table.
     fallbacks: dict[str, Fallback]
     #: Keys whose fallback another may replace.

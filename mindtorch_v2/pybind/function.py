@@ -150,14 +150,17 @@ class cpp_constructor(cpp_function):  # noqa: N801 (as above)
 
 
 def _call(implementation: Implementation, arguments: list[Any]) -> Any:
-    """Call into C++, so to speak: the message of its exception is a C string."""
+    """Call into C++, so to speak: the message of its exception is a C string.
+
+    No name of this frame is left with the exception: each would keep the other, and with them the
+    arguments, until the collector comes by.
+    """
     try:
         return implementation(*arguments)
     except RuntimeError as error:
-        seen = _as_python_sees(error)
-        if seen is error:  # an exception that Python raised on the way, perhaps
+        if _what(error) == str(error):  # an exception that Python raised on the way, perhaps
             raise
-        raise seen from None
+        raise _as_python_sees(error) from None
 
 
 def _load(loader: Loader, value: object) -> Any:
@@ -168,14 +171,14 @@ def _load(loader: Loader, value: object) -> Any:
 
 
 def _as_python_sees(error: RuntimeError) -> RuntimeError:
-    """``error`` with the message that Python sees of it.
+    """``error`` with the message that Python sees of it."""
+    return type(error)(_what(error))
 
-    ``what()`` is a C string, so it ends at the first NUL; and Python decodes it, so bytes that
-    are no UTF-8 make a UnicodeDecodeError of it.
-    """
-    text = str(error)
-    what = text.encode("utf-8", "surrogateescape").partition(b"\0")[0].decode()
-    return error if what == text else type(error)(what)
+
+def _what(error: RuntimeError) -> str:
+    """``what()`` is a C string, so it ends at the first NUL; and Python decodes it, so bytes that
+    are no UTF-8 make a UnicodeDecodeError of it."""
+    return str(error).encode("utf-8", "surrogateescape").partition(b"\0")[0].decode()
 
 
 def refusal(

@@ -589,6 +589,7 @@ ATTACKS = [
     "xp.ops.▲image.read_file",
     "xp.▲_from_blob(1, [1])",
     "xp._C.▲_construct_storage_from_data_pointer(1, 2, 3)",
+    "xp._C.▲_maybe_call_torch_function_for_op_packet(1)",
     "xp._C.▲import_ir_module('x')",
     "xp._C.▲PyTorchFileReader('x')",
     "xp._C.▲_jit_set_profiling_mode(True)",
