@@ -133,7 +133,9 @@ def _every_answer(profile: Profile) -> Iterator[Text]:
         answers = (*ANSWERS[schema], *(PRINTED if schema.endswith("-> Tensor") else ()))
         for answer, key in product(answers, ("CPU", "CompositeImplicitAutograd")):
             called = [way for way in ways(calls[-1], [key]) if "redispatch" not in way]
-            yield "answers", program([define(schema), impl(key, answer), *called])
+            steps = [define(schema), impl(key, answer), *called]
+            yield "answers", program(steps)
+            yield "answers", program(steps, ("xp.ones(2, requires_grad=True)", "xp.ones(2)"))
 
 
 def _every_way(profile: Profile) -> Iterator[Text]:

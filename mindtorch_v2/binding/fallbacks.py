@@ -55,9 +55,8 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
     recorded = any(tensor.requires_grad for tensor in tensors_of(call.stack))
     answer = _below(call, keyset, DispatchKey.AutogradOther)
     if recorded:
-        returns = call.operator.schema.returns
-        answers = answer if len(returns) > 1 else (answer,)
-        for expected, value in zip(returns, answers, strict=False):
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        for expected, value in zip(call.operator.schema.returns, answers, strict=False):
             if expected.alias_info is None or not expected.alias_info.is_write:
                 _record(tensors_of((value,)))
     return answer
@@ -136,7 +135,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
 
         answer = _below(_materialised(call, resolve), keyset, key)
         for tensor, clone in written:
-            first, *others = answer if len(schema.returns) > 1 else (answer,)
+            first, *others = answer if isinstance(answer, tuple) else (answer,)
             if first is not clone:
                 condition = "cloned_mutable_input.is_same(returned_output)"
                 raise RuntimeError(internal_assert(condition, "MathOpFallback"))

@@ -46,8 +46,8 @@ from mindtorch_v2.dispatch.keyset import (
 NUM_RUNTIME_ENTRIES: Final = NUM_FUNCTIONALITY_KEYS + len(BLOCKS) * (NUM_BACKENDS - 1)
 """Places of torch's row (``c10::num_runtime_entries``): Undefined's is the first."""
 
-
 _BY_MASKED_BACKEND: Final = profile.active().keys.fallthrough_by_masked_backend
+"""Whether the backend that decides what is passed over is that of the masked keys."""
 
 
 class FunctionalityOffsetAndMask(NamedTuple):

@@ -18,6 +18,7 @@ from mindtorch_v2.dispatch.global_fallthrough import (
 )
 from mindtorch_v2.dispatch.kernel import fallthrough
 from mindtorch_v2.dispatch.library import Library, python_kernel
+from mindtorch_v2.dispatch.registry import register_alias
 from mindtorch_v2.dispatch.tls import (
     ExcludeDispatchKeyGuard,
     IncludeDispatchKeyGuard,
@@ -330,6 +331,15 @@ def test_an_operator_that_is_not_there(operator: Operator, name: str) -> None:
     qualified, _, overload = name.partition(".")
     with pytest.raises(RuntimeError, match=f"^Could not find schema for {qualified}.{overload}$"):
         dispatch(name, xp.ones(1))
+
+
+def test_the_error_of_an_alias_has_the_name_that_was_typed() -> None:
+    undo = register_alias("aten::product", "aten::mm")
+    try:
+        with excluded("BackendSelect"), pytest.raises(NotImplementedError, match="aten::product"):
+            dispatch_with_keyset("aten::product", keyset("QuantizedCPU"), xp.ones(1), xp.ones(1))
+    finally:
+        undo()
 
 
 def test_a_name_needs_its_namespace() -> None:
