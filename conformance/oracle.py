@@ -108,4 +108,5 @@ def prepare(name: str) -> ModuleType:
     with suppress(AttributeError):
         module._C._dispatch_dump_table("aten::abs")
         module._C._jit_get_schemas_for_operator("aten::abs")
+        module._C._jit_get_operation("aten::abs")
     return module

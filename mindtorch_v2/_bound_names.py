@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from mindtorch_v2 import _tensor, profile
+from mindtorch_v2 import _tensor
+from mindtorch_v2.binding.python import properties
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
@@ -30,10 +31,11 @@ def bind_methods() -> None:
         if name in vars(Tensor):
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
-    for name, kind in profile.active().signatures["names"]["torch._C.TensorBase"].items():
-        if kind == "getset_descriptor" and isinstance(vars(Tensor).get(name), property):
-            setattr(TensorBase, name, vars(Tensor)[name])
-            delattr(Tensor, name)
+    own = {name: value for name, value in vars(Tensor).items() if isinstance(value, property)}
+    for name in own:
+        delattr(Tensor, name)
+    for name, made in properties.made(own).items():
+        setattr(TensorBase, name, made)
     _tensor.bind()
 
 

@@ -18,6 +18,7 @@ from mindtorch_v2._operator_bindings import (
     wrap_schema,
 )
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.binding.python_kernel import find_api_functions
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 
@@ -236,3 +237,14 @@ class _Ops(types.ModuleType):
 _OPS: Final = "mindtorch_v2.ops"
 
 ops: Final = _Ops()
+
+
+def _api_function(name: str, overload_name: str) -> OpOverload:
+    """``torch::detail::getTorchApiFunction``."""
+    namespace, _, op_name = name.partition("::")
+    packet = getattr(getattr(ops, namespace), op_name)
+    overload: OpOverload = getattr(packet, overload_name or "default")
+    return overload
+
+
+find_api_functions(_api_function)

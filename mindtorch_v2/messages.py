@@ -18,6 +18,9 @@ NULL_STRING: Final[str] = _FACTS["null_string"]
 FUNCTION_OWNER: Final[str] = _FACTS["function_owner"]
 """What pybind11's functions are methods of, as their repr has it."""
 
+AMBIGUOUS_AUTOGRAD_OTHER: Final[str] = _FACTS["ambiguous_autogradother"]
+"""What is said of an operator with two kernels that are as good."""
+
 
 def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Final
 
-from hypothesis import strategies as st
-
 from conformance.area import Area, Text
+from conformance.cases.python_drawn import strategy
 from conformance.cases.python_signatures import Callee, Parameter, Signature, callees
 from conformance.cases.python_values import NO_RECEIVERS, POOL, RECEIVERS, good, pool
 from conformance.cases.turn import Turn
@@ -324,39 +323,5 @@ TYPES: Final = tuple(
     )
 )
 """Calls of what the grammar lets a case call with literals only."""
-
-
-def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """A call of any name: any values, some in positions, the rest by keyword."""
-    chosen = [c for c in callees(profile) if c.is_safe and c.name != "type"]
-
-    @st.composite
-    def calls(draw: st.DrawFn) -> Text:
-        callee = draw(st.sampled_from(chosen))
-        parameters = (
-            draw(st.sampled_from(callee.signatures)).parameters if callee.signatures else ()
-        )
-        values = [
-            draw(st.one_of(st.just(good(p)), st.sampled_from(pool(callee, p.name, at))))
-            for at, p in enumerate(parameters)
-        ]
-        end = draw(st.integers(0, len(parameters)))
-        by_name = {p.name: value for p, value in zip(parameters, values, strict=True)}
-        names = draw(st.lists(st.sampled_from([*by_name, "nosuch"]), unique=True, max_size=4))
-        rest = [p.name for p in parameters[end:] if p.default is None]
-        keywords = {name: by_name.get(name, "1") for name in [*names, *rest]}
-        path, positional = callee.path, values[:end]
-        if not parameters:
-            positional = draw(st.lists(st.sampled_from(POOL), max_size=3))
-        if callee.is_method:
-            receiver = draw(st.sampled_from((*RECEIVERS, *RECEIVERS, *NO_RECEIVERS)))
-            if callee.is_attribute and receiver in RECEIVERS and draw(st.booleans()):
-                path = f"{receiver}.{callee.name}"
-            else:
-                positional = [receiver, *positional]
-        return callee.target, call(path, positional, keywords)
-
-    return calls()
-
 
 AREA: Final = Area("python-binding", texts, strategy)

@@ -23,7 +23,7 @@ def _class(head: str, **methods: str) -> str:
     return "\n".join([*lines, *([] if methods else ["    pass"])])
 
 
-def _overriding(name: str, answer: str) -> str:
+def overriding(name: str, answer: str) -> str:
     """A class whose instances take the place of torch's functions."""
     return (
         f"class {name}:\n    @classmethod\n"
@@ -78,8 +78,8 @@ CLASSES: Final[Mapping[str, str]] = MappingProxyType(
         "Long": _class("Long(tuple)", len="self: return 3"),
         "Entries": _class("Entries(dict)"),
         "Own": _class("Own", eq=f"self, other: {_FAILS}", hash="self: return 1"),
-        "Overriding": _overriding("Overriding", "func.__name__, args, kwargs, types"),
-        "Declining": _overriding("Declining", "NotImplemented"),
+        "Overriding": overriding("Overriding", "func.__name__, args, kwargs or {}, types"),
+        "Declining": overriding("Declining", "NotImplemented"),
         "Answering": _class("Answering", **_operators("'{}', other")),
         "Abstaining": _class("Abstaining", **_operators("NotImplemented")),
     }

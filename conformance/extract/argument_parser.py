@@ -42,6 +42,7 @@ def extract() -> dict[str, Any]:
         "skips_slices_past_the_end": skips_slices_past_the_end(),
         "unsigned_numbers": unsigned_numbers(),
         "functional_refusals": functional_refusals(),
+        "unasked": unasked(),
         **subclass_checks(),
         "type_meta_names": {repr(dtype): type_meta_name(dtype) for dtype in kinds(torch.dtype)},
         "scalar_type_names": {
@@ -105,6 +106,37 @@ def functional_refusals() -> dict[str, str]:
                 continue
             break
     return found
+
+
+class OverridingTensor(torch.Tensor):
+    """A tensor that overrides torch's functions."""
+
+    __torch_function__ = Overriding.__torch_function__
+
+
+def unasked() -> list[str]:
+    """Functions bound by hand that a tensor cannot override."""
+    names = dir(torch._C._VariableFunctions)
+    return [name for name in names if BY_HAND.fullmatch(name) and is_unasked(name)]
+
+
+BY_HAND = re.compile(
+    r"get_device|numel|nonzero|_mirror_autograd_meta_to|_\w+_functional_tensor"
+    r"|_functionalize_(?!enable)\w+"
+)
+"""Functions of tensors that are bound by hand."""
+
+
+def is_unasked(name: str) -> bool:
+    tensor = torch.zeros(2).as_subclass(OverridingTensor)
+    for args in ((tensor,), (tensor, tensor), (tensor, True)):
+        try:
+            return bool(getattr(torch._C._VariableFunctions, name)(*args) != "overridden")
+        except RuntimeError:
+            return True
+        except TypeError:
+            continue
+    raise ExtractionError(f"torch takes no tensors for {name}; look at argument_parser.py")
 
 
 def copy_advice() -> str:

@@ -45,6 +45,7 @@ def extract() -> dict[str, Any]:
         "default_included": raw(C._dispatch_tls_local_include_set()),
         "default_excluded": raw(C._dispatch_tls_local_exclude_set()),
         "guards_restore_sets": guards_restore_sets(),
+        "fallthrough_by_masked_backend": fallthrough_by_masked_backend(),
         "guards": guards(),
         "devices": devices(),
         "device_keys": {device: key_for_device(device) for device in devices()},
@@ -197,6 +198,26 @@ def guards_restore_sets() -> bool:
     restored = not C._dispatch_tls_is_dispatch_key_excluded(functionalize)
     C._dispatch_tls_set_dispatch_key_excluded(functionalize, False)
     return restored
+
+
+def fallthrough_by_masked_backend() -> bool:
+    """Whether the backend whose fallthroughs a call passes over is that of all its keys.
+
+    In older releases it is that of the tensors, whatever the thread includes.
+    """
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define("masked(Tensor x) -> Tensor")
+    library.impl("masked", C.DispatchKey.Meta, torch.library.fallthrough_kernel)
+    call = C._jit_get_operation("nosuch::masked")[0]
+    tensor = torch.ones(1)
+    try:
+        with C._IncludeDispatchKeyGuard(C.DispatchKey.Meta):
+            call(tensor)
+    except RuntimeError as error:  # nothing is left, or the fallthrough itself is run
+        return isinstance(error, NotImplementedError)
+    finally:
+        library.reset()
+    raise ExtractionError("an operator without kernels was called; look at keys.py")
 
 
 def guards() -> dict[str, dict[str, Any]]:

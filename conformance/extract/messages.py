@@ -26,6 +26,7 @@ def extract() -> dict[str, Any]:
         "asserts": {
             name: location for name, provoke in ASSERTS.items() if (location := assert_at(provoke))
         },
+        "ambiguous_autogradother": ambiguity(),
         "conditions": {name: condition_of(ASSERTS[name]) for name in REWORDED},
         "override": caught_by(override_kernel)[0].partition("\n")[0],
         "overridden": refusal(lambda: PythonDispatcher().register(["CPU"] * 2)).partition(" ")[0],
@@ -157,10 +158,11 @@ def call_under(key: str) -> None:
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
     library.define("called(Tensor x) -> Tensor")
     library.impl("called", C.DispatchKey.CPU, lambda x: x)
+    call = C._jit_get_operation("nosuch::called")[0]
     tensor = torch.ones(1)
     try:
         with C._IncludeDispatchKeyGuard(getattr(C.DispatchKey, key)):
-            torch.ops.nosuch.called.default(tensor)
+            call(tensor)
     finally:
         library.reset()
 
@@ -171,6 +173,26 @@ def run_fallthrough() -> None:
     torch.ops.aten.relu.default.redispatch(keyset, torch.ones(1))
 
 
+def run_ambiguous(name: str) -> None:
+    """Call a new operator that has a composite kernel, and one for a backend without autograd."""
+    library = C._dispatch_library("FRAGMENT", "nosuch", "")
+    library.define(f"{name}(Tensor x) -> Tensor")
+    for key in ("CompositeImplicitAutograd", "MkldnnCPU"):
+        library.impl(name, key, lambda x: x)
+    keyset = C.DispatchKeySet(C.DispatchKey.AutogradOther)
+    handle = C._dispatch_find_schema_or_throw(f"nosuch::{name}", "")
+    try:
+        handle.redispatch_boxed(keyset, torch.ones(1))
+    finally:
+        library.reset()
+
+
+def ambiguity() -> str:
+    """What torch says of it, between the operator's name and its registrations."""
+    said = refusal(lambda: run_ambiguous("message"))
+    return said.partition("nosuch::message ")[2].partition("\nCanonical state")[0]
+
+
 def return_another() -> None:
     """Write to a conjugated tensor and return none of the arguments."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -178,7 +200,7 @@ def return_another() -> None:
     library.impl("another", C.DispatchKey.CPU, lambda x: torch.ones(1))
     tensor = torch.ones(1, dtype=torch.complex64).conj()
     try:
-        torch.ops.nosuch.another.default(tensor)
+        C._jit_get_operation("nosuch::another")[0](tensor)
     finally:
         library.reset()
 
@@ -192,6 +214,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
     "fallthrough_kernel": lambda: run_fallthrough(),
+    "ambiguous_autogradother_kernel": lambda: run_ambiguous("location"),
     "pythonDispatcherFallback": lambda: call_under("PythonDispatcher"),
     "dynamicLayerFrontFallback": lambda: call_under("FuncTorchDynamicLayerFrontMode"),
     "dead_tensor_wrapper_fallback": lambda: call_under("FuncTorchGradWrapper"),

@@ -15,6 +15,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
+    BACKEND_MASK,
     full_after,
     intersection,
     mask_of,
@@ -87,13 +88,17 @@ def _is_write(schema: FunctionSchema, title: str, name: str) -> bool | None:
     return next(iter(kinds), None)
 
 
+_TENSOR_LISTS: Final = frozenset(("List[Tensor]", "Optional[List[Tensor]]"))
+"""Of these, C++ says that they are lists of tensors; of a list of optional tensors it does not."""
+
+
 def _materialised(call: Call, resolve: Callable[[Argument, Tensor], Tensor]) -> Call:
     """The call with its tensors resolved, those in lists of tensors too."""
     stack = []
     for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
         if isinstance(value, Tensor):
             value = resolve(argument, value)
-        elif isinstance(value, (list, tuple)) and all(isinstance(each, Tensor) for each in value):
+        elif value is not None and str(argument.type) in _TENSOR_LISTS:
             value = [resolve(argument, each) for each in value]
         stack.append(value)
     return call._replace(stack=tuple(stack))
@@ -198,7 +203,9 @@ def _batched(key: int, title: str) -> Fallback:
                 f"{title} not implemented for {call.operator.full_name}. "
                 "We could not generate a fallback."
             )
-        if any(isinstance(value, Tensor) for value in call.stack):
+        if any(str(each.type) == "Tensor" for each in schema.arguments) or any(
+            isinstance(value, Tensor) for value in call.stack
+        ):
             raise RuntimeError(internal_assert("maybe_level.has_value()", "isBatchedAtLevel"))
         with tls.guarded(tls.ExcludeDispatchKeyGuard, mask_of(key)):
             return call.run()
@@ -242,7 +249,7 @@ def _named_not_supported(call: Call, keyset: int) -> Any:
 
 
 def _all() -> Iterator[tuple[int, Fallback]]:
-    for key in runtime_keys(AUTOGRAD_KEYS | tls.BACKEND_MASK):
+    for key in runtime_keys(AUTOGRAD_KEYS | BACKEND_MASK):
         yield key, basic_autograd_not_implemented
     yield DispatchKey.Conjugate, _math_bit(DispatchKey.Conjugate, "conjugate", Tensor._is_conj)
     yield DispatchKey.Negative, _math_bit(DispatchKey.Negative, "negation", Tensor._is_neg)

@@ -26,6 +26,7 @@ from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
@@ -33,9 +34,15 @@ _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions[
 _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_tensors"])
 
 
-_DISPATCH_TYPES: Final = frozenset(
-    ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
-)
+_UNDEFINED_TENSOR: Final = tensor_keyset(0, inference=False)
+"""The keys of what None is where a tensor is declared (``UndefinedTensorImpl``)."""
+_DISPATCH_TYPES: Final = {
+    "Tensor": _UNDEFINED_TENSOR,
+    "Optional[Tensor]": 0,
+    "List[Tensor]": 0,
+    "List[Optional[Tensor]]": 0,
+}
+"""The types whose keys count, to the keys of None in an argument of that type."""
 
 
 def parse_printed(text: str) -> FunctionSchema:
@@ -76,8 +83,8 @@ class Operator:
         return self.binder.schema
 
     @cached_property
-    def dispatch_arguments(self) -> tuple[int, ...]:
-        """The positions of the arguments whose keys count."""
+    def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
+        """The positions of the arguments whose keys count, and the keys of None there."""
         return _dispatch_arguments(self.schema)
 
     @property
@@ -136,7 +143,7 @@ class DefinedOperator(Operator):
         return self._bound[1]
 
     @property
-    def dispatch_arguments(self) -> tuple[int, ...]:
+    def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
         return _dispatch_arguments(self.schema)
 
     @property
@@ -163,19 +170,14 @@ class Call(NamedTuple):
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
-        return self._run_at(entry, resolve(entry, self.keys()))
-
-    def run_with(self, keyset: int) -> Any:
-        """The same, with a keyset whose masks are applied."""
-        entry = self.operator.entry
-        return self._run_at(entry, at_highest(entry, entry.table.non_fallthrough(keyset)))
+        return self.run_at(resolve(entry, self.keys(), self.operator.full_name))
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
-        return self._run_at(entry, at_highest(entry, keyset))
+        return self.run_at(at_highest(entry, keyset, self.operator.full_name))
 
     def run_at_key(self, key: int) -> Any:
         """The kernel registered for exactly this key, or the key's fallback."""
@@ -188,19 +190,19 @@ class Call(NamedTuple):
                 f"{self.operator.full_name} has no kernel at {key_name(key)}, and PyTorch would "
                 "read a null pointer"
             )
-        return self._run_at(entry, target)
+        return self.run_at(target)
 
     def keys(self) -> int:
         """The keys of all tensors among the arguments that are declared as tensors."""
         mask = 0
-        for position in self.operator.dispatch_arguments:
+        for position, none in self.operator.dispatch_arguments:
             value = self.stack[position]
             for each in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(each, Tensor):
-                    mask |= each._keys
+                mask |= each._keys if isinstance(each, Tensor) else none
         return mask
 
-    def _run_at(self, entry: OperatorEntry, target: Target) -> Any:
+    def run_at(self, target: Target) -> Any:
+        """What the target's kernel answers."""
         kernel = target.kernel
         if kernel.is_native:
             assert kernel.function is not None
@@ -210,7 +212,7 @@ class Call(NamedTuple):
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         fallback = FALLBACKS.get(target.key)
-        if fallback is not None and kernel is entry.fallback_at(target.key):
+        if fallback is not None and kernel is self.operator.entry.fallback_at(target.key):
             return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
@@ -256,11 +258,11 @@ def _joined(name: str, overload_name: str) -> str:
     return f"{name}.{overload_name}" if overload_name else name
 
 
-def _dispatch_arguments(schema: FunctionSchema) -> tuple[int, ...]:
-    """The positions of tensors and lists of them, perhaps none
+def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:
+    """Tensors and lists of them count, perhaps optional ones
     (``DispatchKeyExtractor::makeBitsetForDispatchArgs``)."""
     return tuple(
-        position
+        (position, _DISPATCH_TYPES[str(argument.type)])
         for position, argument in enumerate(schema.arguments)
         if str(argument.type) in _DISPATCH_TYPES
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mindtorch_v2 import messages
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id, table_key
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.tls import apply_masks
-from mindtorch_v2.messages import internal_assert
 
 
 class Target(NamedTuple):
@@ -24,27 +24,27 @@ class Target(NamedTuple):
     kernel: Kernel
 
 
-def resolve(entry: OperatorEntry, keys: int) -> Target:
+def resolve(entry: OperatorEntry, keys: int, name: str = "") -> Target:
     """The kernel of a call whose arguments have these keys: at the highest key that is left with
     the thread's masks and without the operator's fallthroughs."""
-    return at_highest(entry, effective_keys(entry, keys))
+    return at_highest(entry, effective_keys(entry, keys), name)
 
 
 def effective_keys(entry: OperatorEntry, keys: int) -> int:
     """``getDispatchKeySetBoxed``: the keys among which the highest is called."""
-    return entry.table.non_fallthrough(apply_masks(keys))
+    return entry.table.non_fallthrough(apply_masks(keys), keys)
 
 
-def at_highest(entry: OperatorEntry, keyset: int) -> Target:
+def at_highest(entry: OperatorEntry, keyset: int, name: str = "") -> Target:
     """The kernel at the highest key of a keyset, with nothing masked and nothing passed over.
 
     NotImplementedError in torch's words if there is none, RuntimeError if two are as good.
+    ``name`` is what the user called the operator, an alias perhaps.
     """
-    kernel = entry.table.lookup(keyset)
-    key = highest_priority_type_id(keyset)
+    key, kernel = entry.table.lookup(keyset)
     if kernel is MISSING:
-        raise missing_kernel(entry, key)
-    return Target(keyset, table_key(key), runnable(entry, kernel))
+        raise missing_kernel(entry, highest_priority_type_id(keyset), name or entry.name)
+    return Target(keyset, key, runnable(entry, kernel))
 
 
 def at_key(entry: OperatorEntry, key: int, keys: int) -> Target | None:
@@ -63,19 +63,13 @@ def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
     """``kernel``, unless its only purpose is to say why there is none: RuntimeError."""
     if kernel is AMBIGUOUS_AUTOGRAD_OTHER:
         raise RuntimeError(
-            f"{entry.name} has kernels registered to both CompositeImplicitAutograd and a backend "
-            "mapped to AutogradOther. This makes the backend kernel unreachable; the dispatcher "
-            "will always prefer the CompositeImplicitAutograd lowering (see Note [Ambiguity in "
-            "AutogradOther kernel]). If you want to override CompositeImplicitAutograd, please "
-            "open an issue to request a dedicated Autograd dispatch key for the backend.\\nIf you "
-            "only want to run inference instead of training, in C++, add "
-            "`c10::InferenceMode mode;` before model.forward(); in Python, use "
-            "`torch.inference_mode()` as a context manager (see "
-            "https://pytorch.org/docs/stable/generated/torch.inference_mode.html)."
+            f"{messages.internal_assert('0', 'ambiguous_autogradother_kernel')}"
+            f"{entry.name} {messages.AMBIGUOUS_AUTOGRAD_OTHER}\n"
+            f"Canonical state\n~~~~~~~~~~~\n{entry.dump_state()}\n\n"
         )
     if kernel.is_fallthrough:
         raise RuntimeError(
-            internal_assert("0", "fallthrough_kernel")
+            messages.internal_assert("0", "fallthrough_kernel")
             + "fallthrough_kernel was executed but it should have been short-circuited by the "
             "dispatcher. This could occur if you registered a fallthrough kernel as a override "
             "for a specific operator (as opposed to a backend fallback); this is NOT currently "
@@ -85,7 +79,7 @@ def runnable(entry: OperatorEntry, kernel: Kernel) -> Kernel:
     return kernel
 
 
-def missing_kernel(entry: OperatorEntry, key: int) -> NotImplementedError:
+def missing_kernel(entry: OperatorEntry, key: int, name: str) -> NotImplementedError:
     """What torch says of a call that goes to a key without kernel (``reportError``).
 
     RuntimeError is raised where the table is not what the registrations make of it.  An operator's
@@ -94,20 +88,20 @@ def missing_kernel(entry: OperatorEntry, key: int) -> NotImplementedError:
     entry.check_invariants()
     if entry.report_error is not None:
         entry.report_error(key_name(key))
-        raise RuntimeError(internal_assert("false", "OperatorEntry.reportError"))
+        raise RuntimeError(messages.internal_assert("false", "OperatorEntry.reportError"))
     available = f"{entry.list_all_dispatch_keys()}.\n\n{entry.dump_computed_table()}"
     if key == DispatchKey.Undefined:
         return NotImplementedError(
             "There were no tensor arguments to this function (e.g., you passed an empty list of "
-            f"Tensors), but no fallback function is registered for schema {entry.name}.  This "
+            f"Tensors), but no fallback function is registered for schema {name}.  This "
             "usually means that this function requires a non-empty list of Tensors, or that you "
             "(the operator writer) forgot to register a fallback function.  Available functions "
             f"are {available}"
         )
     return NotImplementedError(
-        f"Could not run '{entry.name}' with arguments from the '{key_name(key)}' backend. This "
+        f"Could not run '{name}' with arguments from the '{key_name(key)}' backend. This "
         "could be because the operator doesn't exist for this backend, or was omitted during the "
         "selective/custom build process (if using custom build). If you are a Facebook employee "
         "using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible "
-        f"resolutions. '{entry.name}' is only available for these backends: {available}"
+        f"resolutions. '{name}' is only available for these backends: {available}"
     )

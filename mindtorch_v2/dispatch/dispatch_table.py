@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.kernel import MISSING, Kernel
 from mindtorch_v2.dispatch.key import (
     BACKEND_ORDER,
@@ -25,6 +26,7 @@ from mindtorch_v2.dispatch.key import (
     FUNCTIONALITY_ORDER,
     NUM_BACKENDS,
     NUM_FUNCTIONALITY_KEYS,
+    DispatchKey,
     is_per_backend_functionality_key,
     to_runtime_key,
 )
@@ -38,10 +40,14 @@ from mindtorch_v2.dispatch.keyset import (
     highest_priority_type_id,
     intersection,
     mask_of,
+    runtime_keys,
 )
 
 NUM_RUNTIME_ENTRIES: Final = NUM_FUNCTIONALITY_KEYS + len(BLOCKS) * (NUM_BACKENDS - 1)
 """Places of torch's row (``c10::num_runtime_entries``): Undefined's is the first."""
+
+
+_BY_MASKED_BACKEND: Final = profile.active().keys.fallthrough_by_masked_backend
 
 
 class FunctionalityOffsetAndMask(NamedTuple):
@@ -78,12 +84,17 @@ def table_index(mask: int) -> int:
         if index is not None:
             return index
     offset, backends = OFFSETS_AND_MASKS[highest_functionality_key(mask)]
-    return offset + max(0, highest_backend_bit(mask & backends).bit_length() - 1)
+    backend = (mask & backends).bit_length()
+    return offset + backend - 1 if backend else offset
 
 
 def table_index_of_key(key: int) -> int:
     """The same for the set of one key (``getDispatchTableIndexForDispatchKey``): 0 for an alias."""
     return table_index(mask_of(key))
+
+
+_KEYS: Final = (int(DispatchKey.Undefined), *runtime_keys(FULL), *EXTENSION_KEYS.values())
+"""The runtime keys in the order of their places."""
 
 
 class DispatchTable(Mapping[int, Kernel]):
@@ -104,16 +115,13 @@ class DispatchTable(Mapping[int, Kernel]):
     def __len__(self) -> int:
         return len(self._kernels)
 
-    def lookup(self, mask: int) -> Kernel:
-        """The kernel at the highest key of a mask; MISSING if there is none."""
+    def lookup(self, mask: int) -> tuple[int, Kernel]:
+        """The highest runtime key of a mask, and the kernel there; MISSING if there is none."""
         return self._row[table_index(mask)]
 
     @cached_property
-    def _row(self) -> tuple[Kernel, ...]:
-        row = [MISSING] * (NUM_RUNTIME_ENTRIES + len(_EXTENSION_INDEX))
-        for key, kernel in self._kernels.items():
-            row[table_index_of_key(key)] = kernel
-        return tuple(row)
+    def _row(self) -> tuple[tuple[int, Kernel], ...]:
+        return tuple((key, self._kernels.get(key, MISSING)) for key in _KEYS)
 
     # --- fallthrough --------------------------------------------------------------------------
 
@@ -135,10 +143,10 @@ class DispatchTable(Mapping[int, Kernel]):
                 mask = difference(mask, functionality_bit(functionality))
         return mask
 
-    def non_fallthrough(self, mask: int) -> int:
-        """A call's keys without those that the operator passes over.
+    def non_fallthrough(self, mask: int, keys: int) -> int:
+        """``mask``, which is ``keys`` as the thread has masked them, without what is passed over.
 
-        Which these are depends on the highest backend; the first stands in where there is none.
+        That depends on the highest backend; the first stands in where there is none.
         """
-        backend = highest_backend_bit(mask) or BACKEND_ORDER[0]
+        backend = highest_backend_bit(mask if _BY_MASKED_BACKEND else keys) or BACKEND_ORDER[0]
         return intersection(mask, self.non_fallthrough_keys_per_backend[backend])

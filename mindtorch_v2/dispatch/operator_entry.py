@@ -238,6 +238,10 @@ class OperatorEntry:
         """Whether a runtime key of a set has a kernel of its own."""
         return any(not is_alias_dispatch_key(key) and has(keyset, key) for key in self.kernels)
 
+    def has_kernel_serving(self, key: int) -> bool:
+        """Whether a kernel of the operator's own serves a runtime key, be it an alias's."""
+        return self.compute(key).kernel not in (MISSING, self.fallback_at(key))
+
     def entry(self, key: int) -> Kernel:
         """The table's entry for a runtime key; MISSING if dispatch to it fails."""
         return self.table.get(key, MISSING)

@@ -14,7 +14,7 @@ _BELOW: Final = full_after(DispatchKey.ADInplaceOrView)
 
 
 def _pass_on(operator: Operator, keyset: int, /, *stack: Any) -> Any:
-    return Call(operator, stack).run_with(intersection(keyset, _BELOW))
+    return Call(operator, stack).redispatch(intersection(keyset, _BELOW))
 
 
 def _find(name: str, key: int) -> Native:

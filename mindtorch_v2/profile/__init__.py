@@ -118,6 +118,9 @@ class KeyFacts:
     #: A guard that closes puts back the whole set it changes (True), or takes out of it only what
     #: it had brought (False).
     guards_restore_sets: bool
+    #: A call passes over what its highest backend passes over: that of all its keys (True), or of
+    #: its tensors' keys, whatever the thread includes and excludes (False).
+    fallthrough_by_masked_backend: bool
     guards: Mapping[str, GuardFacts]
     #: Device types in the order in which torch's message lists them.
     devices: tuple[str, ...]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, sparse_coo
 
 CHANNELS_LAST: Final = {
     MEMORY_FORMATS["channels_last"]: (1, 3, 2, 0),
@@ -132,6 +132,11 @@ def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for place in range(sizes[0]):
         for rest in positions(sizes[1:]):
             yield (place, *rest)
+
+
+def strides_of_new(sizes: Sequence[int], layout: Layout) -> tuple[int, ...]:
+    """Strides of a new tensor; one that keeps its elements by their coordinates has none."""
+    return (0,) * len(sizes) if layout is sparse_coo else contiguous_strides(sizes)
 
 
 def dense_strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:

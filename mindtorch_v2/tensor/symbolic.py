@@ -2,7 +2,7 @@
 
 A node is whatever answers the questions of ``c10::SymNodeImpl``.  Of the nodes that torch has, the
 nested integers are here, sizes of ragged dimensions.  Mirrors ``torch/__init__.py`` and
-``ATen/core/NestedIntSymNodeImpl.h``; there is no arithmetic yet.
+``ATen/core/NestedIntSymNodeImpl.h``; of arithmetic there is what ``stft`` asks for.
 """
 
 from __future__ import annotations
@@ -43,6 +43,12 @@ class SymInt(_Symbolic):
         return int(self.node.int_())
 
     __index__ = __int__
+
+    def __floordiv__(self, other: object) -> SymInt:
+        if not isinstance(other, (int, float, _Symbolic)):
+            return NotImplemented
+        self.node.is_constant()  # which is asked first: a plain number for a node cannot answer
+        return SymInt(self.node.floordiv(other))
 
 
 class SymFloat(_Symbolic):
@@ -96,6 +102,9 @@ class NestedIntNode:
 
     def guard_int(self, file: str, line: int) -> NoReturn:
         self.int_()
+
+    def floordiv(self, other: object) -> NoReturn:
+        raise RuntimeError("floordiv not supported by NestedIntSymNode")
 
     def __str__(self) -> str:
         factor = "" if self.coefficient == 1 else f"{self.coefficient}*"

@@ -63,11 +63,14 @@ class Tensor(TensorBase):
     """Elements of one dtype in a shape."""
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_base_tensor",
         "_content",
         "_device",
         "_dtype",
+        "_gradient",
+        "_gradient_dtype",
         "_is_leaf",
         "_keys",
         "_layout",
@@ -91,6 +94,10 @@ class Tensor(TensorBase):
     _keys: int
     _requires_grad: bool
     _is_leaf: bool
+    _gradient: Tensor | None
+    """What the program set; a tensor that has none may lack this."""
+    _gradient_dtype: DType | None
+    """What a gradient's dtype must be; a tensor without this wants its own, None takes any."""
     _content: Any
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _versions: VersionCounter
@@ -122,7 +129,9 @@ class Tensor(TensorBase):
         self = cls.__new__(cls)
         self._dtype, self._layout, self._device = dtype, layout, where
         self._sizes, self._storage_offset = Size._of(shape), offset
-        self._strides = geometry.contiguous_strides(shape) if strides is None else strides
+        if strides is None:
+            strides = geometry.strides_of_new(shape, layout)
+        self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
@@ -190,7 +199,9 @@ class Tensor(TensorBase):
     def is_contiguous(
         self, *, memory_format: memory_format = MEMORY_FORMATS["contiguous_format"]
     ) -> bool:
-        return geometry.is_contiguous(self._sizes, self._strides, memory_format)
+        return self._layout is not sparse_coo and geometry.is_contiguous(
+            self._sizes, self._strides, memory_format
+        )
 
     def __len__(self) -> int:
         if not self._sizes:
@@ -498,7 +509,8 @@ class Tensor(TensorBase):
     def _fresh(self, **options: Any) -> Tensor:
         """A copy, converted to the options that are given."""
         settings = {"dtype": self._dtype, "layout": self._layout, "device": self._device, **options}
-        strides = geometry.dense_strides_like(self._sizes, self._strides)
+        is_dense = self._layout is settings["layout"] is strided
+        strides = geometry.dense_strides_like(self._sizes, self._strides) if is_dense else None
         copy = Tensor._make(self._sizes, strides=strides, **settings)
         layouts.copy_contents(copy, self)
         recording = not tls.is_inference_mode_enabled()

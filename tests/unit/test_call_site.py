@@ -1,29 +1,76 @@
-"""Methods without arguments name themselves as CPython does, by how they are called."""
+"""Methods without arguments name themselves as CPython does, by how they are called.
+
+CPython is the judge: a dictionary's ``values`` is a method in C that takes nothing either.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 import mindtorch_v2 as xp
 
-x = xp.ones(2)
-bound = x.t
-called = {
-    "by name": (lambda: x.t(1), "TensorBase"),
-    "by name, with calls among the arguments": (
-        lambda: x.t(x.t(), [1, 2][0], x.size(0)),
-        "TensorBase",
-    ),
-    "by name, on what a call answers": (lambda: x.t().t(1), "TensorBase"),
-    "by name, with a keyword": (lambda: x.t(a=1), "TensorBase"),
-    "by another name": (lambda: bound(1), "Tensor"),
-    "with unpacked arguments": (lambda: x.t(*[1]), "Tensor"),
-    "from C": (lambda: list(map(x.t, [1])), "Tensor"),
-    "on the class": (lambda: xp.Tensor.t(x, 1), "TensorBase"),
-    "on the class, with unpacked arguments": (lambda: xp.Tensor.t(*[x, 1]), "TensorBase"),
+
+class Entries(dict[Any, Any]):
+    """``dict.values()`` or ``Entries.values()``?"""
+
+
+def statements(x: Any) -> None:
+    for i in range(2):
+        try:
+            if i:
+                raise ValueError
+        except ValueError:
+            with suppress(KeyError):
+                x.values(i if i else 2, i or x) if i else x.values()
+        finally:
+            i += 1
+
+
+def by_another_name(x: Any) -> None:
+    values = x.values
+    values(1)
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "by name": lambda x: x.values(1),
+    "calls among the arguments": lambda x: x.values(len("a"), [1, 2][0], str(1).upper()),
+    "on what a call answers": lambda x: [x].pop().values(1),
+    "a keyword": lambda x: x.values(a=1),
+    "a keyword after others": lambda x: x.values(1, 2, a=1 if x else 2, b=x or 4),
+    "by another name": by_another_name,
+    "unpacked": lambda x: x.values(*[1]),
+    "unpacked, with a condition": lambda x: x.values(1 if x else 2, *()),
+    "from C": lambda x: list(map(x.values, [1])),
+    "on the class": lambda x: type(x).values(x, 1),
+    "on the class, with a condition": lambda x: type(x).values(x, 1 if x is None else 2),
+    "on the class, unpacked": lambda x: type(x).values(*[x, 1]),
+    "a conditional expression": lambda x: x.values(1 if x is None else 2),
+    "two of them": lambda x: x.values(1 if x is None else 2, (3 if x else 4) if x is None else 5),
+    "and, or, not": lambda x: x.values(x or 3, x is None and 4, x is not None or 1),
+    "a chain of comparisons": lambda x: x.values(1 < len("abc") < 3, 1 if 1 < len("a") < 2 else 0),
+    "a walrus": lambda x: x.values((y := 1) if x is None else (y := 2), y),
+    "a comprehension": lambda x: x.values([i if i else 1 for i in (0, 1) if i]),
+    "a generator": lambda x: x.values(i or 1 for i in (0, 1)),
+    "a lambda": lambda x: x.values((lambda y: y if y else 1)(0)),
+    "a formatted string": lambda x: x.values(f"{1 if x is None else 2}"),
+    "on a conditional expression": lambda x: (x if x is not None else 1).values(1 if 2 else 3),
+    "on an item": lambda x: {1: x}[1 if x is not None else 2].values(1),
+    "in a conditional expression": lambda x: (x.values(1) if x is not None else 1) or 2,
+    "a conditional callee": lambda x: (x.values if x is not None else 1)(1),
+    "a conditional callee and argument": lambda x: (x.values or 1)(1 if x is None else 2),
+    "a call of the method among the arguments": lambda x: x.values(x.values(1)),
+    "another name among the arguments": lambda x: str((y := x.values) and y(1)),
+    "after statements": statements,
 }
 
 
-@pytest.mark.parametrize(("call", "owner"), called.values(), ids=called)
-def test_the_class_that_an_error_names(call: object, owner: str) -> None:
-    with pytest.raises(TypeError, match=rf"^{owner}\.t\(\) takes no ") as refused:
-        call()  # type: ignore[operator]
-    assert str(refused.value)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_the_class_that_an_error_names(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError) as judged:
+        call(Entries(a=1))
+    with pytest.raises(TypeError) as refused:
+        call(xp.ones(1))
+    expected = str(judged.value).replace("dict.", "TensorBase.").replace("Entries.", "Tensor.")
+    assert str(refused.value) == expected

@@ -501,6 +501,7 @@ REAL_ATTACKS = [
     "k = xp._C.DispatchKeySet(xp._C.DispatchKey.CPU)\nh.redispatch_boxed(k, CANARY, True, 4)",
     "xp._C._dispatch_call_boxed(\n"
     "    xp._C._dispatch_find_schema_or_throw(▲'aten::from_file', ''), CANARY, True, 4)",
+    "xp._C._dispatch_call_boxed(xp.ops.aten.▲from_file.default._handle, CANARY, True, 4)",
     # Functions that import what a string names, and call it.
     "xp.ones(2).untyped_storage().type(▲'canary_module.run')",
     "f = xp.ones(2).untyped_storage().▲type\nf('canary_module.run')",

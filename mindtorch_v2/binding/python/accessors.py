@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
@@ -141,20 +142,27 @@ def _applied(function: Callable[..., Any], target: Tensor, *others: Tensor) -> T
 # --- flags and storage ------------------------------------------------------------------------
 
 
+LEAVES_ALONE: Final = {
+    True: "you can only change requires_grad flags of leaf variables.",
+    False: "you can only change requires_grad flags of leaf variables. If you want to use a "
+    "computed variable in a subgraph that doesn't require differentiation use "
+    "var_no_grad = var.detach().",
+}
+"""What is said of a tensor that is no leaf, by the flag that it was to get."""
+
+NO_INFERENCE_TENSORS: Final = (
+    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+)
+
+
 def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
     requires_grad: bool = value(parsed, "requires_grad")
     if not receiver._is_leaf and not requires_grad:
-        raise RuntimeError(
-            "you can only change requires_grad flags of leaf variables. If you want to use a "
-            "computed variable in a subgraph that doesn't require differentiation use "
-            "var_no_grad = var.detach()."
-        )
+        raise RuntimeError(LEAVES_ALONE[requires_grad])
     if requires_grad and not receiver._is_differentiable():
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    if requires_grad and receiver.is_inference() and not tls.is_inference_mode_enabled():
-        raise RuntimeError(
-            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
-        )
+    if requires_grad and receiver._is_inference() and not tls.is_inference_mode_enabled():
+        raise RuntimeError(NO_INFERENCE_TENSORS)
     receiver._requires_grad = requires_grad
     return receiver
 
@@ -222,7 +230,22 @@ def _parse_to(receiver: None, parsed: Parsed) -> tuple[Any, Any, bool, Any]:
 
 def _refusal(message: str) -> Runner:
     def run(receiver: None, parsed: Parsed) -> Any:
+        _tensors_of(parsed)
         raise RuntimeError(message)
+
+    return run
+
+
+def _tensors_of(parsed: Parsed) -> list[Tensor]:
+    """The arguments that are to be tensors; TypeError for what only overrides functions."""
+    parameters = parsed.signature.parameters
+    return [value(parsed, p.name) for p in parameters if p.type is types.TENSOR]
+
+
+def _answers(answer: Any) -> Runner:
+    def run(receiver: None, parsed: Parsed) -> Any:
+        _tensors_of(parsed)
+        return answer
 
     return run
 
@@ -231,8 +254,8 @@ _REFUSALS: Final[dict[str, str]] = profile.active().argument_parser["functional_
 
 RUNNERS: Final[Mapping[str, Runner]] = {
     **{name: _refusal(message) for name, message in _REFUSALS.items()},
-    "_is_functional_tensor": lambda receiver, parsed: False,
-    "_mirror_autograd_meta_to": lambda receiver, parsed: None,
+    "_is_functional_tensor": _answers(False),
+    "_mirror_autograd_meta_to": _answers(None),
     "numpy": _numpy,
     "__eq__": _eq,
     "map_": _map_,

@@ -2,7 +2,8 @@
 
 One mechanism for all: an :class:`~mindtorch_v2.binding.python.parser.ArgParser` made at the first
 call, then the operator that :mod:`~mindtorch_v2.binding.python.calls` finds.  What torch writes by
-hand is in :mod:`~mindtorch_v2.binding.python.manual`.
+hand is in :mod:`~mindtorch_v2.binding.python.by_hand`, and the few rules that go by a function's
+name are in :mod:`~mindtorch_v2.binding.python.exceptions`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.python import (
-    accessors,
-    constructors,
-    indexing,
-    legacy,
-    manual,
-    sparse,
-    subclasses,
-)
+from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
+from mindtorch_v2.binding.python.call_site import is_called_by_cpp
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
     Implementation,
@@ -41,23 +35,12 @@ _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
 
-_BY_HAND: Final = (manual, constructors, legacy, accessors, sparse, subclasses)
-_RUNNERS: Final[dict[str, manual.Runner]] = {
-    name: run for module in _BY_HAND for name, run in module.RUNNERS.items()
-}
-_WITHOUT_PARSER: Final[dict[str, Implementation]] = {
-    **constructors.WITHOUT_PARSER,
-    **legacy.WITHOUT_PARSER,
-    **accessors.WITHOUT_PARSER,
-    **subclasses.WITHOUT_PARSER,
-}
-
 
 class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``public`` finds the function that the user called.
+    that this package has by hand.  ``is_asked`` says whether arguments may override the call.
     """
 
     def __init__(
@@ -66,11 +49,14 @@ class _Binding:
         run: Callable[[Any, Parsed], Any],
         written: Implementation | None,
         owner: str,
+        *,
+        is_asked: bool = True,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
         self._written = written
         self._owner = owner
+        self._is_asked = is_asked
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -88,7 +74,7 @@ class _Binding:
     def _parsed(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if parsed.overloaded:
+        if parsed.overloaded and self._is_asked and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
         if self._written is not None and not is_stopping():
             return self._written(receiver, args, kwargs)
@@ -101,9 +87,8 @@ class _Binding:
         if receiver is not None:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
-        return handle_torch_function(
-            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs
-        )
+        shown = f"{self._owner.replace('torch._C._', 'torch.')}.{name}"
+        return handle_torch_function(function, shown, parsed.overloaded, args, kwargs)
 
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
@@ -131,14 +116,13 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         call: Implementation = _generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
-        if name.startswith("__"):
+        if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         made[name] = builtin_function_or_method(name, call)
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
-            run = _RUNNERS.get(name, _nothing_by_hand(name))
-            by_hand = _Binding(signatures, run, _as_written(written.get(name)), owner)
-            made[name] = builtin_function_or_method(name, by_hand)
+            own = _as_written(written.get(name))
+            made[name] = builtin_function_or_method(name, _parsing(name, signatures, own, owner))
         for name, other in _SIGNATURES["renamed"].items():
             made[name] = made[other]
     for name, binding in _SIGNATURES["manual"].get(module, {}).items():
@@ -153,13 +137,37 @@ def _function_by_hand(
 ) -> builtin_function_or_method:
     call: Implementation
     if binding["signatures"]:
-        run = _RUNNERS.get(binding["function"], _nothing_by_hand(name))
-        call = _Binding(binding["signatures"], run, own, owner)
+        call = _parsing(binding["function"], binding["signatures"], own, owner)
     else:
-        call = _chosen(_WITHOUT_PARSER.get(binding["function"]), own) or _nothing_unparsed(name)
+        bound = by_hand.WITHOUT_PARSER.get(binding["function"])
+        call = _chosen(bound, own) or _nothing_unparsed(name)
     if "METH_O" in binding["flags"]:
         call = with_one_argument(f"torch._VariableFunctionsClass.{name}", call)
     return builtin_function_or_method(name, call)
+
+
+def _parsing(
+    function: str, signatures: Iterable[str], own: Implementation | None, owner: str
+) -> Implementation:
+    """A binding written by hand, with a parser."""
+    run = by_hand.RUNNERS.get(function, _nothing_by_hand(function))
+    is_asked = function not in exceptions.UNASKED
+    call: Implementation = _Binding(signatures, run, own, owner, is_asked=is_asked)
+    return _asking(function, call) if function in exceptions.ASKED_FIRST else call
+
+
+def _asking(function: str, call: Implementation) -> Implementation:
+    """A method that looks first whether its receiver overrides it."""
+    name = exceptions.ASKED_AS.get(function, function)
+
+    def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not checks.has_torch_function(receiver) or is_called_by_cpp():
+            return call(receiver, args, kwargs)
+        method = getattr(Tensor, name)
+        args = (receiver, *args)
+        return handle_torch_function(method, f"{_METHODS}.{name}", [receiver], args, kwargs)
+
+    return run
 
 
 def _chosen(bound: Implementation | None, own: Implementation | None) -> Implementation | None:
@@ -180,15 +188,15 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
     made = {}
     for name, facts in generated.items():
         call: Implementation = _generated(facts, _as_written_method(written.get(name)), _METHODS)
-        if name.startswith("__"):
+        if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         flags = "METH_NOARGS" if facts["noargs"] else ""
         made[name] = method(name, call, flags=flags)
     for name, binding in _SIGNATURES["manual"]["Tensor"].items():
-        by_hand = _method_by_hand(name, binding, written.get(name))
-        if by_hand is not None:
-            made[name] = by_hand
-    for name, (slot, count) in indexing.SLOTS.items():
+        own_method = _method_by_hand(name, binding, written.get(name))
+        if own_method is not None:
+            made[name] = own_method
+    for name, (slot, count) in by_hand.SLOTS.items():
         chosen = _chosen(slot, _as_written_method(written.get(name))) or slot
         made[name] = slot_wrapper(name, chosen, count)
     return made
@@ -200,17 +208,16 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     generated = _SIGNATURES["modules"]["Tensor"]
     call: Implementation
     if binding["signatures"]:
-        run = _RUNNERS.get(function, _nothing_by_hand(function))
-        call = _Binding(binding["signatures"], run, own, _METHODS)
+        call = _parsing(function, binding["signatures"], own, _METHODS)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:
         call = _generated(generated[function], own, _METHODS)
     else:
-        chosen = _chosen(_WITHOUT_PARSER.get(function), own)
+        chosen = _chosen(by_hand.WITHOUT_PARSER.get(function), own)
         if chosen is None:
             return None
-        call = chosen
+        call = chosen if function in exceptions.SILENT else _asking(function, chosen)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])

@@ -13,6 +13,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value, enum_value_named
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.binding.python.exceptions import is_of_a_tensors_kind
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
@@ -132,8 +133,7 @@ def _makes_tensor(values: Values) -> bool:
 
 def _device(values: Values) -> Device | None:
     """The device of a new tensor, which is that of another one where the name says so."""
-    name = values.signature.name
-    if values.is_absent("device") and not (name.startswith("new_") or name.endswith("_like")):
+    if values.is_absent("device") and not is_of_a_tensors_kind(values.signature.name):
         return Device("cpu")
     device: Device | None = values["device"]
     return device

@@ -6,7 +6,7 @@ and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any, Final
 
@@ -25,7 +25,11 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
 
-_SYMBOLIC_DEVICES: Final[bool] = profile.active().argument_parser["symbolic_devices"]
+_FACTS: Final = profile.active().argument_parser
+_SYMBOLIC_DEVICES: Final[bool] = _FACTS["symbolic_devices"]
+OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
+"""Whether what overrides functions is taken for any parameter, and as an element of any list."""
+
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
 _PYTHON_DTYPES: Final = (float, bool, int, complex)
@@ -165,21 +169,42 @@ def stored(value: Sequence[Any]) -> Sequence[Any]:
     return tuple(tuple.__iter__(value))
 
 
-def is_int_list(value: Any) -> bool:
-    """A list or tuple; only its first element is looked at."""
-    return isinstance(value, (list, tuple)) and (len(value) == 0 or is_symbolic_int(value[0]))
+def is_int_list(value: Any, overloaded: Overloaded) -> bool:
+    """A list or tuple; only its first element is looked at, but for what overrides functions.
+
+    A release that does not look for those asks the object itself for its length and that element.
+    """
+    if not OVERRIDES_ANYWHERE and isinstance(value, (list, tuple)):
+        return len(value) == 0 or is_symbolic_int(value[0])
+    return _is_list(value, overloaded, is_symbolic_int, first_only=True)
 
 
-def is_float_list(value: Any) -> bool:
-    """A list or tuple; only its first element is looked at."""
+def is_float_list(value: Any, overloaded: Overloaded) -> bool:
+    """As :func:`is_int_list`, of floating-point or complex numbers."""
+    return _is_list(
+        value, overloaded, lambda item: is_float(item) or isinstance(item, complex), first_only=True
+    )
+
+
+def is_scalar_list(value: Any, overloaded: Overloaded) -> bool:
+    """A list or tuple of numbers; all of them are looked at."""
+    return _is_list(value, overloaded, is_number, first_only=False)
+
+
+def _is_list(
+    value: Any, overloaded: Overloaded, suits: Callable[[Any], bool], *, first_only: bool
+) -> bool:
+    """A list or tuple whose elements suit, as far as one that overrides functions."""
     if not isinstance(value, (list, tuple)):
         return False
-    items = stored(value)
-    return not items or is_float(items[0]) or isinstance(items[0], complex)
-
-
-def is_scalar_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and all(map(is_number, stored(value)))
+    overridden = False
+    for place, item in enumerate(stored(value)):
+        if OVERRIDES_ANYWHERE and has_torch_function(item):
+            append_overloaded(overloaded, item)
+            overridden = True
+        if not (overridden or (first_only and place) or suits(item)):
+            return False
+    return True
 
 
 def is_dimname(value: object) -> bool:

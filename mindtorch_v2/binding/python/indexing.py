@@ -258,7 +258,7 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return
     if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
         raise type_error("Cannot assign to a sparse tensor")
-    value = _value_tensor(receiver, given)
+    value = value_tensor(receiver, given)
     if index is False:
         return
     if index is Ellipsis:
@@ -289,7 +289,7 @@ def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
     )
 
 
-def _value_tensor(receiver: Tensor, given: Any) -> Tensor:
+def value_tensor(receiver: Tensor, given: Any) -> Tensor:
     """``valueToTensor``: a number in a tensor like the one that is assigned to."""
     if isinstance(given, Tensor):
         return given

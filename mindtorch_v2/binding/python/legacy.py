@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import check_storage, empty, new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
@@ -26,7 +25,6 @@ from mindtorch_v2.tensor.dtype import DType, sparse_coo, strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
 
 TYPE_META_NAMES: Final[dict[str, str]] = profile.active().argument_parser["type_meta_names"]
 """C++ types of elements as the compiler spells them, by dtype."""
@@ -53,11 +51,6 @@ _parser: Final = cache(ArgParser)
 
 
 def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if checks.has_torch_function(receiver):
-        method = Tensor.new  # type: ignore[attr-defined]
-        return handle_torch_function(
-            method, "torch.Tensor.new", [receiver], (receiver, *args), kwargs
-        )
     if receiver.layout is sparse_coo:
         return _new_sparse(receiver, args, kwargs)
     parsed = _parser(_DENSE).parse(None, args, kwargs)

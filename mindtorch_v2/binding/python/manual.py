@@ -139,7 +139,9 @@ def _contiguous(receiver: Tensor, parsed: Parsed) -> Any:
 def _is_contiguous(receiver: Tensor, parsed: Parsed) -> bool:
     wanted = parsed.values[0]
     kind = MEMORY_FORMATS["contiguous_format"] if wanted is ABSENT else wanted
-    return is_contiguous(receiver._sizes, receiver._strides, kind)
+    return receiver.layout is not sparse_coo and is_contiguous(
+        receiver._sizes, receiver._strides, kind
+    )
 
 
 def _copy_(receiver: Tensor, parsed: Parsed) -> Any:
@@ -184,7 +186,7 @@ def _stride(receiver: Tensor, parsed: Parsed) -> Any:
 def run_directly(receiver: Tensor | None, parsed: Parsed) -> Any:
     """What C++ answers from the tensor at hand."""
     tensor = value(parsed, "input") if receiver is None else receiver
-    return _DIRECT[parsed.signature.name](tensor)
+    return DIRECT[parsed.signature.name](tensor)
 
 
 def _conj(tensor: Tensor) -> Any:
@@ -202,7 +204,7 @@ def _retain_grad(tensor: Tensor) -> None:
         raise NotImplementedError("mindtorch_v2 keeps gradients of leaves alone yet")
 
 
-_DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
+DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
     "conj": _conj,
     "retain_grad": _retain_grad,
     "is_floating_point": lambda tensor: tensor.dtype.is_floating_point,

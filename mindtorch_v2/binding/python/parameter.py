@@ -9,12 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
-
-_OVERRIDES_ANYWHERE: Final[bool] = profile.active().argument_parser["overrides_anywhere"]
-"""Whether a parameter of any type takes an object that overrides functions."""
 
 _NUMPY_NAMES: Final = {
     "dim": ("axis",),
@@ -27,10 +23,13 @@ _NUMPY_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ParameterType:
-    """What a type of the signature language is called in messages, and which objects it takes."""
+    """What a type of the signature language is called in messages, and which objects it takes.
+
+    ``takes`` is None for those that :class:`Parameter` looks at itself.
+    """
 
     name: str | None
-    takes: Callable[[Any], bool]
+    takes: Callable[[Any], bool] | None
 
     @property
     def shown(self) -> str:
@@ -40,20 +39,20 @@ class ParameterType:
         return self.name
 
 
-TENSOR: Final = ParameterType("Tensor", checks.is_tensor)
-TENSOR_LIST: Final = ParameterType("tuple of Tensors", checks.is_tensor)
+TENSOR: Final = ParameterType("Tensor", None)
+TENSOR_LIST: Final = ParameterType("tuple of Tensors", None)
 SCALAR: Final = ParameterType("Number", checks.is_scalar)
 COMPLEX: Final = ParameterType("complex", checks.is_complex)
 DOUBLE: Final = ParameterType("float", checks.is_double)
 INT64: Final = ParameterType("int", checks.is_int)
 DEVICE_INDEX: Final = ParameterType("int", checks.is_device_index)
 SYM_INT: Final = ParameterType("int", checks.is_symbolic_int)
-INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
-SYM_INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
-FLOAT_LIST: Final = ParameterType("tuple of floats", checks.is_float_list)
-SCALAR_LIST: Final = ParameterType("tuple of Scalars", checks.is_scalar_list)
+INT_LIST: Final = ParameterType("tuple of ints", None)
+SYM_INT_LIST: Final = ParameterType("tuple of ints", None)
+FLOAT_LIST: Final = ParameterType("tuple of floats", None)
+SCALAR_LIST: Final = ParameterType("tuple of Scalars", None)
 DIMNAME: Final = ParameterType("name", checks.is_dimname)
-DIMNAME_LIST: Final = ParameterType("tuple of names", checks.is_dimname_list)
+DIMNAME_LIST: Final = ParameterType("tuple of names", None)
 GENERATOR: Final = ParameterType("torch.Generator", checks.is_generator)
 BOOL: Final = ParameterType("bool", checks.is_bool)
 STORAGE: Final = ParameterType("torch.Storage", checks.is_storage)
@@ -140,7 +139,9 @@ class Parameter:
         """
         if self._suits(value, overloaded, position):
             return True
-        if _OVERRIDES_ANYWHERE and checks.has_torch_function(value):
+        if not checks.OVERRIDES_ANYWHERE or checks.is_tensor(value):
+            return False
+        if checks.has_torch_function(value):
             append_overloaded(overloaded, value)
             return True
         return False
@@ -153,9 +154,15 @@ class Parameter:
         if self.type is TENSOR_LIST:
             return checks.is_tensor_list(value, overloaded, position)
         if self.type in INT_LISTS:
-            return checks.is_int_list(value) or (self.length > 0 and checks.is_symbolic_int(value))
+            single = self.length > 0 and checks.is_symbolic_int(value)
+            return checks.is_int_list(value, overloaded) or single
+        if self.type is FLOAT_LIST:
+            return checks.is_float_list(value, overloaded)
+        if self.type is SCALAR_LIST:
+            return checks.is_scalar_list(value, overloaded)
         if self.type is DIMNAME_LIST:
             return checks.is_dimname_list(value) or (self.length == 1 and checks.is_dimname(value))
+        assert self.type.takes is not None
         return self.type.takes(value)
 
 

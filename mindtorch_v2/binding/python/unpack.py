@@ -269,6 +269,11 @@ def _tensor_list(signature: Signature, parameter: Parameter, value: Sequence[Any
 def _dimname_list(signature: Signature, parameter: Parameter, value: Any) -> list[str]:
     if parameter.length == 1 and checks.is_dimname(value):
         return [_dimname(value)]
+    return dimnames(value)
+
+
+def dimnames(value: Sequence[Any]) -> list[str]:
+    """``parseDimnameList``: RuntimeError or TypeError for an element that is no name."""
     return [_dimname(item) for item in checks.stored(value)]
 
 

@@ -1,0 +1,68 @@
+"""Every rule that bears the name of a function, with its reason.  There are no others.
+
+One mechanism binds all functions: signatures of the profile, one parser, and the operator of a
+call.  What torch writes by hand is a function of its own and no exception; all of those are listed
+in :mod:`~mindtorch_v2.binding.python.by_hand`.  Here is where the mechanism itself has to know whom
+it serves.  A name is that of the C function, ``THPVariable_<name>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from mindtorch_v2 import profile
+
+
+def is_of_a_tensors_kind(name: str) -> bool:
+    """Whether a new tensor is where another one is, unless the call says where.
+
+    torchgen itself goes by the name (``is_like_or_new_function`` in ``torchgen/api/python.py``),
+    and no signature shows which default it wrote into the C++.
+    """
+    return name.startswith("new_") or name.endswith("_like")
+
+
+def is_operator_of_python(name: str) -> bool:
+    """Whether a TypeError means that Python asks the other operand.
+
+    The generator goes by the name as well (``TypeError_to_NotImplemented_``).
+    """
+    return name.startswith("__")
+
+
+_NEVER_LOOKED_AT: Final = "its body never asks the parsed call whether something overrides it"
+_NOT_YET: Final = "its body does not ask in this release, others do"
+
+UNASKED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        (
+            *("_dtensor__new__", "_make_subclass", "_make_wrapper_subclass", "as_subclass"),
+            *("_view_func", "_view_func_unsafe", "set_", "range", "frombuffer", "nested_tensor"),
+        ),
+        _NEVER_LOOKED_AT,
+    ),
+    **dict.fromkeys(profile.active().argument_parser["unasked"], _NOT_YET),
+}
+"""Functions that run with arguments that override functions, and why."""
+
+ASKED_FIRST: Final[Mapping[str, str]] = dict.fromkeys(
+    ("new", "new_tensor"), "its parser stands in another file, behind the question to the receiver"
+)
+"""Methods with parsers that look whether their receiver overrides them before they parse."""
+
+SILENT: Final[Mapping[str, str]] = dict.fromkeys(
+    ("_fix_weakref", "_use_count", "_rev_view_func_unsafe"),
+    "of the tensor's own object: to ask it would be to change what is asked about",
+)
+"""Methods without parsers that do not look whether their receiver overrides them."""
+
+ASKED_AS: Final[Mapping[str, str]] = {
+    "bool_scalar": "__bool__",
+    "integral_scalar": "__int__",
+    "index_scalar": "__index__",
+    "float_scalar": "__float__",
+    "complex_scalar": "__complex__",
+    "invert": "__invert__",
+}
+"""What a receiver that overrides is told was called, where the C function has a name of its own."""

@@ -1,0 +1,335 @@
+"""Properties of tensors: ``x.T``, ``x.grad = y``, ``del x.data``.
+
+Mirrors ``THPVariable_properties`` in ``torch/csrc/autograd/python_variable.cpp``.  What a tensor
+answers from its own memory is asked of :class:`~mindtorch_v2.tensor.tensor.Tensor`; here is what
+torch's C++ does around that.  No gradient is computed yet, so a tensor has the gradient that it was
+given, and hooks are not kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.python import checks
+from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TENSORS
+from mindtorch_v2.binding.python.call_site import is_called_by_cpp
+from mindtorch_v2.binding.python.errors import type_error
+from mindtorch_v2.binding.python.function import BASE
+from mindtorch_v2.binding.python.indexing import value_tensor
+from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
+from mindtorch_v2.binding.python.manual import call_operator
+from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.binding.python.unpack import dimnames
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import handle_torch_function
+
+Getter = Callable[[Any], Any]
+Setter = Callable[[Any, Any], None]
+"""Takes the tensor and the value, ``DELETED`` where the attribute is deleted."""
+
+_SCALAR_TYPES: Final[dict[str, str]] = profile.active().argument_parser["scalar_type_names"]
+_NAMES: Final = profile.active().signatures["names"]["torch._C.TensorBase"]
+_GRAD_HAS_DTYPE: Final = "grad_dtype" in _NAMES
+"""Whether the gradient may have another dtype than the tensor, which the tensor then says."""
+
+
+class Deleted:
+    """C's NULL: what a setter is given for a value where there is none."""
+
+    def __repr__(self) -> str:
+        return "DELETED"
+
+
+DELETED: Final = Deleted()
+
+
+def made(own: Mapping[str, property]) -> dict[str, property]:
+    """The properties of the release by name; ``own`` are those that tensors have of themselves."""
+    names = [name for name, kind in _NAMES.items() if kind == "getset_descriptor"]
+    return {name: _property(name, own.get(name)) for name in names}
+
+
+def _property(name: str, own: property | None) -> property:
+    get, set_ = _GETTERS.get(name), _SETTERS.get(name)
+    read: Getter
+    if get is None:
+        assert own is not None, f"tensors have no {name}"
+        assert own.fget is not None
+        read = own.fget
+    else:
+        read = get if own is None or own.fget is None else _while_stopping(get, own.fget)
+    write = set_ or _not_writable(name)
+    is_asked = name not in _SILENT
+    is_set_by_asking = set_ is not None and name not in _SILENT_SETTERS
+
+    def getter(self: Any) -> Any:
+        if type(self) is Tensor or not is_asked or not _is_overridden(self):
+            return read(self)
+        return _overridden(name, "__get__", self)
+
+    def setter(self: Any, value: Any) -> None:
+        if is_set_by_asking and _is_overridden(self):
+            _overridden(name, "__set__", self, value)
+        else:
+            write(self, value)
+
+    def deleter(self: Any) -> None:
+        if is_set_by_asking and _is_overridden(self):
+            _overridden(name, "__delete__", self)
+        else:
+            write(self, DELETED)
+
+    return property(getter, setter, deleter)
+
+
+def _while_stopping(get: Getter, own: Getter) -> Getter:
+    """What calls an operator, or while that has no kernel, what was written in its place."""
+    return lambda tensor: (get if is_stopping() else own)(tensor)
+
+
+def _is_overridden(tensor: Any) -> bool:
+    return checks.has_torch_function(tensor) and not is_called_by_cpp()
+
+
+def _overridden(name: str, how: str, tensor: Any, *values: Any) -> Any:
+    """``handle_torch_function_getter`` and ``handle_torch_function_setter``."""
+    function = getattr(getattr(Tensor, name), how)
+    shown = f"torch.Tensor.{name}.{how}"
+    return handle_torch_function(function, shown, [tensor], (tensor, *values), {})
+
+
+def _not_writable(name: str) -> Setter:
+    def refuse(tensor: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.{BASE}' objects is not writable")
+
+    return refuse
+
+
+# --- getters ----------------------------------------------------------------------------------
+
+
+def _operator(name: str) -> Getter:
+    return lambda tensor: call_operator(f"aten::{name}", self=tensor)
+
+
+def _is_on(device: str) -> Getter:
+    return lambda tensor: tensor._device.type == device
+
+
+def _always(value: Any) -> Getter:
+    return lambda tensor: value
+
+
+def _grad(tensor: Tensor) -> Tensor | None:
+    return getattr(tensor, "_gradient", None)
+
+
+def _grad_dtype(tensor: Tensor) -> DType | None:
+    return getattr(tensor, "_gradient_dtype", tensor._dtype)
+
+
+def _grad_fn(tensor: Tensor) -> None:
+    """None: of a leaf; nothing else has one yet."""
+    if not tensor._is_leaf:
+        raise NotImplementedError("mindtorch_v2 records no gradient functions yet")
+
+
+def _volatile(tensor: Tensor) -> bool:
+    _warn("volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)
+
+
+_GETTERS: Final[Mapping[str, Getter]] = {
+    "T": _operator("numpy_T"),
+    "H": _operator("matrix_H"),
+    "mT": _operator("mT"),
+    "mH": _operator("mH"),
+    "real": _operator("real"),
+    "imag": _operator("imag"),
+    "grad": _grad,
+    "_grad": _grad,
+    "grad_dtype": _grad_dtype,
+    "grad_fn": _grad_fn,
+    "_grad_fn": _grad_fn,
+    "output_nr": _always(0),
+    "retains_grad": _always(False),
+    "name": _always(None),
+    "_backward_hooks": _always(None),
+    "_post_accumulate_grad_hooks": _always(None),
+    "_has_symbolic_sizes_strides": _always(False),
+    "_python_dispatch": _always(False),
+    "_cdata": id,
+    "volatile": _volatile,
+    "is_sparse_csr": lambda tensor: tensor._layout is LAYOUTS["sparse_csr"],
+    **{
+        f"is_{device}": _is_on(device)
+        for device in ("cuda", "ipu", "maia", "mps", "mtia", "vulkan", "xla", "xpu")
+    },
+}
+
+_SILENT: Final = ("_has_symbolic_sizes_strides", "_python_dispatch")
+"""Properties that nothing overrides."""
+
+_SILENT_SETTERS: Final = ("real", "imag")
+"""Properties whose setters nothing overrides, though their getters are."""
+
+
+# --- setters ----------------------------------------------------------------------------------
+
+
+def _set_grad(tensor: Tensor, value: Any) -> None:
+    if value is None or value is DELETED:
+        tensor._gradient = None
+        return
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
+        )
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    _check_grad_dtype(tensor, value)
+    _check_grad_place(tensor, value)
+    if value._sizes != tensor._sizes:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value._sizes)}' to a tensor of size "
+            f"'{list(tensor._sizes)}'. Please ensure that the gradient and the tensor are the same "
+            "size"
+        )
+    tensor._gradient = value
+
+
+def _check_grad_dtype(tensor: Tensor, grad: Tensor) -> None:
+    wanted = _grad_dtype(tensor)
+    if wanted is None or grad._dtype is wanted:
+        return
+    start = (
+        f"attempting to assign a gradient with dtype '{TYPE_META_NAMES[repr(grad._dtype)]}' to a "
+        "tensor with "
+    )
+    if not _GRAD_HAS_DTYPE:
+        raise RuntimeError(
+            f"{start}dtype '{TYPE_META_NAMES[repr(wanted)]}'. Please ensure that the gradient and "
+            "the tensor have the same dtype"
+        )
+    raise RuntimeError(
+        f"{start}grad_dtype '{_SCALAR_TYPES[repr(wanted)]}'. The gradient must match the tensor's "
+        "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
+        "Diverging the dtypes of a tensor and its gradient may break downstream systems that "
+        "assume they match."
+    )
+
+
+def _check_grad_place(tensor: Tensor, grad: Tensor) -> None:
+    if grad._device.type != tensor._device.type:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{grad._device.type}' to a tensor "
+            f"with device type '{tensor._device.type}'. Please ensure that the gradient and the "
+            "tensor are on the same device"
+        )
+    if grad._layout is not sparse_coo and grad._layout is not tensor._layout:
+        raise RuntimeError(
+            "attempting to assign a gradient to a tensor that has data of a different type"
+        )
+
+
+def _set_grad_dtype(tensor: Tensor, value: Any) -> None:
+    if value is not None and not isinstance(value, DType):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
+    if not tensor._is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    tensor._gradient_dtype = value
+
+
+def _set_grad_fn(tensor: Tensor, value: Any) -> None:
+    if value is DELETED:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+    if value is not None:
+        raise RuntimeError("_grad_fn can be only set to None")
+    call_operator("aten::detach_", self=tensor)
+
+
+def _set_data(tensor: Tensor, value: Any) -> None:
+    if value is DELETED:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
+    call_operator("aten::_has_compatible_shallow_copy_type", **{"self": tensor, "from": value})
+    raise NotImplementedError("mindtorch_v2 does not exchange a tensor's data yet")
+
+
+def _set_requires_grad(tensor: Tensor, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise RuntimeError("requires_grad must be a bool")
+    if not tensor._is_leaf:
+        raise RuntimeError(LEAVES_ALONE[value])
+    if value and not tensor._is_differentiable():
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if value and tensor._is_inference() and not tls.is_inference_mode_enabled():
+        raise RuntimeError(NO_INFERENCE_TENSORS)
+    tensor._requires_grad = value
+
+
+def _set_names(tensor: Tensor, value: Any) -> None:
+    """Checks what it is given; no tensor keeps names yet."""
+    if value is None:
+        return
+    if value is DELETED or not checks.is_dimname_list(value):
+        raise RuntimeError("names must either be None or a tuple of dim names")
+    names = [name.removeprefix("dimname::") for name in dimnames(value)]
+    shown = ", ".join("None" if name == "*" else f"'{name}'" for name in names)
+    if len(names) != len(tensor._sizes):
+        raise RuntimeError(
+            f"Number of names ({len(names)}) and number of dimensions in tensor "
+            f"({len(tensor._sizes)}) do not match. Attempted to create a tensor with names "
+            f"[{shown}]"
+        )
+    given = [name for name in names if name != "*"]
+    if len(set(given)) < len(given):
+        raise RuntimeError(f"Cannot construct a tensor with duplicate names. Got names: [{shown}].")
+    if given:
+        raise NotImplementedError("mindtorch_v2 has no named tensors yet")
+
+
+def _set_volatile(tensor: Tensor, value: Any) -> None:
+    _warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
+
+def _set_part(name: str) -> Setter:
+    def run(tensor: Tensor, value: Any) -> None:
+        part = call_operator(f"aten::{name}", self=tensor)
+        if value is DELETED:
+            raise type_error(f"can't delete {name}")
+        call_operator("aten::copy_", self=part, src=value_tensor(part, value))
+
+    return run
+
+
+def _set_hooks(tensor: Tensor, value: Any) -> None:
+    raise NotImplementedError("mindtorch_v2 keeps no hooks yet")
+
+
+_SETTERS: Final[Mapping[str, Setter]] = {
+    "grad": _set_grad,
+    "_grad": _set_grad,
+    "grad_dtype": _set_grad_dtype,
+    "_grad_fn": _set_grad_fn,
+    "data": _set_data,
+    "requires_grad": _set_requires_grad,
+    "names": _set_names,
+    "volatile": _set_volatile,
+    "real": _set_part("real"),
+    "imag": _set_part("imag"),
+    "_backward_hooks": _set_hooks,
+    "_post_accumulate_grad_hooks": _set_hooks,
+}
