@@ -126,7 +126,6 @@ GUARDS: Final = (
     "C._AutoDispatchBelowADInplaceOrView()",
     'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("AutogradCPU"))',
     'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("ADInplaceOrView"))',
-    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradCPU)",
     "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradOther)",
 )
 """Changes of the thread's sets that a call may be made under.
