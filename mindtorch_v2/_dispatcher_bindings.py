@@ -19,6 +19,7 @@ from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.library import fallthrough_kernel
+from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
 from mindtorch_v2.pybind.function import Overload, cpp_function
@@ -178,8 +179,10 @@ def _check_all_invariants() -> None:
         entry.check_invariants()
 
 
-def _has_computed_kernel(name: str, dispatch: str) -> bool:
-    entry = _existing(name)
+def _has_computed_kernel(name: str | None, dispatch: str | None) -> bool:
+    entry = None if name is None else _existing(name)
+    if entry is None or dispatch is None:
+        raise RuntimeError(NULL_STRING)
     key = parse_dispatch_key(dispatch)
     if is_alias_dispatch_key(key):
         raise RuntimeError("Alias keys do not have runtime kernel registrations.")
@@ -193,30 +196,54 @@ def _is_fallthrough(name: str, key: int) -> bool:
     return kernel.is_fallthrough
 
 
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    """C++ makes a std::string of each name: RuntimeError for a null pointer."""
+
+    def call(*args: Any) -> Any:
+        if any(arg is None for arg in args):
+            raise RuntimeError(NULL_STRING)
+        return function(*args)
+
+    return call
+
+
 _define(
     {
-        "_dispatch_dump": _dump,
-        "_dispatch_dump_table": _dump_table,
-        "_dispatch_check_invariants": _check_invariants,
+        "_dispatch_dump": _named(_dump),
+        "_dispatch_dump_table": _named(_dump_table),
+        "_dispatch_check_invariants": _named(_check_invariants),
+        "_dispatch_has_kernel": _named(lambda name: _found(name) is not None),
+        "_dispatch_has_kernel_for_dispatch_key": _named(
+            lambda name, key: key in _existing(name).kernels
+        ),
+        "_dispatch_has_kernel_for_any_dispatch_key": _named(
+            lambda name, keyset: _existing(name).has_kernel_for_any(keyset)
+        ),
+        "_dispatch_kernel_for_dispatch_key_is_fallthrough": _named(_is_fallthrough),
+        "_dispatch_get_registrations_for_dispatch_key": _named(
+            lambda name: DISPATCHER.names_with_kernel(_key(name))
+        ),
+        "_dispatch_print_registrations_for_dispatch_key": _named(
+            lambda name: print(*DISPATCHER.names_with_kernel(_key(name)), sep="\n")
+        ),
+    },
+    arg0=_cast.load_c_string,
+    dispatch_key=_cast.load_c_string,
+)
+_define(
+    {"_dispatch_has_computed_kernel_for_dispatch_key": _has_computed_kernel},
+    arg0=_cast.load_c_string,
+    arg1=_cast.load_c_string,
+)
+_define(
+    {
         "_dispatch_check_all_invariants": _check_all_invariants,
-        "_dispatch_has_kernel": lambda name: _found(name) is not None,
-        "_dispatch_has_kernel_for_dispatch_key": lambda name, key: key in _existing(name).kernels,
-        "_dispatch_has_kernel_for_any_dispatch_key": lambda name, keyset: _existing(
-            name
-        ).has_kernel_for_any(keyset),
-        "_dispatch_has_computed_kernel_for_dispatch_key": _has_computed_kernel,
-        "_dispatch_kernel_for_dispatch_key_is_fallthrough": _is_fallthrough,
         "_dispatch_find_dangling_impls": lambda: [
             entry.dump_state() for entry in DISPATCHER.dangling()
         ],
         "_dispatch_get_all_op_names": DISPATCHER.names,
-        "_dispatch_get_registrations_for_dispatch_key": lambda name: DISPATCHER.names_with_kernel(
-            _key(name)
-        ),
-        "_dispatch_print_registrations_for_dispatch_key": lambda name: print(
-            *DISPATCHER.names_with_kernel(_key(name)), sep="\n"
-        ),
         "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
+        "_dispatch_clear_leaked_python_filenames": lambda: None,  # there are no leaked ones
         "_dispatch_is_main_interpreter": lambda: True,  # there is one
         "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
         is not None,

@@ -39,6 +39,14 @@ def texts(profile: Profile) -> Iterator[Text]:
         )
     for key in all_keys(profile.keys):
         yield "_dispatch_has_backend_fallback", f"{C}._dispatch_has_backend_fallback({key})"
+    for key in ("'FPGA'", "'nosuch'", "'Undefined'", "None", "1", "'FPGA', 'CPU'"):
+        function = "_dispatch_print_registrations_for_dispatch_key"  # which prints to the log
+        yield function, f"{C}.{function}({key})"
+    for function in ("_dispatch_is_main_interpreter", "_dispatch_clear_leaked_python_filenames"):
+        if function in profile.bindings["functions"]:
+            for arguments in ("", "1"):
+                yield function, f"{C}.{function}({arguments})"
+    yield from _wrong_calls()
     yield "_dispatch_find_dangling_impls", f"sorted({C}._dispatch_find_dangling_impls())"
     yield "_dispatch_get_all_op_names", f"sorted({C}._dispatch_get_all_op_names())"
     yield "_dispatch_check_all_invariants", f"{C}._dispatch_check_all_invariants()"
@@ -46,6 +54,32 @@ def texts(profile: Profile) -> Iterator[Text]:
         for key in all_keys(profile.keys):
             for function in ABOUT_A_KEY:
                 yield function, f"{C}.{function}({name!r}, {key})"
+
+
+def _wrong_calls() -> Iterator[Text]:
+    """Null pointers for names, which C++ notices when it makes strings of them; wrong types.
+
+    One of the functions does not look whether the operator exists, and torch crashes.
+    """
+    key, keyset = f"{C}.DispatchKey.CPU", f"{C}.DispatchKeySet({C}.DispatchKey.CPU)"
+    others = {
+        "_dispatch_dump": (),
+        "_dispatch_dump_table": (),
+        "_dispatch_check_invariants": (),
+        "_dispatch_has_kernel": (),
+        "_dispatch_get_registrations_for_dispatch_key": (),
+        "_dispatch_has_kernel_for_dispatch_key": (key, "1", "None", "'nosuch'"),
+        "_dispatch_kernel_for_dispatch_key_is_fallthrough": (key, "None", "'nosuch'"),
+        "_dispatch_has_kernel_for_any_dispatch_key": (keyset, key, "None"),
+        "_dispatch_has_computed_kernel_for_dispatch_key": ("'CPU'", "None", key),
+    }
+    for function, seconds in others.items():
+        names = ["None", "1", "'aten::abs'", "b'aten::abs'", "'a b'"]
+        if not function.endswith("is_fallthrough"):
+            names.append("'nosuch::a'")
+        for name in names:
+            for second in ("", *(f", {second}" for second in seconds)):
+                yield function, f"{C}.{function}({name}{second})"
 
 
 def runtime_names(profile: Profile) -> list[str]:

@@ -126,7 +126,6 @@ GUARDS: Final = (
     "C._AutoDispatchBelowADInplaceOrView()",
     'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("AutogradCPU"))',
     'C._ExcludeDispatchKeyGuard(C.DispatchKeySet("ADInplaceOrView"))',
-    "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradCPU)",
     "C._IncludeDispatchKeyGuard(C.DispatchKey.AutogradOther)",
 )
 """Changes of the thread's sets that a call may be made under.
@@ -237,17 +236,15 @@ SHORT: Final = (
     'L["i"].impl_t_t("a", "CompositeExplicitAutograd")',
     'L["i"].impl("a", "AutogradCPU", down, True)',
     'L["i"].impl_t_t("a", "QuantizedCPU")',
-    'L["d"].def_("a(Tensor x, Tensor y) -> Tensor")',
     'L["i"].reset()',
     'L.pop("d")',
-    'L["w"].fallback_fallthrough("CPU")',
 )
 """Steps of which every three are taken in every order, each followed by a call."""
 CALL: Final = 'C._jit_get_operation("t::a")[0](r)'
 
 LENGTH: Final = 12
 """Steps of a sequence."""
-ROUNDS: Final = 5
+ROUNDS: Final = 3
 """How often every step occurs, each time after and before others."""
 
 

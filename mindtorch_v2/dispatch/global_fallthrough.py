@@ -48,6 +48,12 @@ def set_global_fallthrough(key: int, desired: bool = True) -> Callable[[], None]
     return undo
 
 
+def restore_global_fallthrough_keys(keys: frozenset[int]) -> None:
+    """Make the set what it was, as :func:`global_fallthrough_keys` said."""
+    with _lock:
+        _keys[0] = keys
+
+
 def without_global_fallthrough(entry: OperatorEntry, mask: int) -> int:
     """A keyset without the keys of the set at which the operator has no kernel of its own, be it
     for the key or for an alias of it."""

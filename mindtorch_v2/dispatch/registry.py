@@ -24,6 +24,10 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.dispatch import dispatcher
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER, Undo, undo_all
+from mindtorch_v2.dispatch.global_fallthrough import (
+    global_fallthrough_keys,
+    restore_global_fallthrough_keys,
+)
 from mindtorch_v2.dispatch.kernel import MISSING, Kernel
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import table_key
@@ -209,12 +213,15 @@ class Snapshot(NamedTuple):
 
     dispatcher: dispatcher.Snapshot
     aliases: Mapping[str, str]
+    global_fallthrough_keys: frozenset[int]
 
 
 def snapshot() -> Snapshot:
-    """What is registered now: operators, kernels, plans, rules, fallbacks, libraries, aliases."""
+    """What is registered now: operators, kernels, plans, rules, fallbacks, libraries, aliases, and
+    the keys of global fallthrough."""
     with _lock:
-        return Snapshot(DISPATCHER.snapshot(), MappingProxyType(dict(_aliases)))
+        aliases = MappingProxyType(dict(_aliases))
+        return Snapshot(DISPATCHER.snapshot(), aliases, global_fallthrough_keys())
 
 
 def restore(state: Snapshot) -> None:
@@ -227,3 +234,4 @@ def restore(state: Snapshot) -> None:
         DISPATCHER.restore(state.dispatcher)
         _aliases.clear()
         _aliases.update(state.aliases)
+        restore_global_fallthrough_keys(state.global_fallthrough_keys)

@@ -43,7 +43,8 @@ def _call_out(operator: Operator, keyset: int, /, *stack: Any) -> NoReturn:
     name = _out_form(operator.canonical)
     entry = None if name is None else DISPATCHER.find(name)
     if entry is not None:
-        at_highest(entry, entry.table.non_fallthrough(intersection(keyset, _BELOW)))
+        keys = intersection(keyset, _BELOW)
+        at_highest(entry, entry.table.non_fallthrough(keys, keys))
     raise NotImplementedError(
         f"mindtorch_v2 has no kernel for {operator.full_name} at "
         "CompositeExplicitAutogradNonFunctional yet"

@@ -6,6 +6,7 @@ import pytest
 
 import mindtorch_v2 as torch
 from mindtorch_v2.dispatch import registry
+from mindtorch_v2.dispatch.global_fallthrough import global_fallthrough_keys, set_global_fallthrough
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.registry import (
     AliasError,
@@ -232,9 +233,12 @@ def test_restore_takes_back_everything_that_came_since():
     register_schema("mine::op_(Tensor(a!) x) -> ()", functionalization_rule=schemaless)
     register_kernels("mine::op", DispatchKey.CPU, impl=schemaless, plan=schemaless)
     register_alias("mine::alias", "aten::abs")
+    keys = global_fallthrough_keys()
+    set_global_fallthrough(DispatchKey.XLA)
     assert everything() != before
     registry.restore(state)
     assert everything() == before
+    assert global_fallthrough_keys() == keys
     assert not C._dispatch_has_backend_fallback(C._parse_dispatch_key("FPGA"))
     assert stages("mine::op", DispatchKey.CPU).plan is None
     for gone in (library, everywhere, aten):
