@@ -37,7 +37,7 @@ def bind_methods() -> None:
     for name, made in properties.made(own).items():
         setattr(TensorBase, name, made)
     _tensor.bind()
-    TensorBase.__new__ = tensor_types.new_instance  # type: ignore[method-assign,assignment]
+    TensorBase.__new__ = tensor_types.new_instance  # type: ignore[method-assign]
 
 
 def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:

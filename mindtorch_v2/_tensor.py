@@ -341,7 +341,7 @@ def _converted(answer: Any, cls: Any) -> Any:
         tensor: Any = answer
         return tensor.as_subclass(cls)
     if isinstance(answer, (tuple, list)):
-        return type(answer)(_converted(item, cls) for item in answer)  # type: ignore[call-arg]
+        return type(answer)(_converted(item, cls) for item in answer)
     return answer
 
 

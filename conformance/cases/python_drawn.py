@@ -147,7 +147,7 @@ def _value(random: Random, callee: Callee, parameter: Parameter, position: int) 
         return good(parameter)
     elements = ELEMENTS.get(parameter.kind)
     values = pool(callee, parameter.name, position)
-    overriding = () if callee.name in DEAF else OVERRIDING
+    overriding: tuple[str, ...] = () if callee.name in DEAF else OVERRIDING
     if elements is not None and random.random() < 0.5:
         return _list(random, (*elements, *overriding[:1]))
     if values is POOL and random.random() < 0.15:
