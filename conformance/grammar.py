@@ -361,8 +361,7 @@ class _Check:
             self.refuse(node, f"{name!r} may only be said of super()")
 
     def target_attribute(self, node: ast.Attribute) -> None:
-        if not isinstance(node.ctx, ast.Store):
-            self.refuse(node, "attributes are not deleted in a case")
+        """An attribute that is set or deleted."""
         if node.attr not in self.vocabulary.settable:
             self.refuse(node, f"attribute {node.attr!r} is not on the list of what a case may set")
         if _path(node) is not None and _path(node)[0] == ROOT:  # type: ignore[index]
@@ -512,8 +511,8 @@ class _Check:
 
     def delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            if not isinstance(target, (ast.Name, ast.Subscript)):
-                self.refuse(target, "only names and items are deleted in a case")
+            if not isinstance(target, (ast.Name, ast.Subscript, ast.Attribute)):
+                self.refuse(target, "only names, items and attributes are deleted in a case")
             self.visit(target)
 
     def function(self, node: ast.FunctionDef) -> None:

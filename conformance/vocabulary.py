@@ -364,8 +364,12 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
     )
 )
 
-#: What a case may set.  No module, class or operator of torch keeps its own state under these.
-SETTABLE: Final = _words("requires_grad grad data names real imag elem inner calls seen")
+#: What a case may set, and delete.  No module, class or operator of torch keeps its own state under
+#: these; tensors do, and refuse some.
+SETTABLE: Final = _words("""
+    requires_grad grad data names real imag elem inner calls seen
+    _grad _grad_fn grad_dtype volatile T H mT mH shape ndim is_leaf is_cuda grad_fn output_nr
+    retains_grad _base _version""")
 
 
 def operator_name(text: str) -> str | None:

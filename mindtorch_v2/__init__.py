@@ -5,7 +5,7 @@ is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2
 """
 
 from mindtorch_v2 import _C, nested, storage
-from mindtorch_v2._bound_names import bind_functions, bind_methods
+from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._ops import ops
 from mindtorch_v2.dispatch import tls
@@ -78,6 +78,7 @@ globals().update(QSCHEMES)
 
 bind_functions(globals(), _C)
 bind_methods()
+bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 
 __all__ = [

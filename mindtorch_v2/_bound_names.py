@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from mindtorch_v2 import _tensor
-from mindtorch_v2.binding.python import properties
+from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
@@ -37,13 +37,14 @@ def bind_methods() -> None:
     for name, made in properties.made(own).items():
         setattr(TensorBase, name, made)
     _tensor.bind()
+    TensorBase.__new__ = tensor_types.new_instance  # type: ignore[method-assign]
 
 
 def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
     functions = functions_of("torch", public)
     public.update(functions)
-    c_module.TensorBase = TensorBase  # type: ignore[attr-defined]
+    c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
     c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
     _bind_module(c_module, "nn")
     for module, prefix in _PREFIXES.items():
@@ -53,6 +54,13 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
         for name, function in names.items():
             if not hasattr(target, name):
                 setattr(target, name, function)
+
+
+def bind_types(public: dict[str, Any]) -> None:
+    """Put the classes of tensors by name where torch has them, ``torch.sparse`` included."""
+    for module, types in tensor_types.made().items():
+        target = vars(public[module]) if module else public
+        target.update(types)
 
 
 def _bind_module(c_module: ModuleType, module: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from mindtorch_v2.named_tensor import (
     update_names,
 )
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.tensor import printing
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -129,6 +130,12 @@ class _Methods:
         if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
             return self.item().__format__(format_spec)
         return object.__format__(self, format_spec)
+
+    def __repr__(self: Any, *, tensor_contents: Any = None) -> Any:
+        if has_torch_function((self,)):
+            contents = {"tensor_contents": tensor_contents}
+            return handle_torch_function(_TENSOR.__repr__, (self,), self, **contents)
+        return printing.tensor_str(self)
 
     def __array__(self: Any, dtype: Any = None) -> Any:
         if has_torch_function((self,)):
@@ -316,7 +323,26 @@ def _torch_function(
     if not all(issubclass(cls, each) for each in types):
         return NotImplemented
     with without_torch_function():
-        return func(*args, **(kwargs or {}))
+        answer = func(*args, **(kwargs or {}))
+        getter_of = getattr(func, "__self__", None)
+        is_kept = any(getter_of is getattr(_TENSOR, name) for name in _KEPT)
+        return answer if is_kept else _converted(answer, cls)
+
+
+_KEPT: Final = ("_base", "grad", "_grad")
+"""Properties that answer the tensor that is there, whatever its class."""
+
+
+def _converted(answer: Any, cls: Any) -> Any:
+    """``answer`` with its tensors as instances of a subclass."""
+    if cls is Tensor:
+        return answer
+    if isinstance(answer, Tensor) and not isinstance(answer, cls):
+        tensor: Any = answer
+        return tensor.as_subclass(cls)
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(_converted(item, cls) for item in answer)
+    return answer
 
 
 def bind() -> None:

@@ -53,11 +53,14 @@ def update_names(
             f"both. Use tensor.{function}(*names) to name dims and "
             f"tensor.{function}(**rename_map) to rename dims."
         )
+    new: tuple[Any, ...] | None
     if renamed:
-        return tensor._update_names(_with_new_names(tensor, renamed, function), in_place)
-    if len(names) == 1 and names[0] is None:
-        return tensor._update_names(None, in_place)
-    return tensor._update_names(resolve_ellipsis(names, tensor.names, function), in_place)
+        new = _with_new_names(tensor, renamed, function)
+    elif len(names) == 1 and names[0] is None:
+        new = None
+    else:
+        return tensor._update_names(resolve_ellipsis(names, tensor.names, function), in_place)
+    return tensor._update_names(new, in_place)
 
 
 def _with_new_names(tensor: Any, renamed: Mapping[str, Any], function: str) -> tuple[Any, ...]:

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Final
 
+from hypothesis import strategies as st
+
 from conformance.area import Area, Text
-from conformance.cases.python_drawn import strategy
+from conformance.cases import python_drawn, python_tensors
 from conformance.cases.python_signatures import Callee, Parameter, Signature, callees
 from conformance.cases.python_values import NO_RECEIVERS, POOL, RECEIVERS, good, pool
 from conformance.cases.turn import Turn
@@ -54,6 +56,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for callee in callees(profile):
         for text in maker.calls(callee):
             yield callee.target, text
+    yield from python_tensors.texts(profile)
 
 
 class _Maker:
@@ -323,5 +326,14 @@ TYPES: Final = tuple(
     )
 )
 """Calls of what the grammar lets a case call with literals only."""
+
+
+def strategy(profile: Profile) -> st.SearchStrategy[Text]:
+    """Calls of bound names; one in twenty is of a class of tensors, or asks for a property."""
+    calls, tensors = python_drawn.drawn(profile), python_tensors.drawn(profile)
+    return python_drawn.seeded(
+        lambda random: (tensors if random.random() < 0.05 else calls)(random)
+    )
+
 
 AREA: Final = Area("python-binding", texts, strategy)

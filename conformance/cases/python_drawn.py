@@ -11,7 +11,7 @@ an empty dictionary: that depends on how CPython calls a method in C, ``Tensor.a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from keyword import iskeyword
 from random import Random
 from typing import Final
@@ -47,7 +47,14 @@ MORE_RECEIVERS: Final = (
 
 TENSORS: Final = (*RECEIVERS, *MORE_RECEIVERS)
 
-OVERRIDING: Final = ("Overriding()", "[Overriding()]", "Declining()", "[xp.ones(2), Declining()]")
+OVERRIDING: Final = (
+    "Overriding()",
+    "[Overriding()]",
+    "Declining()",
+    "[xp.ones(2), Declining()]",
+    "Plain()",
+    "xp.FloatTensor",
+)
 """What takes the place of torch's functions."""
 
 DEAF: Final = frozenset(
@@ -88,16 +95,25 @@ FORMS: Final[Mapping[str, str]] = {
 """How a call is written; its values are computed before."""
 
 
-def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """A call of any name: any values, some in positions, the rest by keyword.
+Draw = Callable[[Random], Text]
+"""Makes a case of a generator of random numbers."""
+
+
+def seeded(draw: Draw) -> st.SearchStrategy[Text]:
+    """What ``draw`` makes of seeds that hypothesis draws.
 
     Hypothesis draws the seed of a call, not its parts: what it does to parts, to vary those that
     it has drawn before, keeps it among few of the names, and a call of three lines needs no
     shrinking.
     """
-    chosen = [c for c in callees(profile) if c.is_safe and c.name != "type"]
     seeds = st.tuples(*[st.integers(0, 0xFFFF)] * 4)
-    return seeds.map(lambda seed: _call(Random(repr(seed)), chosen))
+    return seeds.map(lambda seed: draw(Random(repr(seed))))
+
+
+def drawn(profile: Profile) -> Draw:
+    """Calls of any name: any values, some in positions, the rest by keyword."""
+    chosen = [c for c in callees(profile) if c.is_safe and c.name != "type"]
+    return lambda random: _call(random, chosen)
 
 
 def _call(random: Random, chosen: Sequence[Callee]) -> Text:
@@ -131,7 +147,7 @@ def _value(random: Random, callee: Callee, parameter: Parameter, position: int) 
         return good(parameter)
     elements = ELEMENTS.get(parameter.kind)
     values = pool(callee, parameter.name, position)
-    overriding = () if callee.name in DEAF else OVERRIDING
+    overriding: tuple[str, ...] = () if callee.name in DEAF else OVERRIDING
     if elements is not None and random.random() < 0.5:
         return _list(random, (*elements, *overriding[:1]))
     if values is POOL and random.random() < 0.15:
@@ -199,7 +215,11 @@ def written(
             argument if "*" in argument else _conditional(argument) for argument in arguments
         ),
     )
-    text = with_classes("\n".join([*lines, call]), list(values.values()))
+    return with_subclasses(with_classes("\n".join([*lines, call]), list(values.values())))
+
+
+def with_subclasses(text: str) -> str:
+    """``text`` after the classes of tensors that it makes instances of."""
     return "\n".join([*(SUBCLASSES[n] for n in SUBCLASSES if f"({n})" in text), text])
 
 

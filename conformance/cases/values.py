@@ -80,6 +80,9 @@ CLASSES: Final[Mapping[str, str]] = MappingProxyType(
         "Own": _class("Own", eq=f"self, other: {_FAILS}", hash="self: return 1"),
         "Overriding": overriding("Overriding", "func.__name__, args, kwargs or {}, types"),
         "Declining": overriding("Declining", "NotImplemented"),
+        "Plain": _class(
+            "Plain", torch_function="self, func, types, args=(), kwargs=None: return func.__name__"
+        ),
         "Answering": _class("Answering", **_operators("'{}', other")),
         "Abstaining": _class("Abstaining", **_operators("NotImplemented")),
     }

@@ -108,10 +108,10 @@ def functional_refusals() -> dict[str, str]:
     return found
 
 
-class OverridingTensor(torch.Tensor):
-    """A tensor that overrides torch's functions."""
-
-    __torch_function__ = Overriding.__torch_function__
+OverridingTensor: Any = type(
+    "OverridingTensor", (torch.Tensor,), {"__torch_function__": Overriding.__torch_function__}
+)
+"""Tensors that override torch's functions."""
 
 
 def unasked() -> list[str]:

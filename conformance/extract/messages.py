@@ -7,6 +7,7 @@ own words.  What else a message says is a rule of the subject.
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy
@@ -73,7 +74,8 @@ def caught_by(provoke: Callable[[], object]) -> list[str]:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            provoke()
+            with suppress(TypeError):
+                provoke()
     finally:
         torch.set_warn_always(False)
     return [str(each.message) for each in caught]
@@ -248,6 +250,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = ("SchemaInfo.addArgumentValue",)
 
+#: Indices and values of a sparse tensor.
+COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -257,6 +262,13 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "treatSequenceAsTuple": lambda: torch.ones(1)[[slice(None)]],
     "treatSequenceAsTuple(constant)": lambda: torch.ones(1)[[None]],
     "requires_grad_to_scalar": lambda: float(torch.ones((), requires_grad=True)),
+    "dispatch_on_subclass": lambda: torch.add(torch.FloatTensor, 1),
+    "legacy_sparse_tensor_generic_ctor_new(device)": lambda: torch.sparse.FloatTensor(),
+    "legacy_sparse_tensor_generic_ctor_new(size)": lambda: torch.sparse.FloatTensor(1),
+    "legacy_sparse_tensor_generic_ctor_new(indices)": lambda: torch.sparse.FloatTensor(*COO),
+    "legacy_sparse_tensor_generic_ctor_new(indices_size)": lambda: torch.sparse.FloatTensor(
+        *COO, [1]
+    ),
 }
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (

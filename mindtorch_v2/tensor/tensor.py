@@ -126,7 +126,7 @@ class Tensor(TensorBase):
         """
         where = device or Device("cpu")
         keys = mask_of(compute_dispatch_key(dtype, layout, where.type)) | extra_keys
-        self = cls.__new__(cls)
+        self = object.__new__(cls)  # not that of the class, which is torch's own constructor
         self._dtype, self._layout, self._device = dtype, layout, where
         self._sizes, self._storage_offset = Size._of(shape), offset
         if strides is None:
@@ -241,6 +241,12 @@ class Tensor(TensorBase):
 
     @property
     def nbytes(self) -> int:
+        if self._layout is sparse_coo:
+            raise RuntimeError(
+                "nbytes is not defined for sparse tensors.  If you want the size of the "
+                "constituent tensors, add the nbytes of the indices and values.  If you want the "
+                "size of the  equivalent dense tensor, multiply numel() by element_size()"
+            )
         return geometry.numel(self._sizes) * self._dtype.itemsize
 
     # --- dtype, device, flags -----------------------------------------------------------------
@@ -405,7 +411,7 @@ class Tensor(TensorBase):
         dtype: DType | None = None,
     ) -> Tensor:
         """A view of the same storage; ``flip`` are lazy bits that become their opposite."""
-        view = Tensor.__new__(Tensor)
+        view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
         view._storage, view._dtype = self._storage, dtype or self._dtype
         view._layout, view._device = self._layout, self._device

@@ -170,7 +170,7 @@ def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
 def _set_(receiver: Tensor, parsed: Parsed) -> Any:
     names = [parameter.name for parameter in parsed.signature.parameters]
     if names:
-        check_storage(parsed.values[0], receiver, TYPE_META_NAMES[repr(receiver.dtype)])
+        check_storage(parsed.values[0], receiver.dtype, TYPE_META_NAMES[repr(receiver.dtype)])
     given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
     if not given:
         return call_operator("aten::set_", self=receiver)

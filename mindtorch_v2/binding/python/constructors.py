@@ -20,6 +20,8 @@ from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -103,9 +105,9 @@ def _from_storage(
     return empty([0], dtype=dtype, layout=_STRIDED, device=data.device, pin_memory=pin_memory)
 
 
-def check_storage(storage: Any, tensor: Tensor, shown: str) -> None:
+def check_storage(storage: Any, dtype: DType, shown: str) -> None:
     """RuntimeError for a storage of elements of another dtype, which is ``shown`` so."""
-    if isinstance(storage, TypedStorage) and storage.dtype is not tensor.dtype:
+    if isinstance(storage, TypedStorage) and storage.dtype is not dtype:
         raise RuntimeError(
             f"Expected a Storage of type {shown} or an UntypedStorage, but got type "
             f"{CPP_NAMES[storage.dtype]} for argument 1 'storage'"
@@ -160,15 +162,27 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
     data = value(parsed, "data")
     if isinstance(data, Tensor):
         _warn_of_copying("tensor.new_tensor(sourceTensor)")
+    device = value(parsed, "device")
+    check_has_device(receiver)
     return new_from_data(
         data,
         scalar_type(parsed, enum_value(receiver.dtype)),
-        value(parsed, "device"),
+        device,
         copy_tensors=True,
         copy_arrays=True,
         infer=False,
         default_device=Device(receiver.device.type),
     )
+
+
+def check_has_device(tensor: Tensor) -> None:
+    """RuntimeError for a tensor whose highest key is one of values that are not as they are kept.
+
+    A tensor like another is made for that key (``legacyExtractDispatchKey``).
+    """
+    for key in (DispatchKey.ZeroTensor, DispatchKey.Negative, DispatchKey.Conjugate):
+        if tensor._keys & functionality_bit(key):
+            raise RuntimeError(f"DispatchKey {key_name(key)} doesn't correspond to a device")
 
 
 def _warn_of_copying(call: str) -> None:

@@ -1,4 +1,4 @@
-"""Legacy constructors and names of types: ``x.new(2, 3)``, ``x.type("torch.IntTensor")``.
+"""Legacy constructors and names of types: ``torch.FloatTensor(2)``, ``x.new(2)``, ``x.type("…")``.
 
 Mirrors ``legacy_tensor_generic_ctor_new`` of ``torch/csrc/utils/tensor_new.cpp`` and
 ``torch/csrc/utils/tensor_types.cpp``.  A tensor by its address (``cdata``) is not made.
@@ -7,24 +7,33 @@ Mirrors ``legacy_tensor_generic_ctor_new`` of ``torch/csrc/utils/tensor_new.cpp`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.python.constructors import check_storage, empty, new_from_data
+from mindtorch_v2.binding.python.constructors import (
+    BY_NUMBER,
+    check_has_device,
+    check_storage,
+    empty,
+    new_from_data,
+)
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, converted, type_text, value
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
-from mindtorch_v2.tensor.construct import is_sequence
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.tensor.construct import is_sequence, tensor_from_data
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import DType, Layout, sparse_coo, strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 TYPE_META_NAMES: Final[dict[str, str]] = profile.active().argument_parser["type_meta_names"]
 """C++ types of elements as the compiler spells them, by dtype."""
@@ -50,39 +59,74 @@ _SPARSE: Final = (
 _parser: Final = cache(ArgParser)
 
 
-def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if receiver.layout is sparse_coo:
-        return _new_sparse(receiver, args, kwargs)
+@dataclass(frozen=True)
+class Kind:
+    """What is made: tensors of one dtype, layout and device type.
+
+    ``of`` is what makes them: ``"torch.Tensor"``, a ``"type"`` such as ``torch.FloatTensor``, or
+    the method ``"new"`` (``CtorOrNew``).
+    """
+
+    of: str
+    dtype: DType
+    layout: Layout
+    device: str
+
+    def options(self) -> dict[str, Any]:
+        return {
+            "dtype": enum_value(self.dtype),
+            "layout": enum_value(self.layout),
+            "device": Device(self.device),
+        }
+
+
+def make(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A tensor of a kind, from a size, data, a storage or another tensor."""
+    if kind.layout is sparse_coo:
+        return _sparse(kind, args, kwargs)
     parsed = _parser(_DENSE).parse(None, args, kwargs)
-    kind = parsed.signature.parameters[0].name
-    if kind == "storage":
-        check_storage(parsed.values[0], receiver, CPP_NAMES[receiver.dtype])
-        return empty([], **_options(receiver))
-    if kind == "cdata":
+    first = parsed.signature.parameters[0].name
+    if first == "storage":
+        return _around_storage(kind, parsed)
+    if first == "cdata":
         raise NotImplementedError("mindtorch_v2 makes no tensor of an address")
-    if kind == "other":
-        return _alias_of(receiver, parsed)
-    _check_device(receiver, value(parsed, "device"))
-    if kind == "device":
-        return empty([0], **_options(receiver))
-    if kind == "data" or _is_sequence_itself(parsed, args):
-        return _from_sequence(receiver, parsed)
-    return _of_size(receiver, parsed)
+    if first == "other":
+        return _alias_of(kind, parsed)
+    _check_device(kind, value(parsed, "device"))
+    if first == "device":
+        return _empty([0], kind.options())
+    if first == "data" or _is_sequence_itself(parsed, args):
+        return _from_sequence(kind, parsed)
+    return _of_size(kind, parsed)
 
 
-def _options(like: Tensor) -> dict[str, Any]:
-    return {
-        "dtype": enum_value(like.dtype),
-        "layout": enum_value(strided),
-        "device": Device(like.device.type),
-    }
+def _empty(size: list[Any], options: dict[str, Any]) -> Any:
+    if is_stopping():
+        return empty(size, **options)
+    for extent in size:
+        if extent < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {extent}: {list(size)}"
+            )
+    layout = sparse_coo if options["layout"] == enum_value(sparse_coo) else strided
+    return Tensor._make(size, BY_NUMBER[options["dtype"]], layout, options["device"])
 
 
-def _of_size(receiver: Tensor, parsed: Parsed) -> Any:
+def _around_storage(kind: Kind, parsed: Parsed) -> Any:
+    storage = parsed.values[0]
+    check_storage(storage, kind.dtype, CPP_NAMES[kind.dtype])
+    if is_stopping():
+        return empty([], **kind.options())
+    untyped = value(parsed, "storage")
+    count = len(untyped) // kind.dtype.itemsize
+    return Tensor._make((count,), kind.dtype, storage=untyped)
+
+
+def _of_size(kind: Kind, parsed: Parsed) -> Any:
     device = value(parsed, "device")
-    options = _options(receiver)
+    options = kind.options()
     size = value(parsed, "size")
-    return empty(size, **(options if device is None else {**options, "device": device}))
+    return _empty(size, options if device is None else {**options, "device": device})
 
 
 def _is_sequence_itself(parsed: Parsed, args: tuple[Any, ...]) -> bool:
@@ -91,38 +135,45 @@ def _is_sequence_itself(parsed: Parsed, args: tuple[Any, ...]) -> bool:
     return not isinstance(given, Size) and bool(args) and given is args[0]
 
 
-def _from_sequence(receiver: Tensor, parsed: Parsed) -> Any:
+def _from_sequence(kind: Kind, parsed: Parsed) -> Any:
     data = parsed.values[0]
     if not is_sequence(data):
         raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
+    device = value(parsed, "device")
+    if not is_stopping():
+        if isinstance(data, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type_name(data)}'")
+        return tensor_from_data(data, kind.dtype, device or Device(kind.device), False, False)
     return new_from_data(
         data,
-        enum_value(receiver.dtype),
-        value(parsed, "device"),
+        enum_value(kind.dtype),
+        device,
         copy_tensors=False,
         copy_arrays=False,
         infer=False,
-        default_device=Device(receiver.device.type),
+        default_device=Device(kind.device),
     )
 
 
-def _alias_of(receiver: Tensor, parsed: Parsed) -> Any:
+_WITH_DEVICE: Final = {
+    "new": "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  "
+    "Use torch.as_tensor(...) instead.",
+    "type": "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not "
+    "supported.  Use torch.tensor(...) or torch.as_tensor(...) instead.",
+}
+
+
+def _alias_of(kind: Kind, parsed: Parsed) -> Any:
     if len(parsed.signature.parameters) > 1:
-        raise RuntimeError(
-            "Legacy tensor new of the form tensor.new(tensor, device=device) is not supported.  "
-            "Use torch.as_tensor(...) instead."
-        )
+        raise RuntimeError(_WITH_DEVICE["new" if kind.of == "new" else "type"])
     other = value(parsed, "other")
-    if (other.dtype, other.layout, other.device.type) != (
-        receiver.dtype,
-        strided,
-        receiver.device.type,
-    ):
-        expected = _options_text(receiver.dtype, Device(receiver.device.type), "Strided")
+    given = (other.dtype, other.layout, other.device.type)
+    if kind.of != "torch.Tensor" and given != (kind.dtype, strided, kind.device):
+        expected = _options_text(kind.dtype, Device(kind.device), "Strided")
         layout = "Strided" if other.layout is strided else "Sparse"
         got = _options_text(other.dtype, other.device, layout)
         raise TypeError(f"expected {expected} (got {got})")
-    return call_operator("aten::alias", self=other)
+    return call_operator("aten::alias", self=other) if is_stopping() else other._alias()
 
 
 def _options_text(dtype: DType, device: Device, layout: str) -> str:
@@ -133,37 +184,77 @@ def _options_text(dtype: DType, device: Device, layout: str) -> str:
     )
 
 
-def _check_device(receiver: Tensor, device: Device | None) -> None:
-    if device is not None and device.type != receiver.device.type:
+def _check_device(kind: Kind, device: Device | None) -> None:
+    if device is not None and device.type != kind.device:
         raise RuntimeError(
-            f"legacy constructor expects device type: {receiver.device.type} but device type: "
+            f"legacy constructor expects device type: {kind.device} but device type: "
             f"{device.type} was passed"
         )
 
 
-def _new_sparse(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _sparse(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``legacy_sparse_tensor_generic_ctor_new``."""
     parsed = _parser(_SPARSE).parse(None, args, kwargs)
-    kind = parsed.signature.parameters[0].name
-    if kind == "cdata":
+    first = parsed.signature.parameters[0].name
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    form = "indices_size" if first == "indices" and "size" in names else first
+    if first != "size":
+        _warn_of_type(kind, form)
+    if first == "cdata":
         raise NotImplementedError("mindtorch_v2 makes no tensor of an address")
-    _check_device(receiver, value(parsed, "device"))
-    layout = {"layout": enum_value(sparse_coo)}
-    if kind == "device":
-        return empty([0], **{**_options(receiver), **layout})
-    if kind == "indices":
-        sized = parsed.signature.parameters[2].name == "size"
-        given = {"indices": value(parsed, "indices"), "values": value(parsed, "values")}
-        if sized:
-            size = value(parsed, "size")
-            return call_operator("aten::sparse_coo_tensor.indices_size", size=size, **given)
-        return call_operator("aten::sparse_coo_tensor.indices", **given)
+    _check_device(kind, value(parsed, "device"))
+    if first == "device":
+        return _empty([0], kind.options())
+    if first == "indices":
+        size = {"size": value(parsed, "size")} if form == "indices_size" else {}
+        given = {name: value(parsed, name) for name in ("values", "indices")}
+        return call_operator(f"aten::sparse_coo_tensor.{form}", **size, **given)
     if _is_sequence_itself(parsed, args):
+        method = "SparseTensor.new" if kind.of == "new" else "torch.sparse.SparseTensor"
         raise type_error(
-            "SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() "
+            f"{method}(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() "
             "or construct a strided tensor and convert it to sparse via to_sparse."
         )
-    return empty(value(parsed, "size"), **{**_options(receiver), **layout})
+    _warn_of_type(kind, form)
+    return _of_size(kind, parsed)
+
+
+_INSTEAD: Final = {
+    "device": ("()", "((0,), dtype=)"),
+    "cdata": ("(cdata=x._cdata)", "(x._indices(), x._values(), x.shape)"),
+    "indices": ("(indices, values, *, device=)", "(indices, values, dtype=, device=)"),
+    "indices_size": (
+        "(indices, values, shape, *, device=)",
+        "(indices, values, shape, dtype=, device=)",
+    ),
+    "size": ("(shape, *, device=)", "(shape, dtype=, device=)"),
+}
+"""Form of a call of a type of sparse tensors to how it is written, and what to write instead."""
+
+
+def _warn_of_type(kind: Kind, form: str) -> None:
+    if kind.of == "type":
+        written, instead = _INSTEAD[form]
+        warn_once(
+            f"legacy_sparse_tensor_generic_ctor_new({form})",
+            f"torch.sparse.SparseTensor{written} is deprecated.  Please use "
+            f"torch.sparse_coo_tensor{instead}.",
+        )
+
+
+# --- x.new() and torch.Tensor() ---------------------------------------------------------------
+
+
+def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A tensor like ``receiver``."""
+    check_has_device(receiver)
+    layout = sparse_coo if receiver._layout is sparse_coo else strided
+    return make(Kind("new", receiver._dtype, layout, receiver._device.type), args, kwargs)
+
+
+def new_tensor(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``base_tensor_ctor``: what ``torch.Tensor(…)`` makes."""
+    return make(Kind("torch.Tensor", get_default_dtype(), strided, "cpu"), args, kwargs)
 
 
 # --- names of types ---------------------------------------------------------------------------

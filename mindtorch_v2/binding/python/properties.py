@@ -49,6 +49,18 @@ class Deleted:
 DELETED: Final = Deleted()
 
 
+class getset_descriptor(property):  # noqa: N801 (CPython's name)
+    """A property of tensors, as C defines it."""
+
+    name = ""
+
+    def __repr__(self) -> str:
+        return f"<attribute '{self.name}' of 'torch._C.{BASE}' objects>"
+
+
+getset_descriptor.__module__ = "builtins"
+
+
 def made(own: Mapping[str, property]) -> dict[str, property]:
     """The properties of the release by name; ``own`` are those that tensors have of themselves."""
     names = [name for name, kind in _NAMES.items() if kind == "getset_descriptor"]
@@ -85,7 +97,9 @@ def _property(name: str, own: property | None) -> property:
         else:
             write(self, DELETED)
 
-    return property(getter, setter, deleter)
+    found = getset_descriptor(getter, setter, deleter)
+    found.name = name
+    return found
 
 
 def _while_stopping(get: Getter, own: Getter) -> Getter:

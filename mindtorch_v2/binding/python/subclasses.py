@@ -37,7 +37,7 @@ def _check_subclass(cls: type) -> None:
         raise _ERRORS[_REFUSAL["type"]](_REFUSAL["message"])
 
 
-def _instance(cls: Any, tensor: Tensor) -> Any:
+def instance_of(cls: Any, tensor: Tensor) -> Any:
     """``THPVariable_NewWithVar``: the same tensor as an object of another class."""
     _check_subclass(cls)
     made = object.__new__(cls)
@@ -50,8 +50,8 @@ def _instance(cls: Any, tensor: Tensor) -> Any:
 def _as_subclass(receiver: Tensor, parsed: Parsed) -> Any:
     cls = _class(parsed)
     if _ALIAS_IS_SEEN and is_stopping():
-        return _instance(cls, call_operator("aten::alias", self=receiver))
-    return _instance(cls, receiver._alias())
+        return instance_of(cls, call_operator("aten::alias", self=receiver))
+    return instance_of(cls, receiver._alias())
 
 
 def _make_subclass(receiver: None, parsed: Parsed) -> Any:
@@ -63,7 +63,7 @@ def _make_subclass(receiver: None, parsed: Parsed) -> Any:
     policy = value(parsed, "dispatch_sizes_strides_policy")
     if policy is not None and policy not in ("strides", "sizes"):
         raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
-    return _instance(cls, data)
+    return instance_of(cls, data)
 
 
 def _detached(tensor: Tensor) -> Tensor:
