@@ -322,6 +322,7 @@ def _torch_function(
 def bind() -> None:
     """Give ``Tensor`` its methods that are written in Python."""
     base: Any = TensorBase
+    bound = vars(TensorBase)  # as they are, not as looking them up on the class makes them
     methods: dict[str, Any]
     methods = {n: m for n, m in vars(_Methods).items() if isinstance(m, FunctionType)}
     if "/" in _DECLARED["__contains__"]:
@@ -337,9 +338,9 @@ def bind() -> None:
         "__itruediv__": base.__idiv__,
         "__pow__": _operator(base.pow),
         "__ipow__": _operator(base.pow_),
-        "__pos__": base.positive,
-        "__neg__": base.neg,
-        "__abs__": base.abs,
+        "__pos__": bound["positive"],
+        "__neg__": bound["neg"],
+        "__abs__": bound["abs"],
         "__array_priority__": 1000,
         "storage": storage,
         "__torch_function__": classmethod(_torch_function),

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Final
 
+from mindtorch_v2.warn import warn_once
+
 Overloaded = list[Any]
 """Arguments that override functions, one of each type, in the order in which they are asked."""
 
@@ -94,6 +96,12 @@ def handle_torch_function(
     types = tuple(map(_type_of, overloaded))
     for argument in overloaded:
         override = argument.__torch_function__
+        if getattr(override, "__self__", None) is argument:
+            warn_once(
+                "dispatch_on_subclass",
+                "Defining your `__torch_function__` as a plain method is deprecated and will be "
+                "an error in future, please define it as a classmethod.",
+            )
         answer = (
             override(function, types, args, kwargs) if kwargs else override(function, types, args)
         )

@@ -122,7 +122,9 @@ class Tensor(TensorBase):
         self = cls.__new__(cls)
         self._dtype, self._layout, self._device = dtype, layout, where
         self._sizes, self._storage_offset = Size._of(shape), offset
-        self._strides = geometry.contiguous_strides(shape) if strides is None else strides
+        if strides is None:
+            strides = geometry.contiguous_strides(shape)
+        self._strides = (0,) * len(shape) if layout is sparse_coo else strides
         if storage is None and layout not in _WITHOUT_STORAGE:
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)

@@ -37,6 +37,14 @@ def is_method_call(caller: FrameType | None) -> bool:
     return False
 
 
+def is_assignment(caller: FrameType | None) -> bool:
+    """Whether ``caller`` is in the midst of ``x[index] = value``."""
+    if caller is None:
+        return False
+    now = (each for each in dis.get_instructions(caller.f_code) if each.offset == caller.f_lasti)
+    return next(now).opname == "STORE_SUBSCR"
+
+
 def _pushes_method(load: dis.Instruction) -> bool:
     """Of LOAD_ATTR, as of Python 3.12, one bit says so."""
     return load.opname == "LOAD_METHOD" or bool((load.arg or 0) & 1)

@@ -14,6 +14,7 @@ from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, value
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
+from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -48,7 +49,7 @@ def _instance(cls: Any, tensor: Tensor) -> Any:
 
 def _as_subclass(receiver: Tensor, parsed: Parsed) -> Any:
     cls = _class(parsed)
-    if _ALIAS_IS_SEEN:
+    if _ALIAS_IS_SEEN and is_stopping():
         return _instance(cls, call_operator("aten::alias", self=receiver))
     return _instance(cls, receiver._alias())
 
