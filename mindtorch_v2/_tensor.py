@@ -26,6 +26,7 @@ from mindtorch_v2.named_tensor import (
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
+from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import storage
@@ -122,6 +123,12 @@ class _Methods:
             "Tensor.__contains__ only supports Tensor or scalar, "
             f"but you passed in a {type(element)}."
         )
+
+    def __repr__(self: Any, *, tensor_contents: Any = None) -> Any:
+        if has_torch_function((self,)):
+            options = {"tensor_contents": tensor_contents}
+            return handle_torch_function(_TENSOR.__repr__, (self,), self, **options)
+        return tensor_str(self)
 
     def __format__(self: Any, format_spec: Any) -> Any:
         if has_torch_function((self,)):
@@ -316,7 +323,18 @@ def _torch_function(
     if not all(issubclass(cls, each) for each in types):
         return NotImplemented
     with without_torch_function():
-        return func(*args, **(kwargs or {}))
+        return _of_class(func(*args, **(kwargs or {})), cls)
+
+
+def _of_class(answer: Any, cls: type) -> Any:
+    """``_convert``: tensors as instances of a class; also those in a list or tuple."""
+    if cls is Tensor:
+        return answer
+    if isinstance(answer, Tensor) and not isinstance(answer, cls):
+        return _TENSOR.as_subclass(answer, cls)
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(_of_class(each, cls) for each in answer)
+    return answer
 
 
 def bind() -> None:

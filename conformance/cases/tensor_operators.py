@@ -19,13 +19,12 @@ from conformance.cases.operator_values import (
     ASSIGNED,
     INDEXED,
     INDICES,
-    SUBCLASS,
     TENSORS,
     VALUES,
+    with_subclasses,
 )
 from conformance.cases.python_values import NO_RECEIVERS
 from conformance.cases.turn import Turn
-from conformance.cases.values import with_classes
 from mindtorch_v2.profile import Profile
 
 ARITHMETIC: Final = ("+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^")
@@ -224,10 +223,7 @@ SET: Final = (
 
 def asked(before: Sequence[str], call: str) -> str:
     """``call``, after lines that bind its names, and the classes that these name."""
-    text = "\n".join([*before, call])
-    if f"({SUBCLASS})" in text:
-        text = f"class {SUBCLASS}(xp.Tensor):\n    pass\n{text}"
-    return with_classes(text, before)
+    return with_subclasses("\n".join([*before, call]), before)
 
 
 def expression(text: str, x: str, v: str | None = None) -> str:
@@ -309,8 +305,7 @@ def _methods(turn: Turn) -> Iterator[Text]:
 
 
 def _bound(call: str) -> str:
-    text = with_classes(f"bound({call})", [call])
-    return f"class {SUBCLASS}(xp.Tensor):\n    pass\n{text}" if f"({SUBCLASS})" in text else text
+    return with_subclasses(f"bound({call})", [call])
 
 
 def _indices() -> Iterator[Text]:

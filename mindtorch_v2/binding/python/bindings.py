@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import (
     accessors,
+    checks,
     constructors,
     indexing,
     legacy,
@@ -32,6 +33,7 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import hands_over_keywords
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
@@ -40,6 +42,7 @@ from mindtorch_v2.warn import warn_once
 _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
+_PACKAGE: Final = __name__.rpartition(".")[0]
 
 _BY_HAND: Final = (manual, constructors, legacy, accessors, sparse, subclasses)
 _RUNNERS: Final[dict[str, manual.Runner]] = {
@@ -66,8 +69,11 @@ class _Binding:
         run: Callable[[Any, Parsed], Any],
         written: Implementation | None,
         owner: str,
+        *,
+        takes_keywords: bool = True,
     ) -> None:
         self._signatures = tuple(signatures)
+        self._takes_keywords = takes_keywords
         self._run = run
         self._written = written
         self._owner = owner
@@ -101,8 +107,10 @@ class _Binding:
         if receiver is not None:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
+        handed_over = self._takes_keywords and (kwargs or hands_over_keywords(_PACKAGE))
+        keywords = kwargs if handed_over else None
         return handle_torch_function(
-            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs
+            function, f"{self._owner}.{name}", parsed.overloaded, args, keywords
         )
 
 
@@ -120,7 +128,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
             return manual.run_directly(receiver, parsed)
         return call_of(overload, parsed, receiver).run()
 
-    return _Binding((each["signature"] for each in overloads), run, written, owner)
+    signatures = (each["signature"] for each in overloads)
+    return _Binding(signatures, run, written, owner, takes_keywords=not facts["noargs"])
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
@@ -189,7 +198,8 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
         if by_hand is not None:
             made[name] = by_hand
     for name, (slot, count) in indexing.SLOTS.items():
-        chosen = _chosen(slot, _as_written_method(written.get(name))) or slot
+        own = _as_written_method(written.get(name))
+        chosen = _chosen(slot, own and indexing.unless_overridden(slot, own)) or slot
         made[name] = slot_wrapper(name, chosen, count)
     return made
 
@@ -210,10 +220,37 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         chosen = _chosen(_WITHOUT_PARSER.get(function), own)
         if chosen is None:
             return None
-        call = chosen
+        call = chosen if function in subclasses.WITHOUT_PARSER else _overridable(function, chosen)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])
+
+
+def _overridable(function: str, call: Implementation) -> Implementation:
+    """A method without a parser; a receiver that overrides functions is asked instead of it.
+
+    Of several names that a C function is bound to, it shows its own, or else the first.
+    """
+    names = sorted(
+        name
+        for name, binding in _SIGNATURES["manual"]["Tensor"].items()
+        if binding["function"] == function
+    )
+    shown = function if function in names else names[0]
+
+    def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if checks.has_torch_function(receiver):
+            handed_over = kwargs or (function == "new" and hands_over_keywords(_PACKAGE))
+            return handle_torch_function(
+                getattr(Tensor, shown),
+                f"{_METHODS}.{shown}",
+                [receiver],
+                (receiver, *args),
+                kwargs if handed_over else None,
+            )
+        return call(receiver, args, kwargs)
+
+    return run
 
 
 def _nothing_by_hand(name: str) -> manual.Runner:

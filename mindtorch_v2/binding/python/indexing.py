@@ -18,7 +18,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.binding.python.call_site import is_assignment
+from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
@@ -145,7 +145,7 @@ def _overridden(name: str, receiver: Tensor, index: Any, *given: Any) -> Any:
     if not overloaded:
         return _nobody_asked()
     function, shown = getattr(Tensor, name), f"torch.Tensor.{name}"
-    return handle_torch_function(function, shown, overloaded, (receiver, index, *given), {})
+    return handle_torch_function(function, shown, overloaded, (receiver, index, *given))
 
 
 def _items(sequence: Any) -> list[Any]:
@@ -463,7 +463,26 @@ def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Of a tensor without dimensions 0; ``torch.Tensor`` refuses that in Python."""
+    if checks.has_torch_function(receiver):
+        answer = handle_torch_function(
+            Tensor.__len__, "torch.Tensor.__len__", [receiver], (receiver,)
+        )
+        if not isinstance(answer, int):
+            raise TypeError(f"'{type_name(answer)}' object cannot be interpreted as an integer")
+        return answer
     return int(receiver._sizes[0]) if receiver._sizes else 0
+
+
+def unless_overridden(slot: Implementation, own: Implementation) -> Implementation:
+    """What was written by hand in place of a slot, but where somebody is to be asked."""
+
+    def run(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        index = args[0] if args else None
+        inner = index if isinstance(index, (list, tuple)) else ()
+        asked = any(map(checks.has_torch_function, (receiver, *args, *inner)))
+        return (slot if asked else own)(receiver, args, kwargs)
+
+    return run
 
 
 SLOTS: Final[Mapping[str, tuple[Implementation, int]]] = {

@@ -53,11 +53,6 @@ _parser: Final = cache(ArgParser)
 
 
 def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if checks.has_torch_function(receiver):
-        method = Tensor.new  # type: ignore[attr-defined]
-        return handle_torch_function(
-            method, "torch.Tensor.new", [receiver], (receiver, *args), kwargs
-        )
     if receiver.layout is sparse_coo:
         return _new_sparse(receiver, args, kwargs)
     parsed = _parser(_DENSE).parse(None, args, kwargs)

@@ -1,0 +1,98 @@
+"""What a call looks like from outside: how a method, an operator or a slot was reached.
+
+CPython names a method in its own errors by the class that defines it, ``TensorBase.t()``, where
+the call looks it up (``x.t(1)``), and by the instance's class, ``Tensor.t()``, where a bound method
+object is called (``method = x.t; method(1)`` or ``f(*args)``).  Python code that stands for a
+method of C cannot see which it was; the bytecode of the caller can.  Only errors and objects that
+override functions ask.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import FrameType, FunctionType
+from typing import Final
+
+_LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
+_CALLS: Final = ("CALL", "CALL_METHOD", "CALL_KW")
+_CALL_EX: Final = "CALL_FUNCTION_EX"
+
+
+def is_method_call(caller: FrameType | None) -> bool:
+    """Whether the call that ``caller`` is making names the method that it calls."""
+    call, callee = _call_and_callee(caller)
+    if call is None or callee is None or call.opname not in _CALLS:
+        return False
+    return callee.opname in _LOADS_METHOD and _pushes_method(callee)
+
+
+def hands_over_keywords(module: str) -> bool:
+    """Whether what called into ``module`` hands over a dict of keywords, which may be empty.
+
+    To a builtin function, or a method object of C, ``f(*args, **{})`` does.  Whatever is looked up
+    where it is called counts as one.
+    """
+    caller: FrameType | None = sys._getframe(1)
+    while caller is not None and caller.f_globals.get("__name__", "").startswith(module):
+        caller = caller.f_back
+    call, callee = _call_and_callee(caller)
+    if caller is None or call is None or call.opname != _CALL_EX or not (call.arg or 0) & 1:
+        return False
+    if callee is None or callee.opname in _LOADS_METHOD:
+        return True
+    names = {**caller.f_globals, **caller.f_locals}
+    return not isinstance(names.get(callee.argval), FunctionType)
+
+
+def _call_and_callee(
+    caller: FrameType | None,
+) -> tuple[dis.Instruction | None, dis.Instruction | None]:
+    """The call that ``caller`` is making, and what pushed that which it calls."""
+    if caller is None:
+        return None, None
+    before = [each for each in dis.get_instructions(caller.f_code) if each.offset <= caller.f_lasti]
+    call = before.pop()
+    if call.opname == _CALL_EX:
+        wanted = 1 + ((call.arg or 0) & 1)
+    else:
+        wanted = (call.arg or 0) + (1 if call.opname == "CALL_KW" else 0)
+    while before and before[-1].opname in ("PRECALL", "KW_NAMES"):  # of the same call
+        before.pop()
+    # Walk back over what pushed the arguments, to what pushed the callee.  Jumps among them
+    # (a conditional expression) are not followed.
+    while before:
+        each = before.pop()
+        if wanted == 0:
+            return call, each
+        wanted -= dis.stack_effect(each.opcode, each.arg, jump=False)
+    return call, None
+
+
+def is_assignment(caller: FrameType | None) -> bool:
+    """Whether ``caller`` is in the midst of ``x[index] = value``."""
+    now = _instruction(caller)
+    return now is not None and now.opname == "STORE_SUBSCR"
+
+
+def is_in_place(caller: FrameType | None) -> bool:
+    """Whether ``caller`` is in the midst of ``x *= value`` or the like."""
+    now = _instruction(caller)
+    if now is None:
+        return False
+    return now.opname.startswith("INPLACE_") or (
+        now.opname == "BINARY_OP" and now.argrepr.endswith("=")
+    )
+
+
+def _instruction(frame: FrameType | None) -> dis.Instruction | None:
+    """What ``frame`` is doing."""
+    if frame is None:
+        return None
+    instructions = dis.get_instructions(frame.f_code)
+    return next(each for each in instructions if each.offset == frame.f_lasti)
+
+
+def _pushes_method(load: dis.Instruction) -> bool:
+    """Of LOAD_ATTR, as of Python 3.12, one bit says so."""
+    return load.opname == "LOAD_METHOD" or bool((load.arg or 0) & 1)
