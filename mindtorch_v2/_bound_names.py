@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import _tensor, profile
 from mindtorch_v2.binding.python.bindings import functions_of, methods
+from mindtorch_v2.binding.python.properties import overridable
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -31,8 +32,9 @@ def bind_methods() -> None:
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
     for name, kind in profile.active().signatures["names"]["torch._C.TensorBase"].items():
-        if kind == "getset_descriptor" and isinstance(vars(Tensor).get(name), property):
-            setattr(TensorBase, name, vars(Tensor)[name])
+        plain = vars(Tensor).get(name)
+        if kind == "getset_descriptor" and isinstance(plain, property):
+            setattr(TensorBase, name, overridable(name, plain))
             delattr(Tensor, name)
     _tensor.bind()
 

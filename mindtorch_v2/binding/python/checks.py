@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -97,7 +98,7 @@ def is_float(value: object) -> bool:
 
 
 def _is_plain_scalar_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value.requires_grad and value.dim() == 0
+    return isinstance(value, Tensor) and not value.requires_grad and not value._sizes
 
 
 def is_int(value: Any) -> bool:
@@ -126,7 +127,7 @@ def is_symbolic_int(value: Any) -> bool:
 
 
 def holds_one_integer(tensor: Tensor) -> bool:
-    return tensor.numel() == 1 and _is_integral(tensor.dtype, with_bool=True)
+    return numel(tensor._sizes) == 1 and _is_integral(tensor.dtype, with_bool=True)
 
 
 def is_index(value: Any) -> bool:
