@@ -29,7 +29,6 @@ DTYPES: Final = (
 )
 
 
-
 def _subclass(name: str, answer: str) -> str:
     """A class of tensors with a ``__torch_function__`` of its own.
 

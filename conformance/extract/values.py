@@ -65,9 +65,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a NaN of float8_e8m0fnu is finite": lambda: bool(
         torch.isfinite(torch.tensor(float("nan"), dtype=torch.float8_e8m0fnu))
     ),
-    "a scalar too large for a half becomes infinite": lambda: bool(
-        set_item(torch.float16, 70000)
-    ),
+    "a scalar too large for a half becomes infinite": lambda: bool(set_item(torch.float16, 70000)),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }
 

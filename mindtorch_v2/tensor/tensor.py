@@ -363,15 +363,6 @@ class Tensor(TensorBase):
     def __bool__(self) -> bool:
         return conversions.truth(self)
 
-    def __int__(self) -> int:
-        return conversions.integer(self)
-
-    def __float__(self) -> float:
-        return conversions.floating(self)
-
-    def __complex__(self) -> complex:
-        return conversions.complex_number(self)
-
     def __index__(self) -> int:
         return conversions.index(self)
 
@@ -380,9 +371,6 @@ class Tensor(TensorBase):
 
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
         return views.unbind(self, dim)
-
-    def __getitem__(self, index: Any) -> Tensor:
-        return views.get_item(self, index)
 
     # --- views: as much an inference tensor as their base --------------------------------------
 

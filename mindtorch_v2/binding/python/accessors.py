@@ -16,6 +16,7 @@ from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, t
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import (
+    PASSED_ON,
     Runner,
     call_operator,
     converted,
@@ -78,8 +79,7 @@ def _eq(receiver: Tensor, parsed: Parsed) -> Any:
     other = value(parsed, "other")
     if isinstance(other, np.ndarray):
         return call_operator("aten::eq.Tensor", self=receiver, other=tensor_from_numpy(other))
-    equal: Callable[..., Any] = Tensor.eq  # type: ignore[attr-defined]
-    return equal(receiver, other)
+    return PASSED_ON
 
 
 # --- functions of Python, applied to elements -------------------------------------------------

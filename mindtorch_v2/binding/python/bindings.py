@@ -60,7 +60,7 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``public`` finds the function that the user called.
+    that this package has by hand.  ``passed_on`` takes the calls that the runner leaves to it.
     """
 
     def __init__(
@@ -71,9 +71,11 @@ class _Binding:
         owner: str,
         *,
         takes_keywords: bool = True,
+        passed_on: Implementation | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
         self._takes_keywords = takes_keywords
+        self._passed_on = passed_on
         self._run = run
         self._written = written
         self._owner = owner
@@ -98,7 +100,10 @@ class _Binding:
             return self._overridden(parsed, receiver, args, kwargs)
         if self._written is not None and not is_stopping():
             return self._written(receiver, args, kwargs)
-        return self._run(receiver, parsed)
+        answer = self._run(receiver, parsed)
+        if answer is manual.PASSED_ON and self._passed_on is not None:
+            return self._passed_on(receiver, args, kwargs)
+        return answer
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -198,9 +203,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
         if by_hand is not None:
             made[name] = by_hand
     for name, (slot, count) in indexing.SLOTS.items():
-        own = _as_written_method(written.get(name))
-        chosen = _chosen(slot, own and indexing.unless_overridden(slot, own)) or slot
-        made[name] = slot_wrapper(name, chosen, count)
+        made[name] = slot_wrapper(name, slot, count)
     return made
 
 
@@ -211,7 +214,9 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     call: Implementation
     if binding["signatures"]:
         run = _RUNNERS.get(function, _nothing_by_hand(function))
-        call = _Binding(binding["signatures"], run, own, _METHODS)
+        bare = generated.get(function.strip("_"))
+        passed_on = None if bare is None else _generated(bare, None, _METHODS)
+        call = _Binding(binding["signatures"], run, own, _METHODS, passed_on=passed_on)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:

@@ -18,15 +18,16 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import call_operator, type_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor import conversions
+from mindtorch_v2.tensor import conversions, views
 from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
 from mindtorch_v2.tensor.dtype import DTYPES, sparse_compressed, sparse_coo
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
@@ -400,10 +401,14 @@ def _without_leading_ones(value: Tensor) -> Tensor:
 
 
 def _alias(tensor: Tensor) -> Any:
+    if not is_stopping():  # no kernel yet, here and below
+        return tensor._alias()
     return call_operator("aten::alias", self=tensor)
 
 
 def _unsqueeze(tensor: Tensor, dim: int) -> Any:
+    if not is_stopping():
+        return views.unsqueeze(tensor, dim)
     return call_operator("aten::unsqueeze", self=tensor, dim=dim)
 
 
@@ -434,6 +439,8 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
             )
+    if not is_stopping():
+        return views.select(tensor, dim, unpack_long(index))
     return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
 
 
@@ -446,6 +453,8 @@ def _slice(
         raise ValueError("step must be greater than zero")
     if may_skip and start == 0 and step == 1 and _takes_all(stop, tensor._sizes[dim]):
         return tensor
+    if not is_stopping():
+        return views.slice_within(tensor, dim, slice(*map(unpack_long, bounds)))
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )
@@ -471,18 +480,6 @@ def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             raise TypeError(f"'{type_name(answer)}' object cannot be interpreted as an integer")
         return answer
     return int(receiver._sizes[0]) if receiver._sizes else 0
-
-
-def unless_overridden(slot: Implementation, own: Implementation) -> Implementation:
-    """What was written by hand in place of a slot, but where somebody is to be asked."""
-
-    def run(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        index = args[0] if args else None
-        inner = index if isinstance(index, (list, tuple)) else ()
-        asked = any(map(checks.has_torch_function, (receiver, *args, *inner)))
-        return (slot if asked else own)(receiver, args, kwargs)
-
-    return run
 
 
 SLOTS: Final[Mapping[str, tuple[Implementation, int]]] = {

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import check_storage, empty, new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
@@ -26,7 +25,6 @@ from mindtorch_v2.tensor.dtype import DType, sparse_coo, strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
 
 TYPE_META_NAMES: Final[dict[str, str]] = profile.active().argument_parser["type_meta_names"]
 """C++ types of elements as the compiler spells them, by dtype."""

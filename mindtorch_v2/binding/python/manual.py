@@ -31,6 +31,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 Runner = Callable[[Any, Parsed], Any]
 """Runs a parsed call; takes the receiver, or None for a function."""
 
+PASSED_ON: Final = object()
+"""A runner's answer where the generated method of its bare name takes the same arguments."""
+
 
 def value(parsed: Parsed, name: str) -> Any:
     """The converted value of a parameter; its default if it was not given."""
