@@ -31,8 +31,12 @@ from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import storage
 from mindtorch_v2.torch_function import without_torch_function
+from mindtorch_v2.warn import is_warned_of
 
 _DECLARED: Final = profile.active().python_methods
+
+_LOST_GRADIENTS_WARN: Final = is_warned_of("requires_grad_to_scalar")
+"""A release that warns of gradients lost in a conversion leaves them aside where it formats."""
 
 _TENSOR: Final[Any] = Tensor
 """Has the methods of this module too, which its class statement does not show."""
@@ -134,7 +138,8 @@ class _Methods:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__format__, (self,), self, format_spec)
         if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
-            return self.item().__format__(format_spec)
+            number = self.detach() if _LOST_GRADIENTS_WARN else self
+            return number.item().__format__(format_spec)
         return object.__format__(self, format_spec)
 
     def __array__(self: Any, dtype: Any = None) -> Any:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.cases.python_values import POOL, RECEIVERS
-from conformance.cases.values import with_classes
+from conformance.cases.values import SYMBOLIC, with_classes
 
 DTYPES: Final = (
     "float16",
@@ -101,8 +101,16 @@ TENSORS: Final = (
 )
 """Tensors that differ in what conversions, indexing and binding look at."""
 
-VALUES: Final = (*POOL, *OVERRIDING, *SUBCLASSED)
+VALUES: Final = (
+    *(value for value in POOL if value != "xp"),  # whose repr says where torch is installed
+    *OVERRIDING,
+    *SUBCLASSED,
+)
 """The other operand: everything that functions are given, and what overrides them."""
+
+NOT_SYMBOLIC: Final = tuple(value for value in VALUES if value not in SYMBOLIC)
+"""Those without arithmetic, hashes and conversions of symbolic numbers, which are a language of
+their own."""
 
 INDEXED: Final = (
     "xp.arange(3)",

@@ -27,6 +27,7 @@ def extract() -> dict[str, Any]:
         "overrides_in_sequences": overrides_in_sequences(),
         "overrides_get_tuple": overrides_get_tuple(),
         "reads_symbolic_steps": reads_symbolic_steps(),
+        "asks_other_devices_for_sizes": asks_other_devices_for_sizes(),
     }
 
 
@@ -58,3 +59,12 @@ def reads_symbolic_steps() -> bool:
     except RuntimeError:
         pass
     return True
+
+
+def asks_other_devices_for_sizes() -> bool:
+    """Whether slicing checks the dimension of a tensor that is neither on a CPU nor on CUDA."""
+    try:
+        bound(torch, torch.empty((), device="meta").__getitem__, slice(None))
+    except IndexError:
+        return True
+    return False

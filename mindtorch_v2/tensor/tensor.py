@@ -206,6 +206,9 @@ class Tensor(TensorBase):
     # --- storage ------------------------------------------------------------------------------
 
     def untyped_storage(self) -> UntypedStorage:
+        return self._untyped_storage()
+
+    def _untyped_storage(self) -> UntypedStorage:
         if self._storage is None:
             raise NotImplementedError(f"Cannot access storage of {_WITHOUT_STORAGE[self._layout]}")
         return self._storage
@@ -221,7 +224,7 @@ class Tensor(TensorBase):
 
     def _bytes(self) -> Bytes:
         """The bytes of the storage."""
-        return self.untyped_storage()._memory()
+        return self._untyped_storage()._memory()
 
     def element_size(self) -> int:
         return self._dtype.itemsize

@@ -30,7 +30,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
+from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import is_warned_of, warn_once
 
@@ -66,8 +66,7 @@ def _scalar(convert: Callable[[Tensor], Any], *, warns: bool = True) -> Implemen
 
 
 def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    dtype = receiver.dtype
-    if dtype.is_floating_point or dtype.is_complex or dtype._is_quantized:
+    if not is_integral(receiver.dtype):
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
         )

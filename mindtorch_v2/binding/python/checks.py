@@ -26,7 +26,10 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
 
-_SYMBOLIC_DEVICES: Final[bool] = profile.active().argument_parser["symbolic_devices"]
+_FACTS: Final = profile.active().argument_parser
+_SYMBOLIC_DEVICES: Final[bool] = _FACTS["symbolic_devices"]
+_OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
+"""Whether a parameter of any type takes an object that overrides functions."""
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
 _PYTHON_DTYPES: Final = (float, bool, int, complex)
@@ -70,6 +73,11 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
                 f"but got {type_name(item)}"
             )
     return True
+
+
+def overrides_anywhere(value: Any) -> bool:
+    """Whether ``value`` is asked whatever is wanted; a tensor is where a tensor is wanted."""
+    return _OVERRIDES_ANYWHERE and not isinstance(value, Tensor) and has_torch_function(value)
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -166,9 +174,23 @@ def stored(value: Sequence[Any]) -> Sequence[Any]:
     return tuple(tuple.__iter__(value))
 
 
-def is_int_list(value: Any) -> bool:
-    """A list or tuple; only its first element is looked at."""
-    return isinstance(value, (list, tuple)) and (len(value) == 0 or is_symbolic_int(value[0]))
+def is_int_list(value: Any, overloaded: Overloaded) -> bool:
+    """A list or tuple; only its first element is looked at, unless one overrides functions.
+
+    Those join ``overloaded``, where a release asks such elements.
+    """
+    if not isinstance(value, (list, tuple)):
+        return False
+    if _OVERRIDES_ANYWHERE and _append_overriding(value, overloaded):
+        return True
+    return len(value) == 0 or is_symbolic_int(value[0])
+
+
+def _append_overriding(value: Sequence[Any], overloaded: Overloaded) -> bool:
+    overriding = [*filter(has_torch_function, stored(value))]
+    for item in overriding:
+        append_overloaded(overloaded, item)
+    return bool(overriding)
 
 
 def is_float_list(value: Any) -> bool:

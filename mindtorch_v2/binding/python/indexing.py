@@ -21,7 +21,7 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import call_operator, type_text
+from mindtorch_v2.binding.python.manual import call_operator, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.binding.stop import is_stopping
@@ -29,8 +29,10 @@ from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor import conversions, views
 from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
-from mindtorch_v2.tensor.dtype import DTYPES, sparse_compressed, sparse_coo
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import Overloaded, handle_torch_function
@@ -42,6 +44,7 @@ _SKIPS_PAST_THE_END: Final[bool] = _FACTS["skips_slices_past_the_end"]
 _OVERRIDES_IN_SEQUENCES: Final[bool] = _FACTS["overrides_in_sequences"]
 _OVERRIDES_GET_TUPLE: Final[bool] = _FACTS["overrides_get_tuple"]
 _READS_SYMBOLIC_STEPS: Final[bool] = _FACTS["reads_symbolic_steps"]
+_SIZES_OF_OTHERS_CHECKED: Final[bool] = _FACTS["asks_other_devices_for_sizes"]
 _INT64: Final = enum_value(DTYPES["int64"])
 _SSIZE_MAX: Final = (1 << 63) - 1
 _LEAST_SYM_INT: Final = -(1 << 62)
@@ -214,7 +217,7 @@ def _apply(tensor: Tensor, indices: tuple[Any, ...]) -> tuple[Tensor, list[Tenso
             dim += rank - specified
         elif item is None:
             found, dim = _unsqueeze(found, dim), dim + 1
-        elif item._sizes or not _is_integral(item):
+        elif item._sizes or not is_integral(item._dtype):
             record(item)
             dim += 1
         elif item._dtype not in _MASKS:
@@ -258,11 +261,6 @@ def _from_sequence(tensor: Tensor, items: Any) -> Any:
         infer=False,
         default_device=tensor._device,
     )
-
-
-def _is_integral(tensor: Tensor) -> bool:
-    dtype = tensor._dtype
-    return not (dtype.is_floating_point or dtype.is_complex or dtype._is_quantized)
 
 
 def _number(tensor: Tensor) -> Any:
@@ -359,10 +357,11 @@ def _value_tensor(receiver: Tensor, given: Any) -> Tensor:
     elif isinstance(given, (float, complex)):
         number = float(given) if isinstance(given, float) else complex(given)
     else:
-        raise type_error(f"can't assign a {type_name(given)} to a {type_text(receiver)}")
-    quantized = receiver._dtype._is_quantized
-    dtype = DTYPES["float32"] if quantized else receiver._dtype
-    if receiver.is_cpu and not isinstance(number, (SymInt, SymFloat, SymBool)):
+        dtype, device = _assigned_options(receiver)
+        target = options_text(dtype, receiver._layout, device)
+        raise type_error(f"can't assign a {type_name(given)} to a {target}")
+    dtype, device = _assigned_options(receiver)
+    if device.type == "cpu" and not isinstance(number, (SymInt, SymFloat, SymBool)):
         made = scalar_tensor_static(number, dtype)
         return call_operator("aten::lift_fresh", self=made)  # type: ignore[no-any-return]
     return call_operator(  # type: ignore[no-any-return]
@@ -370,8 +369,15 @@ def _value_tensor(receiver: Tensor, given: Any) -> Tensor:
         s=number,
         dtype=enum_value(dtype),
         layout=enum_value(receiver._layout),
-        device=receiver._device,
+        device=device,
     )
+
+
+def _assigned_options(receiver: Tensor) -> tuple[DType, Device]:
+    """Of the tensor that a number becomes: of a quantized one, floats on the CPU."""
+    if receiver._dtype._is_quantized:
+        return DTYPES["float32"], Device("cpu")
+    return receiver._dtype, receiver._device
 
 
 def _copy_to(target: Tensor, value: Tensor) -> None:
@@ -451,6 +457,10 @@ def _slice(
     start, stop, step = bounds
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
+    if not tensor._sizes:
+        may_skip = False
+        if _SIZES_OF_OTHERS_CHECKED and tensor._device.type not in ("cpu", "cuda"):
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if may_skip and start == 0 and step == 1 and _takes_all(stop, tensor._sizes[dim]):
         return tensor
     if not is_stopping():

@@ -9,12 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
-
-_OVERRIDES_ANYWHERE: Final[bool] = profile.active().argument_parser["overrides_anywhere"]
-"""Whether a parameter of any type takes an object that overrides functions."""
 
 _NUMPY_NAMES: Final = {
     "dim": ("axis",),
@@ -48,8 +44,8 @@ DOUBLE: Final = ParameterType("float", checks.is_double)
 INT64: Final = ParameterType("int", checks.is_int)
 DEVICE_INDEX: Final = ParameterType("int", checks.is_device_index)
 SYM_INT: Final = ParameterType("int", checks.is_symbolic_int)
-INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
-SYM_INT_LIST: Final = ParameterType("tuple of ints", checks.is_int_list)
+INT_LIST: Final = ParameterType("tuple of ints", lambda value: checks.is_int_list(value, []))
+SYM_INT_LIST: Final = ParameterType("tuple of ints", INT_LIST.takes)
 FLOAT_LIST: Final = ParameterType("tuple of floats", checks.is_float_list)
 SCALAR_LIST: Final = ParameterType("tuple of Scalars", checks.is_scalar_list)
 DIMNAME: Final = ParameterType("name", checks.is_dimname)
@@ -140,7 +136,7 @@ class Parameter:
         """
         if self._suits(value, overloaded, position):
             return True
-        if _OVERRIDES_ANYWHERE and checks.has_torch_function(value):
+        if checks.overrides_anywhere(value):
             append_overloaded(overloaded, value)
             return True
         return False
@@ -153,7 +149,9 @@ class Parameter:
         if self.type is TENSOR_LIST:
             return checks.is_tensor_list(value, overloaded, position)
         if self.type in INT_LISTS:
-            return checks.is_int_list(value) or (self.length > 0 and checks.is_symbolic_int(value))
+            return checks.is_int_list(value, overloaded) or (
+                self.length > 0 and checks.is_symbolic_int(value)
+            )
         if self.type is DIMNAME_LIST:
             return checks.is_dimname_list(value) or (self.length == 1 and checks.is_dimname(value))
         return self.type.takes(value)

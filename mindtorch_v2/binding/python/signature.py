@@ -14,7 +14,7 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, parse_parameter
 from mindtorch_v2.binding.python.type_names import type_name
-from mindtorch_v2.torch_function import Overloaded
+from mindtorch_v2.torch_function import Overloaded, append_overloaded
 
 _NUMBERS_AS_TENSORS: Final = frozenset(
     name.removeprefix("aten::") for name in profile.active().conversions["numbers_as_tensors"]
@@ -85,10 +85,11 @@ class Signature:
 
         NoMatchError if the call is not for this signature.
         """
-        varargs = self.varargs and (not _VARARGS_BEGIN_WITH_INT or checks.is_int_list(args))
+        overloaded: Overloaded = []
+        inner: Overloaded = []
+        varargs = self.varargs and (not _VARARGS_BEGIN_WITH_INT or checks.is_int_list(args, inner))
         if len(args) > self.max_positional and not varargs:
             raise _TooManyError(self, len(args))
-        overloaded: Overloaded = []
         if checks.has_torch_function(receiver):
             overloaded.append(receiver)
         values: Values = []
@@ -109,7 +110,9 @@ class Signature:
                 raise _MissingError(self, len(values))
             elif parameter.takes(value, overloaded, len(values)):
                 values.append(value)
-            elif varargs and by_position and position == 0 and checks.is_int_list(args):
+            elif varargs and by_position and position == 0 and checks.is_int_list(args, inner):
+                for item in inner:
+                    append_overloaded(overloaded, item)
                 values.append(args)
                 position = len(args)
                 continue
