@@ -27,7 +27,7 @@ def extract() -> dict[str, Any]:
         "overrides_in_sequences": overrides_in_sequences(),
         "overrides_get_tuple": overrides_get_tuple(),
         "reads_symbolic_steps": reads_symbolic_steps(),
-        "asks_other_devices_for_sizes": asks_other_devices_for_sizes(),
+        "looks_up_sizes_of_scalars": looks_up_sizes_of_scalars(),
     }
 
 
@@ -61,8 +61,8 @@ def reads_symbolic_steps() -> bool:
     return True
 
 
-def asks_other_devices_for_sizes() -> bool:
-    """Whether slicing checks the dimension of a tensor that is neither on a CPU nor on CUDA."""
+def looks_up_sizes_of_scalars() -> bool:
+    """Whether slicing looks for the size of a dimension in a tensor that has none."""
     try:
         bound(torch, torch.empty((), device="meta").__getitem__, slice(None))
     except IndexError:

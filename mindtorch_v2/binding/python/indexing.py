@@ -31,6 +31,7 @@ from mindtorch_v2.tensor import conversions, views
 from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -44,7 +45,7 @@ _SKIPS_PAST_THE_END: Final[bool] = _FACTS["skips_slices_past_the_end"]
 _OVERRIDES_IN_SEQUENCES: Final[bool] = _FACTS["overrides_in_sequences"]
 _OVERRIDES_GET_TUPLE: Final[bool] = _FACTS["overrides_get_tuple"]
 _READS_SYMBOLIC_STEPS: Final[bool] = _FACTS["reads_symbolic_steps"]
-_SIZES_OF_OTHERS_CHECKED: Final[bool] = _FACTS["asks_other_devices_for_sizes"]
+_LOOKS_UP_SIZES_OF_SCALARS: Final[bool] = _FACTS["looks_up_sizes_of_scalars"]
 _INT64: Final = enum_value(DTYPES["int64"])
 _SSIZE_MAX: Final = (1 << 63) - 1
 _LEAST_SYM_INT: Final = -(1 << 62)
@@ -440,7 +441,7 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
                 "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
             )
-        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0
+        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0  # as in _size_at
         if not -size <= index < size:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
@@ -457,17 +458,25 @@ def _slice(
     start, stop, step = bounds
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
-    if not tensor._sizes:
-        may_skip = False
-        if _SIZES_OF_OTHERS_CHECKED and tensor._device.type not in ("cpu", "cuda"):
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    if may_skip and start == 0 and step == 1 and _takes_all(stop, tensor._sizes[dim]):
-        return tensor
+    if tensor._sizes or _LOOKS_UP_SIZES_OF_SCALARS:
+        size = _size_at(tensor, dim)
+        if may_skip and start == 0 and step == 1 and _takes_all(stop, size):
+            return tensor
     if not is_stopping():
         return views.slice_within(tensor, dim, slice(*map(unpack_long, bounds)))
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )
+
+
+def _size_at(tensor: Tensor, dim: int) -> int:
+    """The size of a dimension.  After a second ellipsis there may be no such dimension: then C++
+    reads on in its memory for a tensor on the CPU, and is checked for others."""
+    if dim < len(tensor._sizes):
+        return tensor._sizes[dim]
+    if tensor._device.type not in ("cpu", "cuda"):
+        wrap_dim(dim, len(tensor._sizes), scalar=False)
+    return 0
 
 
 def _takes_all(stop: Any, size: int) -> bool:
