@@ -28,7 +28,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor import conversions, views
-from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
+from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
 from mindtorch_v2.tensor.geometry import wrap_dim
@@ -252,7 +252,7 @@ def _converted(tensor: Tensor, item: Any) -> Any:
 
 def _from_sequence(tensor: Tensor, items: Any) -> Any:
     """``indexing_tensor_from_data``: a mask where the numbers are one, else integers."""
-    inferred = infer_dtype(items)
+    inferred = infer_scalar_type(items)
     return new_from_data(
         items,
         enum_value(inferred) if inferred in _MASKS else _INT64,
