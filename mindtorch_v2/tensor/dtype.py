@@ -129,7 +129,7 @@ def _refused(cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 for _kind in (dtype, layout, memory_format, qscheme):  # there are no more than these
-    _kind.__new__ = _refused  # type: ignore[method-assign,assignment]
+    _kind.__new__ = _refused  # type: ignore[method-assign]
 
 float32: Final = DTYPES["float32"]
 int64: Final = DTYPES["int64"]
