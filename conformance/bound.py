@@ -137,7 +137,8 @@ def _stopping(is_last: Callable[[Any], bool]) -> Iterator[None]:
         raise _StoppedError(op.name(), (args, kwargs))
 
     def run(op: Any, /, *args: Any, **kwargs: Any) -> Any:
-        with _C._DisablePythonDispatcher():
+        # As C++ calls it: nothing in Python is asked, subclasses of tensors neither.
+        with _C._DisablePythonDispatcher(), _C.DisableTorchFunctionSubclass():
             return op(*args, **kwargs)
 
     original = OpOverload._get_dispatch

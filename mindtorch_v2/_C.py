@@ -26,6 +26,7 @@ from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_k
 from mindtorch_v2.tensor.options import compute_dispatch_key as _compute_dispatch_key
 from mindtorch_v2.tensor.symbolic import nested_int as _nested_int
 from mindtorch_v2.tensor.tensor import Tensor as _Tensor
+from mindtorch_v2.torch_function import disabled as _disabled_torch_function_impl  # noqa: F401
 
 _facts: Final = profile.active()
 _functions: Final = _facts.bindings["functions"]

@@ -92,9 +92,6 @@ class OpOverload:
     def __hash__(self) -> int:
         return hash(self._operator)
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
     def __deepcopy__(self, memo: object) -> OpOverload:
         return self
 
@@ -143,9 +140,6 @@ class OpOverloadPacket:
 
     def __hash__(self) -> int:
         return hash(self._packet)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
     def __deepcopy__(self, memo: object) -> OpOverloadPacket:
         return self

@@ -24,15 +24,19 @@ from mindtorch_v2.named_tensor import (
     update_names,
 )
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
-from mindtorch_v2.tensor import printing
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
+from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import storage
 from mindtorch_v2.torch_function import without_torch_function
+from mindtorch_v2.warn import is_warned_of
 
 _DECLARED: Final = profile.active().python_methods
+
+_LOST_GRADIENTS_WARN: Final = is_warned_of("requires_grad_to_scalar")
+"""A release that warns of gradients lost in a conversion leaves them aside where it formats."""
 
 _TENSOR: Final[Any] = Tensor
 """Has the methods of this module too, which its class statement does not show."""
@@ -124,18 +128,19 @@ class _Methods:
             f"but you passed in a {type(element)}."
         )
 
+    def __repr__(self: Any, *, tensor_contents: Any = None) -> Any:
+        if has_torch_function((self,)):
+            options = {"tensor_contents": tensor_contents}
+            return handle_torch_function(_TENSOR.__repr__, (self,), self, **options)
+        return tensor_str(self)
+
     def __format__(self: Any, format_spec: Any) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__format__, (self,), self, format_spec)
         if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
-            return self.item().__format__(format_spec)
+            number = self.detach() if _LOST_GRADIENTS_WARN else self
+            return number.item().__format__(format_spec)
         return object.__format__(self, format_spec)
-
-    def __repr__(self: Any, *, tensor_contents: Any = None) -> Any:
-        if has_torch_function((self,)):
-            contents = {"tensor_contents": tensor_contents}
-            return handle_torch_function(_TENSOR.__repr__, (self,), self, **contents)
-        return printing.tensor_str(self)
 
     def __array__(self: Any, dtype: Any = None) -> Any:
         if has_torch_function((self,)):
@@ -338,8 +343,7 @@ def _converted(answer: Any, cls: Any) -> Any:
     if cls is Tensor:
         return answer
     if isinstance(answer, Tensor) and not isinstance(answer, cls):
-        tensor: Any = answer
-        return tensor.as_subclass(cls)
+        return _TENSOR.as_subclass(answer, cls)
     if isinstance(answer, (tuple, list)):
         return type(answer)(_converted(item, cls) for item in answer)
     return answer
@@ -348,6 +352,7 @@ def _converted(answer: Any, cls: Any) -> Any:
 def bind() -> None:
     """Give ``Tensor`` its methods that are written in Python."""
     base: Any = TensorBase
+    bound = vars(TensorBase)  # as they are, not as looking them up on the class makes them
     methods: dict[str, Any]
     methods = {n: m for n, m in vars(_Methods).items() if isinstance(m, FunctionType)}
     if "/" in _DECLARED["__contains__"]:
@@ -363,9 +368,9 @@ def bind() -> None:
         "__itruediv__": base.__idiv__,
         "__pow__": _operator(base.pow),
         "__ipow__": _operator(base.pow_),
-        "__pos__": base.positive,
-        "__neg__": base.neg,
-        "__abs__": base.abs,
+        "__pos__": bound["positive"],
+        "__neg__": bound["neg"],
+        "__abs__": bound["abs"],
         "__array_priority__": 1000,
         "storage": storage,
         "__torch_function__": classmethod(_torch_function),

@@ -86,12 +86,12 @@ def handle_torch_function(
     shown_name: str,
     overloaded: Overloaded,
     args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    kwargs: dict[str, Any] | None = None,
 ) -> Any:
     """What the first ``__torch_function__`` answers that does not decline.
 
-    ``function`` is what the user called, ``shown_name`` its full name in messages; TypeError if
-    every one declines.
+    ``function`` is what the user called, ``shown_name`` its full name in messages; without
+    ``kwargs`` none are handed on.  TypeError if every one declines.
     """
     types = tuple(map(_type_of, overloaded))
     for argument in overloaded:
@@ -103,7 +103,9 @@ def handle_torch_function(
                 "error in future, please define it as a classmethod.",
             )
         answer = (
-            override(function, types, args, kwargs) if kwargs else override(function, types, args)
+            override(function, types, args)
+            if kwargs is None
+            else override(function, types, args, kwargs)
         )
         if answer is not NotImplemented:
             return answer

@@ -16,6 +16,7 @@ from conformance.cases import (
     schema_facts,
     schema_parse,
     tensor_keys,
+    tensor_operators,
     tensor_values,
     tls,
 )
@@ -33,6 +34,7 @@ AREAS: tuple[Area, ...] = (
     operator_binding.AREA,
     packet_binding.AREA,
     python_binding.AREA,
+    tensor_operators.AREA,
     lookup_alias.AREA,
     registration.AREA,
     dispatch_table.AREA,

@@ -5,9 +5,13 @@ The calls stop where a kernel would begin, so what tensors hold matters to conve
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from conformance.cases.python_values import POOL, RECEIVERS
+from conformance.cases.values import SYMBOLIC, with_classes
 
 DTYPES: Final = (
     "float16",
@@ -24,10 +28,47 @@ DTYPES: Final = (
     "complex128",
 )
 
-SUBCLASS: Final = "Sub"
-"""A class of tensors that a case defines where it names it."""
 
-SUBCLASSED: Final = f"xp.ones(2).as_subclass({SUBCLASS})"
+def _subclass(name: str, answer: str) -> str:
+    """A class of tensors with a ``__torch_function__`` of its own.
+
+    It answers nothing that holds the tensor: describing one asks it again.
+    """
+    return (
+        f"class {name}(xp.Tensor):\n    @classmethod\n"
+        f"    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+        f"        return {answer}"
+    )
+
+
+SUBCLASSES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Sub": "class Sub(xp.Tensor):\n    pass",
+        "Reporting": _subclass("Reporting", "func.__name__, len(args), kwargs and sorted(kwargs)"),
+        "Leaving": _subclass("Leaving", "NotImplemented"),
+        "Passing": _subclass(
+            "Passing", "super().__torch_function__(func, types, args, kwargs or {})"
+        ),
+        "Plain": "class Plain(xp.Tensor):\n"
+        "    __torch_function__ = xp._C._disabled_torch_function_impl",
+    }
+)
+"""Classes of tensors by name, as statements; a case defines those that it names."""
+
+_SUBCLASS_NAMES: Final = re.compile(rf"\bas_subclass\(({'|'.join(SUBCLASSES)})\)")
+
+SUBCLASSED: Final = (
+    *(f"xp.ones(2).as_subclass({name})" for name in SUBCLASSES),
+    "xp.tensor(1).as_subclass(Sub)",
+    "xp.tensor(1).as_subclass(Reporting)",
+)
+
+
+def with_subclasses(call: str, values: Sequence[str]) -> str:
+    """``call`` after the classes whose instances are among the values, tensors or not."""
+    found = dict.fromkeys(name for value in values for name in _SUBCLASS_NAMES.findall(value))
+    return "\n".join([*(SUBCLASSES[name] for name in found), with_classes(call, values)])
+
 
 OVERRIDING: Final = (
     "Overriding()",
@@ -56,12 +97,20 @@ TENSORS: Final = (
     "xp.tensor(False)",
     "xp.ones(2, 2).to_sparse()",
     "xp.zeros(2, 3).t()",
-    SUBCLASSED,
+    *SUBCLASSED,
 )
 """Tensors that differ in what conversions, indexing and binding look at."""
 
-VALUES: Final = (*POOL, *OVERRIDING, SUBCLASSED)
+VALUES: Final = (
+    *(value for value in POOL if value != "xp"),  # whose repr says where torch is installed
+    *OVERRIDING,
+    *SUBCLASSED,
+)
 """The other operand: everything that functions are given, and what overrides them."""
+
+NOT_SYMBOLIC: Final = tuple(value for value in VALUES if value not in SYMBOLIC)
+"""Those without arithmetic, hashes and conversions of symbolic numbers, which are a language of
+their own."""
 
 INDEXED: Final = (
     "xp.arange(3)",

@@ -39,7 +39,6 @@ def extract() -> dict[str, Any]:
         "accelerator": accelerator(),
         "no_accelerator": str(refusal(lambda: torch.zeros(1, device=0))),
         "copy_advice": copy_advice(),
-        "skips_slices_past_the_end": skips_slices_past_the_end(),
         "unsigned_numbers": unsigned_numbers(),
         "functional_refusals": functional_refusals(),
         "unasked": unasked(),
@@ -66,12 +65,6 @@ def overrides_anywhere() -> bool:
         return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
     except TypeError:
         return False
-
-
-def skips_slices_past_the_end() -> bool:
-    """Whether a slice that ends past its dimension takes all of it without an operator."""
-    _, operator, *_ = bound(torch, STRIDED.__getitem__, (slice(0, len(STRIDED) + 1),))
-    return bool(operator == "aten::alias")
 
 
 def unsigned_numbers() -> dict[str, str | None]:

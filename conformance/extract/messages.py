@@ -136,6 +136,23 @@ def no_list(method: Callable[[object], object]) -> object:
     return method(numpy.array(0))
 
 
+class Overriding:
+    """An object that overrides torch's functions."""
+
+    @classmethod
+    def __torch_function__(cls, *_: object) -> str:
+        return "overridden"
+
+
+def nobody_asked() -> object:
+    """Override indexing by an object too deep in the index to be asked."""
+    try:
+        assert torch.ones(1)[[Overriding()]] == "overridden"
+    except RuntimeError:
+        raise AttributeError("this release looks for no such object in lists") from None
+    return torch.ones(1)[[0, [Overriding()]]]
+
+
 def stale_table() -> None:
     """Have torch check a table that it has not brought up to date."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -224,6 +241,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "MathOpFallback": lambda: return_another(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
+    "dispatch_on_subclass": lambda: nobody_asked(),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
     "iterator": lambda: repr(C.DispatchKeySet.from_raw_repr(1 << 63)),
     "runtimeDispatchKeySetHas": lambda: C._dispatch_is_included_in_alias("CPU", "Undefined"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from conformance.bound import bound
 from conformance.extract import ExtractionError
 from conformance.extract.tensors import dtypes
 
@@ -21,6 +22,7 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "tolist": lambda dtype: made(dtype).tolist(),
     "tensor": lambda dtype: torch.tensor([1], dtype=dtype),
     "fill_": lambda dtype: torch.empty(2, dtype=dtype).fill_(1),
+    "fill_out": lambda dtype: set_item(dtype, 1),
     "fill_one": lambda dtype: torch.empty(1, dtype=dtype).fill_(1),
     "clone": lambda dtype: made(dtype).clone(),
     "convert_from": lambda dtype: made(dtype).to(torch.float64 if is_f32(dtype) else torch.float32),
@@ -99,6 +101,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "gather takes int32": lambda: (
         not refused(lambda: torch.ones(1).gather(0, torch.zeros(1, dtype=torch.int32)))
     ),
+    "a scalar too large for a half becomes infinite": lambda: bool(set_item(torch.float16, 70000)),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }
 
@@ -142,6 +145,11 @@ def set_default(dtype: torch.dtype) -> None:
         torch.set_default_dtype(dtype)
     finally:
         torch.set_default_dtype(before)
+
+
+def set_item(dtype: torch.dtype, number: object) -> Any:
+    """Assign to a part of a tensor, up to the first operator that is called."""
+    return bound(torch, torch.empty(2, dtype=dtype).__setitem__, 0, number)
 
 
 def cpp_name(dtype: torch.dtype) -> str:

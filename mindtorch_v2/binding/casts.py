@@ -159,7 +159,7 @@ def iterate(value: Any) -> Iterable[Any]:
 
     A tensor's rows are views; Python's own iteration of it would look for a kernel that makes them.
     """
-    if isinstance(value, Tensor) and value.dim():
+    if isinstance(value, Tensor) and value._sizes:
         return views.iterate(value)
     return _iterated(iter, value)
 

@@ -230,6 +230,11 @@ class Profile:
         return self._section("argument_parser.json")
 
     @cached_property
+    def indexing(self) -> dict[str, Any]:
+        """What of indexing tensors differs between releases."""
+        return self._section("indexing.json")
+
+    @cached_property
     def messages(self) -> dict[str, Any]:
         """What of torch's messages differs from build to build: C++ files, lines and libraries."""
         return self._section("messages.json")

@@ -18,7 +18,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
-from mindtorch_v2.tensor.support import promote_types, worded
+from mindtorch_v2.tensor.support import promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -165,7 +165,15 @@ def _warn_of_arrays() -> None:
 
 
 def infer_dtype(data: Any) -> DType:
-    """``infer_scalar_type``: the dtype to which every number of nested sequences promotes."""
+    """The dtype to which every number of nested sequences promotes; RuntimeError for none."""
+    found = infer_scalar_type(data)
+    if found is None:
+        raise RuntimeError("unsupported scalarType")
+    return found
+
+
+def infer_scalar_type(data: Any) -> DType | None:
+    """The same, or None for ``ScalarType::Undefined``, which whoever asks may not mind."""
     if isinstance(data, SymInt):
         return int64
     if isinstance(data, SymFloat):
@@ -189,14 +197,18 @@ def infer_dtype(data: Any) -> DType:
     raise RuntimeError(f"Could not infer dtype of {type_name(data)}")
 
 
-def _infer_of_items(data: Any) -> DType:
-    found: DType | None = None
-    for place in range(len(data)):
+def _infer_of_items(data: Any) -> DType | None:
+    length = len(data)
+    found: DType | None = None if length else get_default_dtype()
+    for place in range(length):
         item = data[place]
         if item is data:
             raise TypeError("new(): self-referential lists are incompatible")
-        kind = infer_dtype(item)
-        found = kind if found is None else promote_types(found, kind)
+        kind = infer_scalar_type(item)
+        if place == 0:
+            found = kind
+        elif found is not None:
+            found = None if kind is None else promoted(found, kind)
         if found is DTYPES["complex128"]:
             break
-    return found or get_default_dtype()
+    return found

@@ -123,6 +123,14 @@ MEMORY_FORMATS: Final[dict[str, memory_format]] = _by_attribute(
 )
 QSCHEMES: Final[dict[str, qscheme]] = _by_attribute(qscheme, _FACTS["qschemes"])
 
+
+def _refused(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    raise TypeError(f"cannot create 'torch.{cls.__name__}' instances")
+
+
+for _kind in (dtype, layout, memory_format, qscheme):  # there are no more than these
+    _kind.__new__ = _refused  # type: ignore[method-assign]
+
 float32: Final = DTYPES["float32"]
 int64: Final = DTYPES["int64"]
 strided: Final = LAYOUTS["strided"]

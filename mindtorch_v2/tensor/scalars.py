@@ -17,7 +17,7 @@ from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
 
-_HEAP_TYPE: Final = 1 << 9
+HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``."""
 _MADE_IN_C: Final = tuple(f"{DType.__module__}{part}" for part in ("", "._C", ".storage"))
 """Modules whose classes stand for types that torch makes in C ..."""
@@ -58,7 +58,7 @@ def type_name(value: object) -> str:
         return name
     if cls.__module__ in _MADE_IN_C:
         return name if name in _MADE_IN_PYTHON else f"{cls.__module__}.{name}"
-    if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
+    if cls.__flags__ & HEAP_TYPE or cls.__module__ == "builtins":
         return name
     return f"{cls.__module__}.{cls.__qualname__}"
 

@@ -6,15 +6,20 @@ Mirrors ``torch/csrc/Size.cpp``, without symbolic sizes.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterable
 from typing import Any, Final, SupportsIndex, overload
 
 import numpy as np
 
+from mindtorch_v2.call_site import is_in_place
 from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.scalars import HEAP_TYPE, type_name
 from mindtorch_v2.tensor.support import HABITS, worded
 
 _INT64: Final = 1 << 63
+_SEQUENCES: Final = (list, tuple, str, bytes, bytearray)
+"""Builtin types that repeat and concatenate themselves."""
 
 
 class Size(tuple[int, ...], metaclass=MadeInC):
@@ -56,7 +61,10 @@ class Size(tuple[int, ...], metaclass=MadeInC):
         found = super().__getitem__(at)
         return Size(found) if isinstance(found, tuple) else found
 
-    def __add__(self, other: Any) -> Size:
+    def __add__(self, other: Any) -> Any:
+        answer = _reflected("__radd__", other, self)
+        if answer is not NotImplemented:
+            return answer
         if not isinstance(other, tuple):
             raise worded("add a list to a Size", list=type(other).__name__)
         return Size(super().__add__(other))
@@ -68,15 +76,37 @@ class Size(tuple[int, ...], metaclass=MadeInC):
                 return NotImplemented
             return Size(other + tuple(self))
 
-    def __mul__(self, times: Any) -> Size:
-        if not hasattr(type(times), "__index__"):
-            raise TypeError(f"can't multiply sequence by non-int of type '{type(times).__name__}'")
-        return Size(super().__mul__(times))
+    def __mul__(self, times: Any) -> Any:
+        answer = NotImplemented
+        if not isinstance(times, np.generic):  # which leave this to sequences
+            answer = _reflected("__rmul__", times, self)
+        return self._repeated(times) if answer is NotImplemented else answer
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: Any) -> Any:
+        """``times * self``; ``times *= self`` is for ``times`` alone if it may have items."""
+        if isinstance(times, _SEQUENCES) or (
+            type(times).__flags__ & HEAP_TYPE and is_in_place(sys._getframe(1))
+        ):
+            return NotImplemented
+        return self._repeated(times)
+
+    def _repeated(self, times: Any) -> Size:
+        """``sq_repeat``."""
+        if not hasattr(type(times), "__index__"):
+            raise TypeError(f"can't multiply sequence by non-int of type '{type_name(times)}'")
+        return Size(super().__mul__(times))
 
     def __reduce__(self) -> tuple[type[Size], tuple[tuple[int, ...]]]:
         return Size, (tuple(self),)
+
+
+def _reflected(name: str, operand: Any, size: Size) -> Any:
+    """What the right operand answers, which is asked first: a tuple of C has no operators of
+    numbers, and repeats and concatenates only when nobody else knows better."""
+    method = getattr(type(operand), name, None)
+    if method is None or isinstance(operand, _SEQUENCES):
+        return NotImplemented
+    return method(operand, size)
 
 
 def _checked(position: int, size: Any) -> int:

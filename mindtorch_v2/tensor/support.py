@@ -93,3 +93,15 @@ def promote_types(one: DType, two: DType) -> DType:
         message: str = _FACTS["promotion_refusals"][-place - 1]
         raise RuntimeError(message.format(CPP_NAMES[one], CPP_NAMES[two]))
     return _BY_PLACE[place]
+
+
+def promoted(one: DType, two: DType) -> DType | None:
+    """As :func:`promote_types`, but None for ``ScalarType::Undefined``, which only Python
+    refuses."""
+    place = _PROMOTIONS[_PLACES[one]][_PLACES[two]]
+    if place < 0 and _FACTS["promotion_refusals"][-place - 1] == _UNDEFINED:
+        return None
+    return promote_types(one, two)
+
+
+_UNDEFINED: Final = "Promotion from {0} and {1} is unsupported."

@@ -215,6 +215,9 @@ class Tensor(TensorBase):
     # --- storage ------------------------------------------------------------------------------
 
     def untyped_storage(self) -> UntypedStorage:
+        return self._untyped_storage()
+
+    def _untyped_storage(self) -> UntypedStorage:
         if self._storage is None:
             raise NotImplementedError(f"Cannot access storage of {_WITHOUT_STORAGE[self._layout]}")
         return self._storage
@@ -230,7 +233,7 @@ class Tensor(TensorBase):
 
     def _bytes(self) -> Bytes:
         """The bytes of the storage."""
-        return self.untyped_storage()._memory()
+        return self._untyped_storage()._memory()
 
     def element_size(self) -> int:
         return self._dtype.itemsize
@@ -378,15 +381,6 @@ class Tensor(TensorBase):
     def __bool__(self) -> bool:
         return conversions.truth(self)
 
-    def __int__(self) -> int:
-        return conversions.integer(self)
-
-    def __float__(self) -> float:
-        return conversions.floating(self)
-
-    def __complex__(self) -> complex:
-        return conversions.complex_number(self)
-
     def __index__(self) -> int:
         return conversions.index(self)
 
@@ -395,9 +389,6 @@ class Tensor(TensorBase):
 
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
         return views.unbind(self, dim)
-
-    def __getitem__(self, index: Any) -> Tensor:
-        return views.get_item(self, index)
 
     # --- views: as much an inference tensor as their base --------------------------------------
 

@@ -8,10 +8,9 @@ offset; ``Tensor._as_view`` makes the view.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
-from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
@@ -164,60 +163,17 @@ def _dense(sizes: Sequence[int]) -> tuple[int, ...]:
     return contiguous_strides(sizes)
 
 
-# --- indexing with integers, slices, None and ... -----------------------------------------------
+# --- elements and slices ------------------------------------------------------------------------
 
 
-def get_item(tensor: Tensor, index: Any) -> Tensor:
-    """``tensor[index]`` without index tensors."""
-    if index is Ellipsis:
-        return tensor._alias()
-    if index is None:
-        return unsqueeze(tensor, 0)
-    if _is_integer(index):
-        return _selected(tensor, 0, index, 0)
+def get_item(tensor: Tensor, index: int | slice) -> Tensor:
+    """``tensor[index]``; IndexError for what is outside, ValueError for no step forward."""
     if isinstance(index, slice):
-        found = _sliced(tensor, 0, index)
-        return tensor._alias() if found is tensor else found
-    return _get_items(tensor, index if isinstance(index, tuple) else (index,))
+        return _sliced(tensor, 0, index)
+    return _selected(tensor, 0, index, 0)
 
 
-def _get_items(tensor: Tensor, indices: tuple[Any, ...]) -> Tensor:
-    rank = len(tensor._sizes)
-    used = sum(item is not None and item is not Ellipsis for item in indices)
-    if used > rank:
-        raise IndexError(f"too many indices for tensor of dimension {rank}")
-    result, dim = tensor, 0
-    for place, item in enumerate(indices):
-        if item is Ellipsis:
-            dim += rank - used
-        elif item is None:
-            result, dim = unsqueeze(result, dim), dim + 1
-        elif isinstance(item, slice):
-            result, dim = _sliced(result, dim, item), dim + 1
-        elif _is_integer(item):
-            result = _selected(result, dim, item, place)
-        else:
-            raise _no_index(item)
-    return tensor._alias() if result is tensor else result
-
-
-def _is_integer(item: Any) -> bool:
-    return not isinstance(item, bool) and hasattr(type(item), "__index__")
-
-
-def _no_index(item: Any) -> Exception:
-    if isinstance(item, (str, bytes)):
-        return TypeError(f"new(): invalid data type '{type_name(item)}'")
-    if isinstance(item, bool) or hasattr(type(item), "__getitem__"):
-        return NotImplementedError("mindtorch_v2 has no kernel for aten::index.Tensor yet")
-    return IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-        f"are valid indices (got {type_name(item)})"
-    )
-
-
-def _selected(tensor: Tensor, dim: int, item: Any, shown_dim: int) -> Tensor:
-    index = item.__index__()
+def _selected(tensor: Tensor, dim: int, index: int, shown_dim: int) -> Tensor:
     if index == 0 and not tensor._sizes:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
@@ -236,12 +192,14 @@ def _sliced(tensor: Tensor, dim: int, item: slice) -> Tensor:
         raise ValueError("slice step cannot be zero")
     if item.step is not None and item.step < 0:
         raise ValueError("step must be greater than zero")
+    return slice_within(tensor, dim, item)
+
+
+def slice_within(tensor: Tensor, dim: int, bounds: slice) -> Tensor:
+    """The part of a dimension within bounds, which may be negative or lie outside."""
     if not tensor._sizes:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    start, stop, step = item.indices(tensor._sizes[dim])
-    if (start, stop, step) == (0, tensor._sizes[dim], 1):
-        return tensor
-    return slice_(tensor, dim, start, stop, step)
+    return slice_(tensor, dim, *bounds.indices(tensor._sizes[dim]))
 
 
 def unbind(tensor: Tensor, dim: int = 0) -> tuple[Tensor, ...]:

@@ -17,6 +17,7 @@ from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, t
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import (
+    PASSED_ON,
     Runner,
     call_operator,
     converted,
@@ -30,7 +31,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
+from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import is_warned_of, warn_once
 
@@ -66,8 +67,7 @@ def _scalar(convert: Callable[[Tensor], Any], *, warns: bool = True) -> Implemen
 
 
 def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    dtype = receiver.dtype
-    if dtype.is_floating_point or dtype.is_complex or dtype._is_quantized:
+    if not is_integral(receiver.dtype):
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
         )
@@ -79,8 +79,7 @@ def _eq(receiver: Tensor, parsed: Parsed) -> Any:
     other = value(parsed, "other")
     if isinstance(other, np.ndarray):
         return call_operator("aten::eq.Tensor", self=receiver, other=tensor_from_numpy(other))
-    equal: Callable[..., Any] = Tensor.eq  # type: ignore[attr-defined]
-    return equal(receiver, other)
+    return PASSED_ON
 
 
 # --- functions of Python, applied to elements -------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
-from mindtorch_v2.binding.python.call_site import is_called_by_cpp
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
     Implementation,
@@ -26,6 +25,7 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
@@ -34,6 +34,7 @@ from mindtorch_v2.warn import warn_once
 _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
+_PACKAGE: Final = __name__.rpartition(".")[0]
 
 
 class _Binding:
@@ -41,6 +42,7 @@ class _Binding:
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
     that this package has by hand.  ``is_asked`` says whether arguments may override the call.
+    ``passed_on`` takes the calls that the runner leaves to it.
     """
 
     def __init__(
@@ -51,12 +53,16 @@ class _Binding:
         owner: str,
         *,
         is_asked: bool = True,
+        takes_keywords: bool = True,
+        passed_on: Implementation | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
         self._written = written
         self._owner = owner
         self._is_asked = is_asked
+        self._takes_keywords = takes_keywords
+        self._passed_on = passed_on
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -78,7 +84,10 @@ class _Binding:
             return self._overridden(parsed, receiver, args, kwargs)
         if self._written is not None and not is_stopping():
             return self._written(receiver, args, kwargs)
-        return self._run(receiver, parsed)
+        answer = self._run(receiver, parsed)
+        if answer is manual.PASSED_ON and self._passed_on is not None:
+            return self._passed_on(receiver, args, kwargs)
+        return answer
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -88,7 +97,9 @@ class _Binding:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
         shown = f"{self._owner.replace('torch._C._', 'torch.')}.{name}"
-        return handle_torch_function(function, shown, parsed.overloaded, args, kwargs)
+        handed_over = self._takes_keywords and (kwargs or hands_over_keywords(_PACKAGE))
+        keywords = kwargs if handed_over else None
+        return handle_torch_function(function, shown, parsed.overloaded, args, keywords)
 
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
@@ -105,7 +116,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
             return manual.run_directly(receiver, parsed)
         return call_of(overload, parsed, receiver).run()
 
-    return _Binding((each["signature"] for each in overloads), run, written, owner)
+    signatures = (each["signature"] for each in overloads)
+    return _Binding(signatures, run, written, owner, takes_keywords=not facts["noargs"])
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
@@ -147,25 +159,41 @@ def _function_by_hand(
 
 
 def _parsing(
-    function: str, signatures: Iterable[str], own: Implementation | None, owner: str
+    function: str,
+    signatures: Iterable[str],
+    own: Implementation | None,
+    owner: str,
+    passed_on: Implementation | None = None,
 ) -> Implementation:
     """A binding written by hand, with a parser."""
     run = by_hand.RUNNERS.get(function, _nothing_by_hand(function))
     is_asked = function not in exceptions.UNASKED
-    call: Implementation = _Binding(signatures, run, own, owner, is_asked=is_asked)
+    call: Implementation = _Binding(
+        signatures, run, own, owner, is_asked=is_asked, passed_on=passed_on
+    )
     return _asking(function, call) if function in exceptions.ASKED_FIRST else call
 
 
 def _asking(function: str, call: Implementation) -> Implementation:
-    """A method that looks first whether its receiver overrides it."""
-    name = exceptions.ASKED_AS.get(function, function)
+    """A method that looks first whether its receiver overrides it.
+
+    Of several names that a C function is bound to, it shows its own, or else the first.
+    """
+    names = sorted(
+        name
+        for name, binding in _SIGNATURES["manual"]["Tensor"].items()
+        if binding["function"] == function
+    )
+    name = function if function in names else names[0]
 
     def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not checks.has_torch_function(receiver) or is_called_by_cpp():
             return call(receiver, args, kwargs)
         method = getattr(Tensor, name)
+        handed_over = kwargs or (function == "new" and hands_over_keywords(_PACKAGE))
+        keywords = kwargs if handed_over else None
         args = (receiver, *args)
-        return handle_torch_function(method, f"{_METHODS}.{name}", [receiver], args, kwargs)
+        return handle_torch_function(method, f"{_METHODS}.{name}", [receiver], args, keywords)
 
     return run
 
@@ -197,8 +225,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
         if own_method is not None:
             made[name] = own_method
     for name, (slot, count) in by_hand.SLOTS.items():
-        chosen = _chosen(slot, _as_written_method(written.get(name))) or slot
-        made[name] = slot_wrapper(name, chosen, count)
+        made[name] = slot_wrapper(name, slot, count)
     return made
 
 
@@ -208,7 +235,9 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     generated = _SIGNATURES["modules"]["Tensor"]
     call: Implementation
     if binding["signatures"]:
-        call = _parsing(function, binding["signatures"], own, _METHODS)
+        bare = generated.get(function.strip("_"))
+        passed_on = None if bare is None else _generated(bare, None, _METHODS)
+        call = _parsing(function, binding["signatures"], own, _METHODS, passed_on)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:

@@ -56,13 +56,3 @@ SILENT: Final[Mapping[str, str]] = dict.fromkeys(
     "of the tensor's own object: to ask it would be to change what is asked about",
 )
 """Methods without parsers that do not look whether their receiver overrides them."""
-
-ASKED_AS: Final[Mapping[str, str]] = {
-    "bool_scalar": "__bool__",
-    "integral_scalar": "__int__",
-    "index_scalar": "__index__",
-    "float_scalar": "__float__",
-    "complex_scalar": "__complex__",
-    "invert": "__invert__",
-}
-"""What a receiver that overrides is told was called, where the C function has a name of its own."""

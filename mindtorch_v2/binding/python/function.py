@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any, Final
 
-from mindtorch_v2.binding.python.call_site import is_method_call
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.call_site import is_method_call
 from mindtorch_v2.tensor.tensor import Tensor
 
 Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -6,8 +6,10 @@ Mirrors ``torch/csrc/autograd/python_variable_indexing.cpp`` and
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from operator import index as to_index
 from typing import Any, Final
 
@@ -19,19 +21,31 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import call_operator, type_text
+from mindtorch_v2.binding.python.manual import call_operator, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
-from mindtorch_v2.tensor import conversions, copying
-from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
-from mindtorch_v2.tensor.dtype import DTYPES, sparse_compressed, sparse_coo
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import is_assignment
+from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.tensor import conversions, views
+from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
+from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.torch_function import Overloaded, handle_torch_function
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
-_SKIPS_PAST_THE_END: Final[bool] = profile.active().argument_parser["skips_slices_past_the_end"]
+_FACTS: Final = profile.active().indexing
+_SKIPS_PAST_THE_END: Final[bool] = _FACTS["skips_slices_past_the_end"]
+_OVERRIDES_IN_SEQUENCES: Final[bool] = _FACTS["overrides_in_sequences"]
+_OVERRIDES_GET_TUPLE: Final[bool] = _FACTS["overrides_get_tuple"]
+_READS_SYMBOLIC_STEPS: Final[bool] = _FACTS["reads_symbolic_steps"]
+_LOOKS_UP_SIZES_OF_SCALARS: Final[bool] = _FACTS["looks_up_sizes_of_scalars"]
 _INT64: Final = enum_value(DTYPES["int64"])
 _SSIZE_MAX: Final = (1 << 63) - 1
 _LEAST_SYM_INT: Final = -(1 << 62)
@@ -46,7 +60,7 @@ _SHORT: Final = 32
 def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     (index,) = args
     if checks.has_torch_function(receiver):
-        return _overridden("__getitem__", [receiver], (receiver, index))
+        return _overridden("__getitem__", receiver, index)
     if index is None:
         return _unsqueeze(receiver, 0)
     if index is Ellipsis:
@@ -59,23 +73,12 @@ def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         inner = _unsqueeze(receiver, 0)
         return _index(inner, [_mask(inner, index)])
     indices = _as_tuple(index)
-    overriding = _first_overriding(indices)
-    if overriding is not None:
-        return _overridden("__getitem__", [overriding], (receiver, indices))
+    if _is_overridden(indices):
+        return _overridden("__getitem__", receiver, indices if _OVERRIDES_GET_TUPLE else index)
     found, tensors = _apply(receiver, indices)
     if tensors:
         return _index(found, tensors)
     return _alias(found) if found is receiver else found
-
-
-def _overridden(name: str, overloaded: list[Any], args: tuple[Any, ...]) -> Any:
-    return handle_torch_function(
-        getattr(Tensor, name), f"torch.Tensor.{name}", overloaded, args, {}
-    )
-
-
-def _first_overriding(indices: tuple[Any, ...]) -> Any:
-    return next(filter(checks.has_torch_function, indices), None)
 
 
 def _as_tuple(index: Any) -> tuple[Any, ...]:
@@ -118,6 +121,66 @@ def _is_no_number(item: Any) -> bool:
     )
 
 
+# --- overriding -------------------------------------------------------------------------------
+
+
+def _is_overridden(indices: tuple[Any, ...]) -> bool:
+    """Whether one of the indices overrides functions, or something in a list or tuple of them."""
+    return any(
+        checks.has_torch_function(item)
+        or (
+            _OVERRIDES_IN_SEQUENCES
+            and isinstance(item, (list, tuple))
+            and any(map(checks.has_torch_function, _items(item)))
+        )
+        for item in indices
+    )
+
+
+def _overridden(name: str, receiver: Tensor, index: Any, *given: Any) -> Any:
+    """``handle_torch_function_indexing``: who is asked is looked up in the index as it is given."""
+    overloaded: Overloaded = []
+    checks.is_tensor_like(receiver, overloaded)
+    for item in checks.stored(index) if isinstance(index, tuple) else (index,):
+        if not checks.is_tensor_like(item, overloaded) and _OVERRIDES_IN_SEQUENCES:
+            for inner in _items(item) if is_sequence(item) else ():
+                checks.is_tensor_like(inner, overloaded)
+    for value in given:
+        checks.is_tensor_like(value, overloaded)
+    if not overloaded:
+        return _nobody_asked()
+    function, shown = getattr(Tensor, name), f"torch.Tensor.{name}"
+    return handle_torch_function(function, shown, overloaded, (receiver, index, *given))
+
+
+def _items(sequence: Any) -> list[Any]:
+    """What a sequence answers for its places; without those that it does not answer for."""
+    found = []
+    with suppress(Exception):  # PyErr_Clear: whatever it was
+        for place in range(len(sequence)):
+            with suppress(Exception):
+                found.append(sequence[place])
+    return found
+
+
+def _nobody_asked() -> None:
+    """What was found to override stands where nobody looks for it."""
+    if _OVERRIDES_IN_SEQUENCES:
+        condition = internal_assert("0", "dispatch_on_subclass")
+        raise RuntimeError(
+            f"{condition}dispatch_on_subclass called with NO overloaded args that actually "
+            "triggered dispatch, perhaps there is a divergence in how you detect torch "
+            "function/dispatch and how overloaded args is computed?  overloaded_args = [], "
+            "is_mode_active = 0"
+        )
+    # The slot fails without an error.  The method, which looks for one, does not notice.
+    if is_assignment(sys._getframe(3)):
+        raise SystemError("error return without exception set")
+
+
+# --- what indices are -------------------------------------------------------------------------
+
+
 def _specified(indices: tuple[Any, ...]) -> int:
     """How many dimensions are indexed: by all but ellipsis, None and truth values."""
     count = 0
@@ -155,7 +218,7 @@ def _apply(tensor: Tensor, indices: tuple[Any, ...]) -> tuple[Tensor, list[Tenso
             dim += rank - specified
         elif item is None:
             found, dim = _unsqueeze(found, dim), dim + 1
-        elif item._sizes or not _is_integral(item):
+        elif item._sizes or not is_integral(item._dtype):
             record(item)
             dim += 1
         elif item._dtype not in _MASKS:
@@ -189,7 +252,7 @@ def _converted(tensor: Tensor, item: Any) -> Any:
 
 def _from_sequence(tensor: Tensor, items: Any) -> Any:
     """``indexing_tensor_from_data``: a mask where the numbers are one, else integers."""
-    inferred = infer_dtype(items)
+    inferred = infer_scalar_type(items)
     return new_from_data(
         items,
         enum_value(inferred) if inferred in _MASKS else _INT64,
@@ -201,11 +264,6 @@ def _from_sequence(tensor: Tensor, items: Any) -> Any:
     )
 
 
-def _is_integral(tensor: Tensor) -> bool:
-    dtype = tensor._dtype
-    return not (dtype.is_floating_point or dtype.is_complex or dtype._is_quantized)
-
-
 def _number(tensor: Tensor) -> Any:
     """``Tensor::item``, which conversions may call."""
     return conversions.item(tensor)
@@ -214,6 +272,8 @@ def _number(tensor: Tensor) -> Any:
 def _bounds(item: slice) -> tuple[Any, Any, Any]:
     """``__PySlice_Unpack``: start, stop and step; ValueError for a step of 0, in the end."""
     step = 1 if item.step is None else _bound(item.step)
+    if isinstance(step, SymInt) and not _READS_SYMBOLIC_STEPS:
+        step = 0
     backwards = not isinstance(step, SymInt) and step < 0
     start = item.start
     start = (_SSIZE_MAX if backwards else 0) if start is None else _bound(start)
@@ -227,7 +287,7 @@ def _bounds(item: slice) -> tuple[Any, Any, Any]:
 def _bound(item: Any) -> Any:
     """``_PyEval_SliceIndex``: what does not fit is cut off."""
     if isinstance(item, SymInt):
-        return item
+        return kept(item)
     try:
         number = to_index(item)
     except TypeError:
@@ -252,9 +312,8 @@ def _bound(item: Any) -> Any:
 
 def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     index, given = args
-    overriding = [each for each in (receiver, given) if checks.has_torch_function(each)]
-    if overriding:
-        _overridden("__setitem__", overriding[:1], (receiver, index, given))
+    if checks.has_torch_function(receiver) or checks.has_torch_function(given):
+        _overridden("__setitem__", receiver, index, given)
         return
     if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
         raise type_error("Cannot assign to a sparse tensor")
@@ -266,7 +325,7 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     elif index is None or index is True:
         _copy_to(_unsqueeze(receiver, 0), value)
     elif checks.is_integer(index) or isinstance(index, SymInt):
-        number = index if isinstance(index, SymInt) else unpack_long(index)
+        number = kept(index) if isinstance(index, SymInt) else unpack_long(index)
         _copy_to(_select(receiver, 0, number, 0), value)
     elif isinstance(index, slice):
         _copy_to(_slice(receiver, 0, _bounds(index), may_skip=True), value)
@@ -276,9 +335,8 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
     indices = _as_tuple(index)
-    overriding = _first_overriding(indices)
-    if overriding is not None:
-        _overridden("__setitem__", [overriding], (receiver, index, given))
+    if _is_overridden(indices):
+        _overridden("__setitem__", receiver, index, given)
         return
     found, tensors = _apply(receiver, indices)
     if not tensors:
@@ -298,22 +356,29 @@ def value_tensor(receiver: Tensor, given: Any) -> Tensor:
     elif isinstance(given, (SymInt, SymFloat, SymBool)):
         number = kept(given)
     elif isinstance(given, (float, complex)):
-        number = given
+        number = float(given) if isinstance(given, float) else complex(given)
     else:
-        raise type_error(f"can't assign a {type_name(given)} to a {type_text(receiver)}")
-    quantized = receiver._dtype._is_quantized
-    dtype = DTYPES["float32"] if quantized else receiver._dtype
-    if receiver.is_cpu and not isinstance(number, (SymInt, SymFloat, SymBool)):
-        made = Tensor._make((), dtype)
-        copying.fill(made, number)
+        dtype, device = _assigned_options(receiver)
+        target = options_text(dtype, receiver._layout, device)
+        raise type_error(f"can't assign a {type_name(given)} to a {target}")
+    dtype, device = _assigned_options(receiver)
+    if device.type == "cpu" and not isinstance(number, (SymInt, SymFloat, SymBool)):
+        made = scalar_tensor_static(number, dtype)
         return call_operator("aten::lift_fresh", self=made)  # type: ignore[no-any-return]
     return call_operator(  # type: ignore[no-any-return]
         "aten::scalar_tensor",
         s=number,
         dtype=enum_value(dtype),
         layout=enum_value(receiver._layout),
-        device=receiver._device,
+        device=device,
     )
+
+
+def _assigned_options(receiver: Tensor) -> tuple[DType, Device]:
+    """Of the tensor that a number becomes: of a quantized one, floats on the CPU."""
+    if receiver._dtype._is_quantized:
+        return DTYPES["float32"], Device("cpu")
+    return receiver._dtype, receiver._device
 
 
 def _copy_to(target: Tensor, value: Tensor) -> None:
@@ -343,10 +408,14 @@ def _without_leading_ones(value: Tensor) -> Tensor:
 
 
 def _alias(tensor: Tensor) -> Any:
+    if not is_stopping():  # no kernel yet, here and below
+        return tensor._alias()
     return call_operator("aten::alias", self=tensor)
 
 
 def _unsqueeze(tensor: Tensor, dim: int) -> Any:
+    if not is_stopping():
+        return views.unsqueeze(tensor, dim)
     return call_operator("aten::unsqueeze", self=tensor, dim=dim)
 
 
@@ -372,11 +441,13 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
                 "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
             )
-        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0
+        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0  # as in _size_at
         if not -size <= index < size:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
             )
+    if not is_stopping():
+        return views.select(tensor, dim, unpack_long(index))
     return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
 
 
@@ -387,11 +458,25 @@ def _slice(
     start, stop, step = bounds
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
-    if may_skip and start == 0 and step == 1 and _takes_all(stop, tensor._sizes[dim]):
-        return tensor
+    if tensor._sizes or _LOOKS_UP_SIZES_OF_SCALARS:
+        size = _size_at(tensor, dim)
+        if may_skip and start == 0 and step == 1 and _takes_all(stop, size):
+            return tensor
+    if not is_stopping():
+        return views.slice_within(tensor, dim, slice(*map(unpack_long, bounds)))
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )
+
+
+def _size_at(tensor: Tensor, dim: int) -> int:
+    """The size of a dimension.  After a second ellipsis there may be no such dimension: then C++
+    reads on in its memory for a tensor on the CPU, and is checked for others."""
+    if dim < len(tensor._sizes):
+        return tensor._sizes[dim]
+    if tensor._device.type not in ("cpu", "cuda"):
+        wrap_dim(dim, len(tensor._sizes), scalar=False)
+    return 0
 
 
 def _takes_all(stop: Any, size: int) -> bool:
@@ -406,6 +491,13 @@ def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Of a tensor without dimensions 0; ``torch.Tensor`` refuses that in Python."""
+    if checks.has_torch_function(receiver):
+        answer = handle_torch_function(
+            Tensor.__len__, "torch.Tensor.__len__", [receiver], (receiver,)
+        )
+        if not isinstance(answer, int):
+            raise TypeError(f"'{type_name(answer)}' object cannot be interpreted as an integer")
+        return answer
     return int(receiver._sizes[0]) if receiver._sizes else 0
 
 

@@ -22,7 +22,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, Layout, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -30,6 +30,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 Runner = Callable[[Any, Parsed], Any]
 """Runs a parsed call; takes the receiver, or None for a function."""
+
+PASSED_ON: Final = object()
+"""A runner's answer where the generated method of its bare name takes the same arguments."""
 
 
 def value(parsed: Parsed, name: str) -> Any:
@@ -118,12 +121,16 @@ def _cpu(receiver: Tensor, parsed: Parsed) -> Any:
 
 def type_text(tensor: Tensor) -> str:
     """``torch.FloatTensor``, as ``options_to_string`` has it."""
-    where = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
-    if tensor.layout is sparse_coo:
+    return options_text(tensor.dtype, tensor.layout, tensor.device)
+
+
+def options_text(dtype: DType, layout: Layout, device: Device) -> str:
+    where = "" if device.type == "cpu" else f"{device.type}."
+    if layout is sparse_coo:
         where += "sparse."
-    elif tensor.dtype._is_quantized:
+    elif dtype._is_quantized:
         where += "quantized."
-    return f"torch.{where}{CPP_NAMES[tensor.dtype]}Tensor"
+    return f"torch.{where}{CPP_NAMES[dtype]}Tensor"
 
 
 # --- methods with an operator under them ------------------------------------------------------

@@ -15,7 +15,6 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TENSORS
-from mindtorch_v2.binding.python.call_site import is_called_by_cpp
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.indexing import value_tensor
@@ -24,6 +23,7 @@ from mindtorch_v2.binding.python.manual import call_operator
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import is_called_by_cpp
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
@@ -115,7 +115,7 @@ def _overridden(name: str, how: str, tensor: Any, *values: Any) -> Any:
     """``handle_torch_function_getter`` and ``handle_torch_function_setter``."""
     function = getattr(getattr(Tensor, name), how)
     shown = f"torch.Tensor.{name}.{how}"
-    return handle_torch_function(function, shown, [tensor], (tensor, *values), {})
+    return handle_torch_function(function, shown, [tensor], (tensor, *values))
 
 
 def _not_writable(name: str) -> Setter:

@@ -26,6 +26,7 @@ from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.classes import pybind11_type
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -92,7 +93,7 @@ def _symbolic_int(value: Any) -> Any:
     if isinstance(value, SymInt):
         return kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
-        number = value.item()
+        number = conversions.item(value)
         if isinstance(number, bool):
             raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
         return int(number)
@@ -121,7 +122,7 @@ def _wide_int(value: Any) -> int:
 
 def _scalar(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value.item()
+        return conversions.item(value)
     if isinstance(value, bool):
         return value
     if checks.is_integer(value):
@@ -177,7 +178,7 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
             raise RuntimeError("std::bad_alloc")
         return []
     if isinstance(value, Tensor):
-        return [int(value.item())] * parameter.length
+        return [int(conversions.item(value))] * parameter.length
     accessor = "symintlist" if parameter.type is types.SYM_INT_LIST else "intlist"
     raise RuntimeError(f"{internal_assert('PyList_Check(arg)', accessor)}expected tuple or list")
 
@@ -211,7 +212,7 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
 
 
 def _integer_of(tensor: Tensor, symbolic: bool) -> int:
-    number = tensor.item()
+    number = conversions.item(tensor)
     if symbolic and isinstance(number, bool):
         raise RuntimeError(
             "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "

@@ -1,0 +1,148 @@
+"""What a call looks like from outside: how a method, an operator or a slot was reached.
+
+CPython names a method in its own errors by the class that defines it, ``TensorBase.t()``, where
+the call looks it up (``x.t(1)``), and by the instance's class, ``Tensor.t()``, where a bound method
+object is called (``method = x.t; method(1)`` or ``f(*args)``).  Python code that stands for a
+method of C cannot see which it was; the bytecode of the caller can.  Only errors and objects that
+override functions ask.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Sequence
+from types import FrameType, FunctionType
+from typing import Final
+
+_LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
+_CALLS: Final = ("CALL", "CALL_METHOD", "CALL_KW")
+_CALL_EX: Final = "CALL_FUNCTION_EX"
+_PARTS_OF_CALLS: Final = ("PRECALL", "KW_NAMES")
+"""What CPython 3.11 and 3.12 write before a call, as instructions of their own."""
+
+_JUMPS: Final = frozenset((*dis.hasjrel, *dis.hasjabs))
+_ENDS: Final = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+
+
+def is_method_call(caller: FrameType | None) -> bool:
+    """Whether the call that ``caller`` is making names the method that it calls."""
+    call, callee = _call_and_callee(caller)
+    if call is None or callee is None or call.opname not in _CALLS:
+        return False
+    return callee.opname in _LOADS_METHOD and _pushes_method(callee)
+
+
+def hands_over_keywords(module: str) -> bool:
+    """Whether what called into ``module`` hands over a dict of keywords, which may be empty.
+
+    To a builtin function, or a method object of C, ``f(*args, **{})`` does.  Whatever is looked up
+    where it is called counts as one.
+    """
+    caller: FrameType | None = sys._getframe(1)
+    while caller is not None and caller.f_globals.get("__name__", "").startswith(module):
+        caller = caller.f_back
+    call, callee = _call_and_callee(caller)
+    if caller is None or call is None or call.opname != _CALL_EX or not (call.arg or 0) & 1:
+        return False
+    if callee is None or callee.opname in _LOADS_METHOD:
+        return True
+    names = {**caller.f_globals, **caller.f_locals}
+    return not isinstance(names.get(callee.argval), FunctionType)
+
+
+def is_called_by_cpp() -> bool:
+    """Whether code of this package asks, where torch has C++, which nothing overrides."""
+    caller = _caller()
+    name = "" if caller is None else caller.f_globals.get("__name__", "")
+    return name.startswith(_CPP)
+
+
+_CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "tensor"))
+_BINDINGS: Final = (
+    __name__,
+    *(f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")),
+)
+
+
+def _caller() -> FrameType | None:
+    """The frame that calls a bound function, below those of the binding itself."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in _BINDINGS:
+        frame = frame.f_back
+    return frame
+
+
+def _call_and_callee(
+    caller: FrameType | None,
+) -> tuple[dis.Instruction | None, dis.Instruction | None]:
+    """The call that ``caller`` is making, and what put that which it calls on the stack.
+
+    It lies below the arguments: what put it there is the last instruction before the call that
+    raised the stack to that place from below it.
+    """
+    if caller is None:
+        return None, None
+    code = [each for each in dis.get_instructions(caller.f_code) if each.offset <= caller.f_lasti]
+    call = code[-1]
+    at = len(code) - 1
+    while code[at - 1].opname in _PARTS_OF_CALLS:
+        at -= 1
+    if call.opname == _CALL_EX:
+        given = 1 + ((call.arg or 0) & 1)
+    else:
+        given = (call.arg or 0) + (call.opname == "CALL_KW")  # which has the names on top
+    heights = _heights(code)
+    complete = heights[at] - given  # with the method and its receiver, or with nothing and it
+    while at and heights[at - 1] >= complete:
+        at -= 1
+    return call, code[at - 1] if at else None
+
+
+def is_assignment(caller: FrameType | None) -> bool:
+    """Whether ``caller`` is in the midst of ``x[index] = value``."""
+    now = _instruction(caller)
+    return now is not None and now.opname == "STORE_SUBSCR"
+
+
+def is_in_place(caller: FrameType | None) -> bool:
+    """Whether ``caller`` is in the midst of ``x *= value`` or the like."""
+    now = _instruction(caller)
+    if now is None:
+        return False
+    return now.opname.startswith("INPLACE_") or (
+        now.opname == "BINARY_OP" and now.argrepr.endswith("=")
+    )
+
+
+def _instruction(frame: FrameType | None) -> dis.Instruction | None:
+    """What ``frame`` is doing."""
+    if frame is None:
+        return None
+    instructions = dis.get_instructions(frame.f_code)
+    return next(each for each in instructions if each.offset == frame.f_lasti)
+
+
+def _pushes_method(load: dis.Instruction) -> bool:
+    """Of LOAD_ATTR, as of Python 3.12, one bit says so."""
+    return load.opname == "LOAD_METHOD" or bool((load.arg or 0) & 1)
+
+
+def _heights(code: Sequence[dis.Instruction]) -> list[int]:
+    """How high the stack is before each instruction.
+
+    What no jump and no instruction before it leads to handles an exception: there the count goes on
+    from any height, since nothing of an expression is on the stack.
+    """
+    at_target: dict[int, int] = {}
+    heights = []
+    height = 0
+    for each in code:
+        height = at_target.get(each.offset, height)
+        heights.append(height)
+        if each.opcode in _JUMPS:
+            jumped = height + dis.stack_effect(each.opcode, each.arg, jump=True)
+            at_target.setdefault(each.argval, jumped)
+        if each.opname not in _ENDS:
+            height += dis.stack_effect(each.opcode, each.arg, jump=False)
+    return heights
