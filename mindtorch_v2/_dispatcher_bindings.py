@@ -18,7 +18,7 @@ from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name, parse_dis
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
-from mindtorch_v2.library import fallthrough_kernel
+from mindtorch_v2.dispatch.python_modules import python_module
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
 from mindtorch_v2.pybind.function import Overload, cpp_function
@@ -64,6 +64,8 @@ def _key(name: str) -> int | None:
 
 
 def _python_kernel(function: Any, with_keyset: bool, *, with_op: bool = False) -> Kernel:
+    from mindtorch_v2.library import fallthrough_kernel  # looked up when it is needed, as in C++
+
     if function is fallthrough_kernel:
         return fallthrough("")
     return python_kernel(function, with_keyset=with_keyset, with_op=with_op)
@@ -135,7 +137,7 @@ EXPORTS["_DispatchModule"] = _DispatchModule
 _define(
     {
         "_dispatch_library": lambda kind, name, dispatch, file, line: _DispatchModule.wrap(
-            Library(kind, name, _key(dispatch), line=line)
+            Library(kind, name, _key(dispatch), file=file, line=line)
         )
     },
     linenum=_cast.unsigned_loader(32),
@@ -216,7 +218,9 @@ _define(
         "_dispatch_print_registrations_for_dispatch_key": lambda name: print(
             *DISPATCHER.names_with_kernel(_key(name)), sep="\n"
         ),
-        "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
+        "_dispatch_pystub": lambda name, overload_name: python_module(
+            f"{name}.{overload_name}" if overload_name else name
+        ),
         "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
         is not None,
     },

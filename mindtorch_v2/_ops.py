@@ -10,16 +10,26 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from mindtorch_v2 import _C
+from mindtorch_v2._operator_base import (
+    OperatorBase,
+    _assertion,
+    add_cached_op,
+    resolve_key,
+)
+from mindtorch_v2._operator_base import get_cached_ops as get_cached_ops
+from mindtorch_v2._operator_base import reset_cached_ops as reset_cached_ops
 from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
-from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
+from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 
 
-class OpOverload:
+class OpOverload(OperatorBase):
     """One operator, ``ops.aten.add.Tensor``.  Calling it binds the arguments to its schema."""
 
     def __init__(self, overloadpacket: OpOverloadPacket, operator: Operator) -> None:
+        super().__init__()
         self._overloadpacket = overloadpacket
         self._operator = operator
         self._schema = wrap_schema(operator.schema)
@@ -30,6 +40,8 @@ class OpOverload:
         self.__module__ = overloadpacket.__module__
         self.__qualname__ = self._name
         self.__doc__ = None
+        #: Whether ``torch.library`` defined it.
+        self._defined_in_python = self._name in _defined_in_python()
         writes = [
             argument.alias_info.is_write
             for argument in operator.schema.arguments
@@ -68,6 +80,11 @@ class OpOverload:
     def op(self) -> Any:
         return self._op
 
+    @cached_property
+    def _handle(self) -> Any:
+        """The operator as the dispatcher has it; RuntimeError if it has none."""
+        return _C._dispatch_find_schema_or_throw(self._schema.name, self._schema.overload_name)
+
     def name(self) -> str:
         return self._name
 
@@ -98,6 +115,66 @@ class OpOverload:
         return self._operator.bind(args, kwargs).redispatch(keyset.mask)
 
 
+    def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
+        """What was registered for the class of the innermost mode, which is not active inside."""
+        from mindtorch_v2.utils import _python_dispatch as modes  # type: ignore[attr-defined]
+
+        rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
+        if rule is None:
+            return self._op_dk(_C.DispatchKey.Python, *args, **kwargs)
+        with modes._pop_mode_temporarily() as mode:
+            return rule(mode, *args, **kwargs)
+
+    # --- kernels in Python --------------------------------------------------------------------
+
+    def has_kernel_for_dispatch_key(self, k: Any) -> bool:
+        """Whether Python or C++ has a kernel for exactly this key."""
+        return super().has_kernel_for_dispatch_key(
+            k
+        ) or _C._dispatch_has_kernel_for_dispatch_key(self.name(), k)
+
+    def has_kernel_for_any_dispatch_key(self, ks: Any) -> bool:
+        return _C._dispatch_has_kernel_for_any_dispatch_key(
+            self.name(), ks
+        ) or super().has_kernel_for_any_dispatch_key(ks)
+
+    def _can_decompose(self) -> bool:
+        return self.has_kernel_for_dispatch_key(_C.DispatchKey.CompositeImplicitAutograd)
+
+    def decompose(self, *args: Any, **kwargs: Any) -> Any:
+        """What it is composed of, called; NotImplemented if it is not composed."""
+        key = _C.DispatchKey.CompositeImplicitAutograd
+        if key in self.py_kernels:
+            return self.py_kernels[key](*args, **kwargs)
+        if _C._dispatch_has_kernel_for_dispatch_key(self.name(), key):
+            return self._op_dk(key, *args, **kwargs)
+        return NotImplemented
+
+    def _get_dispatch(self, key: Any) -> Any:
+        """What the Python dispatcher runs at a key, or the key at which C++ has it; then cached.
+
+        AssertionError if that is cached already.
+        """
+        if key in self._dispatch_cache:
+            raise _assertion("dispatch cached", op=self, key=key)
+        if key == _C.DispatchKey.Python:
+            found = self._run_rule if self.python_key_table else key
+        else:
+            final_key = resolve_key(self, key)
+            found = self.py_kernels.get(final_key, final_key)
+        if key != _C.DispatchKey.PreDispatch:
+            self._dispatch_cache[key] = found
+            add_cached_op(self)
+        return found
+
+
+def _defined_in_python() -> set[str]:
+    """Full names of the operators that ``torch.library`` has defined."""
+    from mindtorch_v2.library import _defs  # made of this module
+
+    return _defs
+
+
 class TorchBindOpOverload(OpOverload):
     """An operator that takes an object of a custom class."""
 
@@ -109,10 +186,14 @@ class OpOverloadPacket:
         self._qualified_op_name = qualified_op_name
         self.__name__ = op_name
         self.__doc__ = None
+        self._dir: list[str] = []
+        self._refresh(packet)
+
+    def _refresh(self, packet: Packet) -> None:
+        """Have the overloads of ``packet``; those that were looked up stay what they are."""
         self._op = BoundPacket(packet)
         self._packet = packet
         self._overload_names = list(packet.overloads)
-        self._dir: list[str] = []
 
     @property
     def op(self) -> BoundPacket:
@@ -151,7 +232,7 @@ class OpOverloadPacket:
                 f"'{self}' can't have an overload name beginning with '__' and the "
                 f"underlying op {self._op} has no attribute {key} either."
             )
-        operator = self._packet.overloads.get("" if key == "default" else key)
+        operator = find_operator(self._qualified_op_name, "" if key == "default" else key)
         if operator is None:
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{key}'")
         takes_object = any(a.type.kind == "ClassType" for a in operator.schema.arguments)
@@ -165,6 +246,14 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._packet.bind(args, kwargs).run()
+
+
+def _refresh_packet(packet: OpOverloadPacket) -> None:
+    """Look its overloads up anew: one more has been defined."""
+    found = find_packet(packet._qualified_op_name)
+    if found is None:
+        raise AssertionError(f"failed to get packet for {packet._qualified_op_name}")
+    packet._refresh(found)
 
 
 class _OpNamespace(types.ModuleType):

@@ -23,6 +23,7 @@ from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
+from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.dispatch.tls import apply_masks
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
@@ -82,7 +83,10 @@ class Operator:
     @property
     def tags(self) -> Sequence[str]:
         """Names of tags; a tuple where torch's Python has set them, else a list."""
-        tags = profile.active().schemas["tags"].get(self.canonical, [])
+        tags = profile.active().schemas["tags"].get(self.canonical)
+        if tags is None:
+            defined = DISPATCHER.find_schema(self.canonical) if self.in_dispatcher else None
+            tags = defined.schema.tags if defined is not None and defined.schema else ()
         return tuple(tags) if self.canonical in _TAGS_AS_TUPLES else list(tags)
 
     @property
@@ -129,6 +133,8 @@ class Call(NamedTuple):
             return call_python(target.kernel, target.keyset, self)
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
             return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+        if target.key == DispatchKey.Meta and entry.is_fallback(target.key):
+            raise no_meta_kernel(entry.name)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"

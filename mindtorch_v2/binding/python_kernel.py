@@ -16,7 +16,7 @@ from mindtorch_v2.pybind.cast import caster_for
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 
 if TYPE_CHECKING:
-    from mindtorch_v2.binding.operators import Call
+    from mindtorch_v2.binding.operators import Call, Operator
 
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
@@ -29,8 +29,17 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
         assert cast is not None
         before.append(cast(keyset))
     if kernel.with_op:
-        before.append(call.operator)
+        before.append(torch_api_function(call.operator))
     return returned(call.operator.schema, kernel.function(*before, *args, **kwargs))
+
+
+def torch_api_function(operator: Operator) -> Any:
+    """The operator as users know it, ``torch.ops.aten.add.Tensor`` (``getTorchApiFunction``)."""
+    from mindtorch_v2._ops import ops  # which is made of this package
+
+    namespace, _, name = operator.name.partition("::")
+    packet = getattr(getattr(ops, namespace), name)
+    return getattr(packet, operator.overload_name or "default")
 
 
 def returned(schema: FunctionSchema, answer: Any) -> Any:
