@@ -29,6 +29,7 @@ STRICT = (
     "mindtorch_v2/binding",
     "mindtorch_v2/profile",
     "mindtorch_v2/pybind",
+    "mindtorch_v2/kernels",
     "conformance",
 )
 

@@ -79,6 +79,7 @@ globals().update(QSCHEMES)
 
 bind_functions(globals(), _C)
 bind_methods()
+import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 
 __all__ = [
     "_C",

@@ -129,8 +129,14 @@ class Call(NamedTuple):
 
     def _run_at(self, target: Target) -> Any:
         entry = self._entry()
-        if target.kernel.function is not None:
-            return call_python(target.kernel, target.keyset, self)
+        kernel = target.kernel
+        if kernel.is_native:
+            assert kernel.function is not None
+            if kernel.with_keyset:
+                return kernel.function(self.operator, target.keyset, *self.stack)
+            return kernel.function(*self.stack)
+        if kernel.function is not None:
+            return call_python(kernel, target.keyset, self)
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
             return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
         if target.key == DispatchKey.Meta and entry.is_fallback(target.key):

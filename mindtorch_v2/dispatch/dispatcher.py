@@ -13,6 +13,7 @@ from functools import cache, cached_property, partial
 from typing import Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
@@ -296,8 +297,17 @@ def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
     texts = facts["texts"]
     kernels: dict[int, tuple[Kernel, ...]] = {}
     for key, debug, signature, state in facts["operators"][name]["kernels"]:
-        kernel = Kernel(None, texts[debug], texts[state], texts[signature])
         at = int(DispatchKey[key])
+        own = native.find(name, at)
+        kernel = Kernel(
+            own.function,
+            texts[debug],
+            texts[state],
+            texts[signature],
+            with_keyset=own.with_keyset,
+            with_op=own.with_keyset,
+            is_native=own.function is not None,
+        )
         kernels[at] = (*kernels.get(at, ()), kernel)
     return kernels
 

@@ -34,12 +34,15 @@ class Kernel:
     with_op: bool = False
     origin: str = ""
     """Which C++ function it is, if its ``debug`` does not tell."""
+    is_native: bool = False
+    """Whether this package has the function in place of torch's: it is called with the values of
+    the stack as they are, behind the operator's entry and the keyset if they are wanted."""
 
     @property
     def code(self) -> tuple[str, ...]:
         """What ``_equalsBoxedAndUnboxed`` compares: C++ functions.  All kernels in Python are run
         by the same one."""
-        if self.function is not None and not self.origin:
+        if self.function is not None and not self.is_native and not self.origin:
             return (self.state,)
         return (self.state, "" if self.is_fallthrough else self.origin or self.debug)
 

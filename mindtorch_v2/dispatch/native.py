@@ -1,0 +1,36 @@
+"""Where the dispatcher finds this package's kernels for the operators of the profile.
+
+The profile says at which keys torch has registered a kernel of an operator;
+:mod:`mindtorch_v2.kernels` has functions for some of them.  It stands above the dispatcher, so it
+hands in its look-up here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+
+class Native(NamedTuple):
+    """A function in place of a C++ kernel; with the entry and the keyset before the values."""
+
+    function: Callable[..., Any] | None
+    with_keyset: bool = False
+
+
+NONE: Final = Native(None)
+
+Provider = Callable[[str, int], Native]
+"""From an operator's full name and a key, an alias key too."""
+
+_providers: Final[list[Provider]] = []
+
+
+def provide(provider: Provider) -> None:
+    """Ask ``provider`` from now on; entries that exist keep what they have."""
+    _providers[:] = [provider]
+
+
+def find(name: str, key: int) -> Native:
+    """The kernel of an operator for a key."""
+    return _providers[0](name, key) if _providers else NONE

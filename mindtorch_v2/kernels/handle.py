@@ -1,0 +1,58 @@
+"""Operators that kernels call: the dispatcher's way, without the binding of arguments.
+
+Mirrors ``c10::OperatorHandle`` and the functions ``at::…``.
+
+    add = OperatorHandle("aten::add.Tensor")
+    add(x, y, alpha=2)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.op_schema import Stack
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+
+_CONSTANTS = (DType, Layout, memory_format)
+
+
+class OperatorHandle:
+    """An operator by its full name, looked up when it is first called."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"OperatorHandle({self.name!r})"
+
+    @cached_property
+    def operator(self) -> Operator:
+        name, _, overload_name = self.name.partition(".")
+        operator = find_operator(name, overload_name)
+        if operator is None:
+            raise LookupError(f"the profile has no operator {self.name}")
+        return operator
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return Call(self.operator, self.stack(args, kwargs)).run()
+
+    def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
+        """The kernel at the highest key of ``keyset``."""
+        return Call(self.operator, self.stack(args, kwargs)).redispatch(keyset)
+
+    def stack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Stack:
+        """The values in the schema's order, with its defaults; KeyError for one that is missing."""
+        rest = self.operator.schema.arguments[len(args) :]
+        named = (
+            kwargs[argument.name]
+            if argument.name in kwargs or not argument.has_default
+            else argument.default_value
+            for argument in rest
+        )
+        return tuple(
+            enum_value(value) if isinstance(value, _CONSTANTS) else value
+            for value in (*args, *named)
+        )

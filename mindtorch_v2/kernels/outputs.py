@@ -1,0 +1,98 @@
+"""Tensors that kernels write to: made, or given and then resized.
+
+Mirrors ``aten/src/ATen/native/Resize.cpp`` and the ``set_output`` functions that torch's code
+generator writes for structured kernels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.geometry import contiguous_strides, numel, storage_bytes
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+
+def new_tensor(
+    sizes: Sequence[int],
+    dtype: DType,
+    device: Device,
+    strides: tuple[int, ...] | None = None,
+) -> Tensor:
+    """An uninitialised tensor; row-major without ``strides``."""
+    return Tensor._make(sizes, dtype, device=device, strides=strides)
+
+
+def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None) -> None:
+    """``resize_``: another geometry, over the storage that grows if it must."""
+    new_strides = contiguous_strides(sizes) if strides is None else strides
+    needed = storage_bytes(sizes, new_strides, tensor._storage_offset, tensor._dtype.itemsize)
+    storage = tensor.untyped_storage()
+    if needed > storage.nbytes():
+        storage.resize_(needed)
+    tensor._sizes, tensor._strides = Size._of(sizes), new_strides
+
+
+def resize_output(
+    tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None
+) -> bool:
+    """Have an ``out=`` tensor the shape of the result; a warning if it had elements.
+
+    Answers whether it had another shape.  ``strides`` are those it gets then.
+    """
+    if tuple(tensor._sizes) == tuple(sizes):
+        return False
+    if numel(tensor._sizes):
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(tensor._sizes)}, which does not match the required output shape "
+            f"{list(sizes)}. This behavior is deprecated, and in a future PyTorch release "
+            "outputs will not be resized unless they have zero elements. You can explicitly "
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            stacklevel=2,
+        )
+    set_sizes(tensor, sizes, strides)
+    return True
+
+
+def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
+    """``resize_out`` of structured kernels: RuntimeError for a dtype or device it cannot have."""
+    if tensor._dtype is not dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {_cpp_name(dtype)}, but got "
+            f"{_cpp_name(tensor._dtype)} instead"
+        )
+    if tensor._device != device:
+        raise RuntimeError(
+            f"Expected out tensor to have device {device}, but got {tensor._device} instead"
+        )
+
+
+def _cpp_name(dtype: DType) -> str:
+    """``caffe2::TypeMeta`` as messages show it: the C++ type."""
+    from mindtorch_v2.tensor.support import C_TYPES
+
+    return C_TYPES[dtype] or CPP_NAMES[dtype]
+
+
+def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: Device) -> None:
+    """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
+    if tensor._dtype is not dtype:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {_cpp_name(tensor._dtype)} and output tensor "
+            f"dtype {_cpp_name(dtype)} should match"
+        )
+    if tensor._device != device:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor device {tensor._device} and output tensor device "
+            f"{device} should match"
+        )
+    if tuple(tensor._sizes) != tuple(sizes):
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {list(tensor._sizes)} and output tensor size "
+            f"{list(sizes)} should match"
+        )

@@ -1,0 +1,81 @@
+"""Structured kernels: one function for an operator, its in-place form and its ``out=`` form.
+
+A structured kernel is called with what to write to before the operator's arguments: None for an
+output that is to be made, the tensor for one that is given.  It checks and makes the outputs,
+computes unless they are on meta, and answers them:
+
+    @structured("aten::mm")
+    def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]: ...
+
+Mirrors the structured kernels of ``torchgen`` (``structured_delegate`` in native_functions.yaml).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from mindtorch_v2.dispatch.forms import INPLACE, form_of
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.tensor.tensor import Tensor
+
+Outputs: TypeAlias = Sequence[Tensor | None]
+Structured: TypeAlias = Callable[..., tuple[Tensor, ...]]
+
+KEYS: Final = ("CPU", "Meta")
+
+_STRUCTURED: Final[dict[tuple[str, int], tuple[Structured, int]]] = {}
+"""By the functional operator's full name and the key: the kernel and its number of outputs."""
+
+
+def structured(
+    name: str, *, keys: Sequence[str] = KEYS, outputs: int = 1
+) -> Callable[[Structured], Structured]:
+    """Make a function the kernel of an operator and of its forms, at each of ``keys``."""
+
+    def register(function: Structured) -> Structured:
+        add(name, function, keys=keys, outputs=outputs)
+        return function
+
+    return register
+
+
+def add(name: str, function: Structured, *, keys: Sequence[str] = KEYS, outputs: int = 1) -> None:
+    for key in keys:
+        rows.add(name, key, partial(_functional, function, outputs))
+        _STRUCTURED[name, int(DispatchKey[key])] = (function, outputs)
+
+
+def _functional(function: Structured, count: int, /, *stack: Any) -> Any:
+    made = function((None,) * count, *stack)
+    return made[0] if count == 1 else made
+
+
+def _inplace(function: Structured, /, *stack: Any) -> Tensor:
+    function((stack[0],), *stack)
+    target: Tensor = stack[0]
+    return target
+
+
+def _out(function: Structured, count: int, /, *stack: Any) -> Any:
+    """``out=`` arguments stand last in a schema."""
+    outputs = stack[len(stack) - count :]
+    function(outputs, *stack[: len(stack) - count])
+    return outputs[0] if count == 1 else outputs
+
+
+def _form(name: str, key: int) -> Native:
+    form = form_of(name)
+    found = None if form is None else _STRUCTURED.get((form.functional, key))
+    if form is None or found is None:
+        return NONE
+    function, count = found
+    if form.kind == INPLACE:
+        return Native(partial(_inplace, function))
+    return Native(partial(_out, function, count))
+
+
+rows.DERIVED.append(_form)

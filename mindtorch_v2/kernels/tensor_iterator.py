@@ -1,0 +1,257 @@
+"""Pointwise operators: one shape, one dtype and one order of elements for several operands.
+
+Mirrors ``aten/src/ATen/TensorIterator.cpp``, whose order of checks decides which of several
+errors a call gets.  Where elements lie in a new output follows Note [Computing output strides]
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
+from mindtorch_v2.kernels.promotion import Operand, can_cast, float_of, number_dtype, result_type
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    contiguous_strides,
+    is_contiguous,
+    is_non_overlapping_and_dense,
+    strides_in_order,
+)
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_CPU: Final = Device("cpu")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What an operator allows (``TensorIteratorConfig``)."""
+
+    check_mem_overlap: bool = True
+    check_all_same_dtype: bool = True
+    check_all_same_device: bool = True
+    enforce_safe_casting_to_output: bool = False
+    promote_inputs_to_common_dtype: bool = False
+    promote_integer_inputs_to_float: bool = False
+    cast_common_dtype_to_outputs: bool = False
+    allow_cpu_scalars: bool = False
+    resize_outputs: bool = True
+    #: The dtype of outputs that are made, whatever the inputs are.
+    static_dtype: DType | None = None
+
+
+BINARY_OP: Final = Config(
+    check_all_same_dtype=False,
+    enforce_safe_casting_to_output=True,
+    promote_inputs_to_common_dtype=True,
+    cast_common_dtype_to_outputs=True,
+    allow_cpu_scalars=True,
+)
+BINARY_FLOAT_OP: Final = replace(BINARY_OP, promote_integer_inputs_to_float=True)
+UNARY_OP: Final = Config(
+    check_all_same_dtype=False,
+    enforce_safe_casting_to_output=True,
+    promote_inputs_to_common_dtype=True,
+    cast_common_dtype_to_outputs=True,
+)
+UNARY_FLOAT_OP: Final = replace(UNARY_OP, promote_integer_inputs_to_float=True)
+
+
+def dtype_of(operand: Operand) -> DType:
+    return operand._dtype if isinstance(operand, Tensor) else number_dtype(operand)
+
+
+def sizes_of(operand: Operand) -> tuple[int, ...]:
+    return operand._sizes if isinstance(operand, Tensor) else ()
+
+
+class TensorIterator:
+    """Inputs and outputs that have been made to fit; see :class:`Config` for what is refused.
+
+    ``outputs`` holds a tensor for each output that was given or None for one that is to be made;
+    after construction, a tensor for each.
+    """
+
+    def __init__(
+        self, config: Config, outputs: Sequence[Tensor | None], inputs: Sequence[Operand]
+    ) -> None:
+        self.config = config
+        self.inputs = tuple(inputs)
+        self._given = tuple(outputs)
+        self._check_overlaps()
+        self._compute_shape()
+        self._will_resize = [self._is_resized(output) for output in self._given]
+        self._compute_types()
+        self.strides = self._strides()
+        self.outputs = tuple(map(self._allocated, self._given))
+
+    def _read_write(self, output: Tensor) -> bool:
+        return any(output is each for each in self.inputs)
+
+    # --- checks -------------------------------------------------------------------------------
+
+    def _check_overlaps(self) -> None:
+        if not self.config.check_mem_overlap:
+            return
+        for output in self._given:
+            if output is not None:
+                assert_no_internal_overlap(output)
+                for value in self.inputs:
+                    if isinstance(value, Tensor) and value is not output:
+                        assert_no_partial_overlap(output, value)
+
+    def _compute_shape(self) -> None:
+        counted = [] if self.config.resize_outputs else [o for o in self._given if o is not None]
+        shape: tuple[int, ...] = ()
+        for operand in (*counted, *self.inputs):
+            sizes = tuple(sizes_of(operand))
+            shape = infer_size(shape, sizes) if shape and sizes != shape else sizes or shape
+        self.shape = shape
+
+    def _is_resized(self, output: Tensor | None) -> bool:
+        if output is None:
+            return True
+        if tuple(output._sizes) == self.shape:
+            return False
+        if self.config.resize_outputs and not self._read_write(output):
+            return True
+        raise RuntimeError(
+            f"output with shape {list(output._sizes)} doesn't match the broadcast shape "
+            f"{list(self.shape)}"
+        )
+
+    def _compute_types(self) -> None:
+        config = self.config
+        tensors = [each for each in (*self._given, *self.inputs) if isinstance(each, Tensor)]
+        self.device = next((each._device for each in tensors if each._device.type != "cpu"), _CPU)
+        dtypes = [dtype_of(each) for each in self.inputs]
+        self.common_dtype = dtypes[0]
+        if config.check_all_same_dtype:
+            for operand in tensors:
+                if operand._dtype is not self.common_dtype:
+                    raise RuntimeError(
+                        f"Found dtype {CPP_NAMES[operand._dtype]} but expected "
+                        f"{CPP_NAMES[self.common_dtype]}"
+                    )
+        if config.promote_inputs_to_common_dtype and (
+            any(dtype is not dtypes[0] for dtype in dtypes) or not any(map(sizes_of, self.inputs))
+        ):
+            self.common_dtype = result_type(self.inputs)
+        if config.promote_integer_inputs_to_float:
+            self.common_dtype = float_of(self.common_dtype)
+        self._check_operands()
+
+    def _check_operands(self) -> None:
+        config, device = self.config, self.device
+        scalars = 0
+        for place, operand in enumerate((*self._given, *self.inputs)):
+            if operand is None:
+                continue
+            is_output = place < len(self._given)
+            if config.check_all_same_device:
+                where = operand._device if isinstance(operand, Tensor) else _CPU
+                is_scalar = not is_output and not sizes_of(operand) and where.type == "cpu"
+                if device.type != "cpu" and config.allow_cpu_scalars and is_scalar:
+                    if scalars:
+                        raise RuntimeError("Trying to pass too many CPU scalars to non-CPU kernel!")
+                    scalars += 1
+                elif where != device:
+                    raise RuntimeError(
+                        "Expected all tensors to be on the same device, but found at least two "
+                        f"devices, {device} and {where}!"
+                    )
+            if (
+                is_output
+                and config.enforce_safe_casting_to_output
+                and not can_cast(self.common_dtype, dtype_of(operand))
+            ):
+                raise RuntimeError(
+                    f"result type {CPP_NAMES[self.common_dtype]} can't be cast to the desired "
+                    f"output type {CPP_NAMES[dtype_of(operand)]}"
+                )
+
+    # --- outputs ------------------------------------------------------------------------------
+
+    def _allocated(self, output: Tensor | None) -> Tensor:
+        if output is None:
+            dtype = self.config.static_dtype or self.common_dtype
+            return new_tensor(self.shape, dtype, self.device, self.strides)
+        resize_output(output, self.shape, self.strides)
+        return output
+
+    def _strides(self) -> tuple[int, ...]:
+        """Strides of an output that is made or resized."""
+        shaped = [
+            each
+            for each, resized in zip(self._given, self._will_resize, strict=True)
+            if each is not None and not resized
+        ]
+        operands = [*shaped, *(each for each in self.inputs if isinstance(each, Tensor))]
+        same_shape = all(tuple(sizes_of(each)) == self.shape for each in (*shaped, *self.inputs))
+        if same_shape:
+            found = _fast_strides(self.shape, operands)
+            if found is not None:
+                return found
+        return strides_in_order(self.shape, _dimension_order(self.shape, operands))
+
+
+def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[int, ...] | None:
+    """Strides where all operands lie alike (``compute_fast_setup_type``); None if they do not."""
+    if all(is_contiguous(each._sizes, each._strides) for each in operands):
+        return contiguous_strides(shape)
+    if all(is_contiguous(each._sizes, each._strides, _CHANNELS_LAST) for each in operands):
+        return strides_in_order(shape, CHANNELS_LAST[_CHANNELS_LAST])
+    last = operands[-1]._strides
+    if all(
+        is_non_overlapping_and_dense(each._sizes, each._strides) and each._strides == last
+        for each in operands
+    ):
+        return last
+    return None
+
+
+def _dimension_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:
+    """Dimensions from the innermost to the outermost (``reorder_dimensions``)."""
+    strides = [_broadcast_byte_strides(shape, each) for each in operands]
+    order = list(range(len(shape) - 1, -1, -1))
+    for place in range(1, len(order)):  # an insertion sort: what is ambiguous keeps its order
+        moved = place
+        for earlier in range(place - 1, -1, -1):
+            answer = _compare(order[earlier], order[moved], shape, strides)
+            if answer > 0:
+                order[earlier], order[moved] = order[moved], order[earlier]
+                moved = earlier
+            elif answer < 0:
+                break
+    return order
+
+
+def _broadcast_byte_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:
+    missing = len(shape) - len(operand._sizes)
+    itemsize = operand._dtype.itemsize
+    return (0,) * missing + tuple(
+        0 if size == 1 and wanted != 1 else stride * itemsize
+        for size, wanted, stride in zip(
+            operand._sizes, shape[missing:], operand._strides, strict=True
+        )
+    )
+
+
+def _compare(one: int, two: int, shape: tuple[int, ...], strides: Sequence[tuple[int, ...]]) -> int:
+    """-1 if dimension ``one`` lies further in than ``two``, 1 if further out, 0 if unknown."""
+    for each in strides:
+        if each[one] == 0 or each[two] == 0:
+            continue
+        if each[one] != each[two]:
+            return -1 if each[one] < each[two] else 1
+        if shape[one] > shape[two]:
+            return 1
+    return 0
