@@ -7,14 +7,20 @@ Mirrors ``initDispatchBindings`` in ``torch/csrc/utils/python_dispatch.cpp``.  T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import profile
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._schema_bindings import Bound
+from mindtorch_v2.binding.inplace_or_view import inplace_or_view_kernel
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.kernel import Kernel, fallthrough
-from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name, parse_dispatch_key
+from mindtorch_v2.dispatch.key import (
+    DispatchKey,
+    is_alias_dispatch_key,
+    key_name,
+    parse_dispatch_key,
+)
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
@@ -69,6 +75,11 @@ def _python_kernel(function: Any, with_keyset: bool, *, with_op: bool = False) -
     if function is fallthrough_kernel:
         return fallthrough("")
     return python_kernel(function, with_keyset=with_keyset, with_op=with_op)
+
+
+def _compile(*args: Any, **kwargs: Any) -> NoReturn:
+    """Stands for a kernel that torch compiles when it is first called."""
+    raise NotImplementedError("mindtorch_v2 compiles no kernels")
 
 
 def _chained(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,6 +138,12 @@ bind_methods(
         ),
         "fallback": lambda self, key, function, with_keyset: self._cpp.fallback(
             _python_kernel(function, with_keyset, with_op=True), key
+        ),
+        "register_ad_inplace_or_view_fallback": lambda self, name: self._cpp.impl(
+            name, inplace_or_view_kernel(), int(DispatchKey.ADInplaceOrView)
+        ),
+        "impl_with_aoti_compile": lambda self, ns, name, key: self._cpp.impl(
+            f"{ns}::{name}", python_kernel(_compile), key
         ),
     },
     slot="_cpp",

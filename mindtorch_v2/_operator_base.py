@@ -73,7 +73,7 @@ class OperatorBase:
         self._dispatch_cache.pop(key, None)
 
 
-def _assertion(name: str, **shown: object) -> AssertionError:
+def _assertion(name: str, /, **shown: object) -> AssertionError:
     """torch's assertion, which has words in some releases."""
     texts = {key: str(value) for key, value in shown.items()}
     return AssertionError(*(Template(text).safe_substitute(texts) for text in _MESSAGES[name]))

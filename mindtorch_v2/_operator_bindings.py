@@ -16,6 +16,7 @@ from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
@@ -200,10 +201,30 @@ class _DispatchOperatorHandle(Bound, cpp_name="torch._C._DispatchOperatorHandle"
     __doc__ = None
 
 
+def _registered_at(operator: Operator) -> str:
+    """Where the operator was defined."""
+    entry = DISPATCHER.find_schema(operator.canonical)
+    return "" if entry is None or entry.schema is None else entry.schema.debug
+
+
+def _redispatch_boxed(self: Any, keyset: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call at the highest key of ``keyset``."""
+    operator: Operator = self._cpp
+    with _reference_casts_refused():
+        try:
+            return Call(operator, operator.binder.match(args, kwargs)).redispatch(keyset)
+        except SchemaMatchError as error:
+            raise RuntimeError(str(error)) from None
+
+
 bind_methods(
     _DispatchOperatorHandle,
     _classes["_DispatchOperatorHandle"]["methods"],
-    {"schema": lambda operator: operator.schema},
+    {
+        "schema": lambda operator: operator.schema,
+        "debug": _registered_at,
+        "redispatch_boxed": _redispatch_boxed,
+    },
     slot="_cpp",
 )
 _cast.register_class(

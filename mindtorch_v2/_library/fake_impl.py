@@ -44,7 +44,9 @@ class FakeImplHolder:
         self.kernels.append(kernel)
         owns_library = does("a fake impl has a library of its own")
         if owns_library:
-            lib = self._own_library()
+            from mindtorch_v2.library import Library
+
+            lib = self.lib = self.lib or Library(self.qualname.split("::")[0], "FRAGMENT")
         options = {"allow_override": True} if allow_override else {}
         meta_kernel = construct_meta_kernel(self.qualname, self)
         try:
@@ -54,13 +56,6 @@ class FakeImplHolder:
                 self.kernels.remove(kernel)
             raise
         return RegistrationHandle(lambda: self._deregister(kernel))
-
-    def _own_library(self) -> Library:
-        if self.lib is None:
-            from mindtorch_v2.library import Library
-
-            self.lib = Library(self.qualname.split("::")[0], "FRAGMENT")
-        return self.lib
 
     def _deregister(self, kernel: Kernel) -> None:
         if self.lib is not None:

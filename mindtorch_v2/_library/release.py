@@ -36,7 +36,7 @@ def does(habit: str) -> bool:
     return answer
 
 
-def message(name: str, **shown: object) -> tuple[str, ...]:
+def message(name: str, /, **shown: object) -> tuple[str, ...]:
     """What an exception has for arguments, with the values that it shows."""
     texts = {key: str(value) for key, value in shown.items()}
     return tuple(Template(text).safe_substitute(texts) for text in _FACTS["messages"][name])
