@@ -92,6 +92,18 @@ def _chained(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_python_registrations: Final[dict[tuple[str, int], Any]] = {}
+"""The kernel that Python has last registered for an operator and key, even if it was taken back:
+torch keeps it, and what it refers to, for ever (``python_registrations_``)."""
+
+
+def _impl(self: _DispatchModule, name: str, key: int, function: Any, with_keyset: bool) -> None:
+    kernel = _python_kernel(function, with_keyset)
+    self._cpp.impl(name, kernel, key)
+    if kernel.function is not None:
+        _python_registrations[self._cpp.resolve(name), key] = function
+
+
 def _define_operator(self: _DispatchModule, schema: str, alias_analysis: str, tags: Any) -> str:
     library: Library = self._cpp
     library.define(schema, alias_analysis, tuple(tag.name for tag in tags))
@@ -129,9 +141,7 @@ bind_methods(
                 name, identity_kernel(debug, "impl_t_t"), _key(dispatch)
             )
         ),
-        "impl": lambda self, name, key, function, with_keyset: self._cpp.impl(
-            name, _python_kernel(function, with_keyset), key
-        ),
+        "impl": _impl,
         "define": _define_operator,
         "fallback_fallthrough": _chained(
             lambda library, dispatch: library.fallback(fallthrough(""), _key(dispatch))

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2._operator_bindings import EXPORTS as _OPERATORS
+from mindtorch_v2._operator_bindings import no_schema
 from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.binding.errors import SchemaMatchError
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
@@ -63,14 +64,16 @@ def _computed_kernel(name: str, key: int) -> Any:
     """The kernel that a call of an operator at ``key`` runs; RuntimeError if there is none."""
     parsed, overload_name = parse_name(name)
     operator = find_operator(parsed, overload_name) if "::" in parsed else None
-    entry = None if operator is None else DISPATCHER.find(operator.canonical)
-    if operator is None or entry is None:
+    entry = DISPATCHER.find(f"{parsed}.{overload_name}" if overload_name else parsed)
+    if entry is None:
         raise RuntimeError(f"operator {name} does not exist")
     if is_alias_dispatch_key(key):
         raise RuntimeError("Alias keys do not have runtime kernel registrations.")
     at = table_key(key)
     if at not in entry.table:
         raise RuntimeError(f"no kernel for {key_name(key)} for {name}")
+    if operator is None:
+        raise no_schema(parsed, overload_name)
     return _SafeKernelFunction.wrap(_Computed(operator, at, entry.table[at]))
 
 

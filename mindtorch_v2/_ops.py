@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import _C
+from mindtorch_v2._library.release import only_if_released
 from mindtorch_v2._operator_base import (
     OperatorBase,
     _assertion,
@@ -226,6 +227,10 @@ class OpOverloadPacket:
     def overloads(self) -> list[str]:
         return [name or "default" for name in self._overload_names]
 
+    def op_overloads(self) -> list[OpOverload]:
+        """The overloads themselves."""
+        return [getattr(self, name) for name in self.overloads()]
+
     def __getattr__(self, key: str) -> OpOverload:
         if key.startswith("__"):
             raise AttributeError(
@@ -254,6 +259,10 @@ def _refresh_packet(packet: OpOverloadPacket) -> None:
     if found is None:
         raise AssertionError(f"failed to get packet for {packet._qualified_op_name}")
     packet._refresh(found)
+
+
+only_if_released(OpOverload, "_can_decompose")
+only_if_released(OpOverloadPacket, "op_overloads")
 
 
 class _OpNamespace(types.ModuleType):

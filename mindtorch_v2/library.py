@@ -32,6 +32,7 @@ from mindtorch_v2._library.release import (
     message,
     released_class,
     shows_file,
+    taken,
 )
 from mindtorch_v2._library.tagged_schemas import check_inplace_schema, check_out_schema
 from mindtorch_v2._library.triton import triton_op, wrap_triton
@@ -385,8 +386,7 @@ def _key_of(device_type: str) -> str:
 def _resolve_op(op: Any, registration: str) -> str | CustomOpDef:
     """The name of an operator, or its custom operator; ValueError for what is neither."""
     if not isinstance(op, (str, OpOverload, CustomOpDef)):
-        shown = {"registration": registration, "op": op, "type": type(op)}
-        raise ValueError(*message("unexpected op", **shown))
+        raise ValueError(*message(f"unexpected op of {registration}", op=op, type=type(op)))
     name = op._name if isinstance(op, OpOverload) else op
     return _maybe_get_opdef(name) or name
 
@@ -440,7 +440,7 @@ def register_fake(
     if isinstance(found, CustomOpDef):
         return found.register_fake if func is None else found.register_fake(func)
     stacklevel = _stacklevel
-    options = {"allow_override": True} if allow_override else {}
+    options = taken("Library._register_fake", allow_override=allow_override)
 
     def register(func: _Kernel) -> _Kernel:
         namespace, op_name = utils.parse_namespace(found)

@@ -5,6 +5,7 @@ from conformance.cases import (
     dispatch_table,
     keys,
     keysets,
+    library,
     lookup_alias,
     operator_binding,
     packet_binding,
@@ -34,6 +35,7 @@ AREAS: tuple[Area, ...] = (
     python_binding.AREA,
     lookup_alias.AREA,
     registration.AREA,
+    library.AREA,
     dispatch_table.AREA,
 )
 

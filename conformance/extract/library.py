@@ -11,6 +11,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -234,6 +235,16 @@ def no_meta_kernel(made: library.Library) -> None:
     getattr(torch.ops, NAMESPACE).f(torch.empty(1, device="meta"))
 
 
+#: Functions of torch.library that take an operator, with arguments after that.
+REGISTRATIONS: dict[str, tuple[Any, ...]] = {
+    "register_kernel": ("cpu",),
+    "register_fake": (),
+    "register_autograd": (print,),
+    "register_torch_dispatch": (object,),
+    "register_vmap": (),
+    "register_autocast": ("cpu", torch.float16),
+}
+
 #: Message to the call that provokes it, and the values that it shows.
 MESSAGES: dict[str, tuple[Any, ...]] = {
     "unknown kind": (lambda: library.Library(NAMESPACE, "<kind>"), {"kind": "<kind>"}),
@@ -243,10 +254,14 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
         scoped(lambda made: made.impl(1, lambda x: x)),
         {"api": "impl", "type": "<class 'int'>"},
     ),
-    "unexpected op": (
-        lambda: library.register_kernel(1, "cpu"),
-        {"registration": "register_kernel", "type": "<class 'int'>", "op": "1"},
-    ),
+    **{
+        f"unexpected op of {name}": (
+            partial(getattr(library, name), 1, *arguments),
+            {"type": "<class 'int'>", "op": "1"},
+        )
+        for name, arguments in REGISTRATIONS.items()
+        if hasattr(library, name)
+    },
     "fake twice": (
         scoped(fake_twice),
         {"qualname": f"{NAMESPACE}::f", "source": "<source>"},
@@ -399,6 +414,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a subclass of tensors may have a rule of an operator": lambda: takes(
         scoped(py_impl(torch.Tensor))
+    ),
+    "a fake impl of an operator of C++ needs a module that C++ names": (
+        torch._library.utils.requires_set_python_module
+    ),
+    "an operator's entry checks its name": lambda: not takes(
+        lambda: simple_registry.singleton.find("nosuch::nosuch::f")
     ),
     "register_kernel wraps what it registers": lambda: takes(
         scoped(lambda made: library.register_kernel(f"{NAMESPACE}::f", "cpu", 1, lib=made))

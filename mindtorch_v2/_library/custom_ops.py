@@ -123,10 +123,12 @@ class CustomOpDef:
 
         def inner(fn: Callable[..., Any]) -> Callable[..., Any]:
             is_one = device_types is None or isinstance(device_types, str)
-            for device_type in (device_types,) if is_one else list(device_types):  # type: ignore[arg-type]
-                if device_type not in self._backend_fns:  # type: ignore[comparison-overlap]
-                    _register_backend(self, device_type)  # type: ignore[arg-type]
-                self._backend_fns[device_type] = _switched(self, device_type, fn)  # type: ignore
+            types: list[Any] = [device_types] if is_one else list(device_types or ())
+            for device_type in types:
+                # As in torch, all kernels of this call are those of the loop's last type.
+                if device_type not in self._backend_fns:
+                    _register_backend(self, device_type, lambda: device_type)  # noqa: B023
+                self._backend_fns[device_type] = _switched(self, lambda: device_type, fn)  # noqa: B023
             return fn
 
         if device_types is not None and does("a kernel of a device without tensors needs a device"):
@@ -317,12 +319,14 @@ def _register_adinplaceorview(op: CustomOpDef) -> None:
         op._lib.impl(op._name, adinplaceorview_impl, "ADInplaceOrView", with_keyset=True)
 
 
-def _register_backend(op: CustomOpDef, device_type: str | None) -> None:
-    """The kernel for a type of device, which checks what the function answers."""
+def _register_backend(
+    op: CustomOpDef, device_type: str | None, latest: Callable[[], str | None]
+) -> None:
+    """The kernel for a type of device, which checks what the function of the latest answers."""
     checks_in_cpp = has("CustomOpDef.set_kernel_enabled")
 
     def backend_impl(*args: Any, **kwargs: Any) -> Any:
-        function = op._backend_fns[device_type]
+        function = op._backend_fns[latest()]
         inputs = list(utils.iter_tensors(args, kwargs))
         result = function(*args, **kwargs)
 
@@ -372,14 +376,14 @@ def _check_tagged(
 
 
 def _switched(
-    op: CustomOpDef, device_type: str | None, fn: Callable[..., Any]
+    op: CustomOpDef, latest: Callable[[], str | None], fn: Callable[..., Any]
 ) -> Callable[..., Any]:
     """``fn``, or the operator's own function while ``fn`` is disabled."""
     if not has("CustomOpDef.set_kernel_enabled"):
         return fn
 
     def wrapped_fn(*args: Any, **kwargs: Any) -> Any:
-        is_disabled = device_type in op._disabled_kernel
+        is_disabled = latest() in op._disabled_kernel
         return (op._init_fn if is_disabled else fn)(*args, **kwargs)
 
     return wrapped_fn

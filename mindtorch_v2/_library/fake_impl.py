@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from mindtorch_v2._library.release import does, message
+from mindtorch_v2._library.release import does, message, taken
 from mindtorch_v2._library.utils import Kernel, RegistrationHandle
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class FakeImplHolder:
             from mindtorch_v2.library import Library
 
             lib = self.lib = self.lib or Library(self.qualname.split("::")[0], "FRAGMENT")
-        options = {"allow_override": True} if allow_override else {}
+        options = taken("Library.impl", allow_override=allow_override)
         meta_kernel = construct_meta_kernel(self.qualname, self)
         try:
             lib.impl(self.qualname, meta_kernel, "Meta", **options)

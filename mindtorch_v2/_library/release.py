@@ -30,6 +30,12 @@ def has(name: str) -> bool:
     return name in _DECLARED
 
 
+def taken(name: str, **options: Any) -> dict[str, Any]:
+    """Those of the options that a function or method has parameters for."""
+    declared = _DECLARED.get(name, "")
+    return {option: value for option, value in options.items() if f" {option}=" in declared}
+
+
 def does(habit: str) -> bool:
     """Whether this release does what a sentence says; the sentences are those of the profile."""
     answer: bool = _FACTS["habits"][habit]
@@ -99,6 +105,13 @@ def released_class(cls: type) -> type:
         else:
             delattr(cls, name)
     return cls
+
+
+def only_if_released(cls: type, *names: str) -> None:
+    """Drop methods of a class that the release does not have."""
+    for name in names:
+        if not has(f"{cls.__name__}.{name}"):
+            delattr(cls, name)
 
 
 # --- where a registration stands --------------------------------------------------------------

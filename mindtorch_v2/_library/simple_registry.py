@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mindtorch_v2._library.fake_impl import FakeImplHolder
-from mindtorch_v2._library.utils import RegistrationHandle
+from mindtorch_v2._library.release import does
+from mindtorch_v2._library.utils import RegistrationHandle, parse_namespace
 
 __all__ = ["SimpleLibraryRegistry", "SimpleOperatorEntry", "singleton"]
 
@@ -57,7 +58,12 @@ class SimpleLibraryRegistry:
         self._data: dict[str, SimpleOperatorEntry] = {}
 
     def find(self, qualname: str) -> SimpleOperatorEntry:
-        return self._data.setdefault(qualname, SimpleOperatorEntry(qualname))
+        """The entry of a full name; ValueError, in newer releases, for what is none."""
+        if qualname not in self._data:
+            if does("an operator's entry checks its name"):
+                parse_namespace(qualname)
+            self._data[qualname] = SimpleOperatorEntry(qualname)
+        return self._data[qualname]
 
     def get(self, qualname: str) -> SimpleOperatorEntry | None:
         return self._data.get(qualname)

@@ -87,7 +87,15 @@ def _is_written(argument: Argument) -> bool:
 
 
 def _as_view(base: Tensor, value: Tensor) -> Tensor:
-    """A tensor of the same elements that is a view of ``base``."""
+    """A tensor of the same elements that is a view of ``base``; RuntimeError for itself."""
+    if value is base:
+        raise RuntimeError(
+            "View operation returned a tensor that is the same as the input base tensor.  This is "
+            "no longer allowed; you must explicitly create a new tensor (e.g., using .detach()). "
+            "As a user, you could have made a mistake implementing __torch_dispatch__ or a Python "
+            "operator decomposition or meta registration; if that's not the case, please report a "
+            "bug to PyTorch or the backend you are using."
+        )
     view = value._alias()
     view._base_tensor, view._versions = base._root(), base._versions
     return view

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
+from mindtorch_v2.binding.autograd_fallback import autograd_fallback
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
@@ -138,7 +139,10 @@ class Call(NamedTuple):
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
-            return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+            keyset = intersection(target.keyset, _AFTER_AUTOGRAD)
+            return autograd_fallback(
+                self.operator.schema, self.stack, lambda: self.run_with(keyset)
+            )
         if target.key == DispatchKey.Meta and entry.is_fallback(target.key):
             raise no_meta_kernel(entry.name)
         raise NotImplementedError(

@@ -47,6 +47,11 @@ def returned(schema: FunctionSchema, answer: Any) -> Any:
     if len(schema.returns) == 1:
         return _converted(schema.returns[0], answer)
     if not schema.returns:
+        if answer is not None:
+            raise RuntimeError(
+                f"Expected PythonKernelHolder for {schema.full_name} to return None but it "
+                "returned something else instead."
+            )
         return None
     if not isinstance(answer, Sequence):
         raise TypeError(
