@@ -4,7 +4,7 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, library, nested, storage
+from mindtorch_v2 import _C, library, nested, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
@@ -147,6 +147,7 @@ __all__ = [
     "storage",
     "t",
     "tensor",
+    "types",
     "zeros",
     "zeros_like",
 ]

@@ -149,6 +149,7 @@ Tag: Any = make_enum(
     "torch._C.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], _cast.unsigned_loader(32)
 )
 """What is known of an operator besides its schema: ``torch.Tag``."""
+EXPORTS["Tag"] = Tag
 
 _CALL: Final = parse_signature("(*args, **kwargs) -> object")
 _CALL_AT_KEY: Final = parse_signature("(arg0: torch.DispatchKey, *args, **kwargs) -> object")

@@ -79,9 +79,9 @@ class Library:
         self._registration_handles: list[utils.RegistrationHandle] = []
         self.kind = kind
         self.dispatch_key = dispatch_key
-        lost = (self._op_impls, self._op_defs, self._registration_handles)
+        own = (self._op_impls, self._op_defs, self._registration_handles)
         keeps_cpp = does("a library that is lost takes its packets along")
-        weakref.finalize(self, _del_library, *lost, self.m if keeps_cpp else None)
+        weakref.finalize(self, _del_library, _impls, _defs, *own, self.m if keeps_cpp else None)
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
@@ -256,14 +256,16 @@ def _check_not_composed(qualname: str, name: str) -> None:
 
 
 def _del_library(
+    impls: set[str],
+    defs: set[str],
     op_impls: set[str],
     op_defs: set[str],
     handles: list[utils.RegistrationHandle],
     m: Any,
 ) -> None:
     """When a library is lost; ``m`` is None where C++ forgets what it registered by itself."""
-    _impls.difference_update(op_impls)
-    _defs.difference_update(op_defs)
+    impls -= op_impls
+    defs -= op_defs
     for handle in handles:
         handle.destroy()
     if does("a library that is lost takes its packets along"):

@@ -18,17 +18,11 @@ from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import dtype
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.types import Number
 
 _UNKNOWN_MUTATES: Final = "unknown"
 _TAG_OUT: Final = getattr(Tag, "out", None)
 _TAG_INPLACE: Final = getattr(Tag, "inplace", None)
-
-_NUMBERS: Final[dict[str, Any]] = {
-    "typing.Union[int, float, bool]": typing.Union[int, float, bool],  # noqa: UP007
-    "int | float | bool": int | float | bool,
-}
-Number: Final[Any] = _NUMBERS[fact("number")]
-"""``torch.types.Number``, spelled as in the release."""
 
 _LISTS: Final[dict[str, Callable[[Any], Any]]] = {
     "typing.Sequence": lambda item: typing.Sequence[item],  # noqa: UP006
@@ -337,7 +331,7 @@ class _Inference:
 
 def _advice(annotation: Any) -> str:
     """What to annotate in place of a tuple."""
-    as_list = _as_list(annotation)
+    as_list = tuple_to_list(annotation)
     example = f"For example, {as_list}.\n\n" if as_list in SUPPORTED_PARAM_TYPES else "\n\n"
     return (
         "We do not support Tuple inputs in schema. As a workaround, please try to use List "
@@ -345,7 +339,8 @@ def _advice(annotation: Any) -> str:
     )
 
 
-def _as_list(annotation: Any) -> Any:
+def tuple_to_list(annotation: Any) -> Any:
+    """The list that stands for a tuple: of what it holds, or of any of that."""
     parts = typing.get_args(annotation)
     if not parts:
         return list

@@ -5,7 +5,7 @@ Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
@@ -47,7 +47,11 @@ def parse_printed(text: str) -> FunctionSchema:
 class Operator:
     """One overload; ``canonical`` is its name without aliases, by which kernels are found."""
 
-    def __init__(self, text: OperatorText, name: str) -> None:
+    def __init__(
+        self, text: OperatorText, name: str, schema: FunctionSchema | None = None
+    ) -> None:
+        """``schema`` is that of ``text``, if it is there already."""
+        self._schema = schema
         self.name = name
         self.overload_name = text.overload_name
         self.in_dispatcher = text.in_dispatcher
@@ -60,9 +64,8 @@ class Operator:
 
     @cached_property
     def binder(self) -> OpSchema:
-        return OpSchema(
-            parse_printed(self.text), numbers_as_tensors=_takes_numbers(self._text.name)
-        )
+        schema = self._schema or parse_printed(self.text)
+        return OpSchema(schema, numbers_as_tensors=_takes_numbers(self._text.name))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call with these arguments; RuntimeError in torch's words if they do not suit."""
@@ -166,9 +169,9 @@ _AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
 class Packet:
     """All overloads of a name, in the order in which a call tries them."""
 
-    def __init__(self, name: str, operators: Sequence[OperatorText]) -> None:
+    def __init__(self, name: str, operators: Iterable[Operator]) -> None:
         self.name = name
-        self.overloads = {text.overload_name: Operator(text, name) for text in operators}
+        self.overloads = {operator.overload_name: operator for operator in operators}
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call of the first overload that takes these arguments.
@@ -211,15 +214,16 @@ def find_packet(name: str) -> Packet | None:
 @cache
 def _packet(name: str, canonical: str) -> Packet | None:
     operators = in_call_order(canonical)
-    return Packet(name, operators) if operators else None
+    return Packet(name, (Operator(text, name) for text in operators)) if operators else None
 
 
 def _defined_packet(name: str) -> Packet | None:
     """The operators of a name that have been defined since the start."""
-    operators = [
-        OperatorText(name, full_name.removeprefix(name).lstrip("."), schema.text, True)
-        for full_name, schema in DISPATCHER.defined(name)
-    ]
+    operators = []
+    for full_name, defined in DISPATCHER.defined(name):
+        overload_name = full_name.removeprefix(name).lstrip(".")
+        text = OperatorText(name, overload_name, defined.text, True)
+        operators.append(Operator(text, name, defined.schema))
     return Packet(name, operators) if operators else None
 
 

@@ -115,7 +115,7 @@ class Library:
         RuntimeError in an IMPL block, for another namespace's operator, for one there is.
         """
         kind = parse_alias_analysis(alias_analysis)  # first, as compiled C++ evaluates
-        return self.define_schema(parse_schema(text), kind, tags)
+        return self.define_schema(parse_schema(text, allow_typevars=False), kind, tags)
 
     def define_schema(
         self, schema: FunctionSchema, alias_analysis: str, tags: tuple[str, ...] = ()
