@@ -85,9 +85,11 @@ def types(xp: ModuleType) -> dict[str, Any]:
     return {**found, **others, **{repr(text): text for text in TEXTS}}
 
 
+_LIST: Final[Any] = typing.List  # noqa: UP006
+_SEQUENCE: Final[Any] = typing.Sequence
 _CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
-    "List": lambda item: typing.List[item],  # noqa: UP006
-    "Sequence": lambda item: typing.Sequence[item],  # noqa: UP006
+    "List": lambda item: _LIST[item],
+    "Sequence": lambda item: _SEQUENCE[item],
     "list": lambda item: GenericAlias(list, (item,)),
     "abc.Sequence": lambda item: GenericAlias(collections.abc.Sequence, (item,)),
 }

@@ -28,8 +28,8 @@ class Area:
     warnings: bool = True
     """Whether the warnings that its cases draw are compared."""
     imports: tuple[str, ...] = ()
-    """Modules of torch that its cases have torch import, which takes seconds: a worker does it once,
-    before it forks for a case."""
+    """Modules of torch that its cases have torch import, which takes seconds: a worker does it
+    once, before it forks for a case."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""

@@ -19,7 +19,7 @@ from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.normalise import BOTH_SIDES, normalise, subject_module
 from conformance.outcome import Outcome
 from conformance.vocabulary import Vocabulary, for_profile
-from conformance.worker import Limits
+from conformance.worker import Execute, Limits, Prepare
 from mindtorch_v2 import profile as profiles
 
 DEFAULT_SUBJECT = "mindtorch_v2"
@@ -77,7 +77,7 @@ class Runner:
     def worker(self, xp: ModuleType) -> worker.Interactive:
         return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
 
-    def _execute(self, xp: ModuleType) -> worker.Execute:
+    def _execute(self, xp: ModuleType) -> Execute:
         return lambda case: execute(case, xp, self.vocabulary)
 
     def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
@@ -93,7 +93,7 @@ class Runner:
         return self.ledger.judge(comparison)
 
 
-def prepare(xp: ModuleType) -> worker.Prepare:
+def prepare(xp: ModuleType) -> Prepare:
     """Imports what the cases of an area have ``xp`` import; what it lacks, it does not import."""
 
     prepared: set[str] = set()

@@ -200,9 +200,7 @@ def run(
 class Interactive:
     """A worker that is asked one case at a time, for hypothesis, which decides as it goes."""
 
-    def __init__(
-        self, execute: Execute, limits: Limits, prepare: Prepare = _nothing
-    ) -> None:
+    def __init__(self, execute: Execute, limits: Limits, prepare: Prepare = _nothing) -> None:
         self._execute = execute
         self._limits = limits
         self._prepare = prepare

@@ -8,6 +8,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Final
 
 from mindtorch_v2 import _C
@@ -115,11 +116,9 @@ class OpOverload(OperatorBase):
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
         return self._operator.bind(args, kwargs).redispatch(keyset.mask)
 
-
     def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
         """What was registered for the class of the innermost mode, which is not active inside."""
-        from mindtorch_v2.utils import _python_dispatch as modes  # type: ignore[attr-defined]
-
+        modes: Any = import_module("mindtorch_v2.utils._python_dispatch")
         rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
         if rule is None:
             return self._op_dk(_C.DispatchKey.Python, *args, **kwargs)
@@ -130,9 +129,9 @@ class OpOverload(OperatorBase):
 
     def has_kernel_for_dispatch_key(self, k: Any) -> bool:
         """Whether Python or C++ has a kernel for exactly this key."""
-        return super().has_kernel_for_dispatch_key(
-            k
-        ) or _C._dispatch_has_kernel_for_dispatch_key(self.name(), k)
+        return super().has_kernel_for_dispatch_key(k) or _C._dispatch_has_kernel_for_dispatch_key(
+            self.name(), k
+        )
 
     def has_kernel_for_any_dispatch_key(self, ks: Any) -> bool:
         return _C._dispatch_has_kernel_for_any_dispatch_key(

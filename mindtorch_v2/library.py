@@ -19,9 +19,8 @@ from typing import Any, Final, NoReturn
 from mindtorch_v2 import _C
 from mindtorch_v2._library import autograd, simple_registry, utils
 from mindtorch_v2._library.autocast import autocast_kernel, autocast_key, check_autocast_available
-from mindtorch_v2._library.custom_ops import CustomOpDef, DeviceTypes, _maybe_get_opdef, custom_op
+from mindtorch_v2._library.custom_ops import CustomOpDef, DeviceTypes, _maybe_get_opdef
 from mindtorch_v2._library.fake_impl import global_ctx_getter
-from mindtorch_v2._library.infer_schema import infer_schema
 from mindtorch_v2._library.pystub import checked_once
 from mindtorch_v2._library.release import (
     as_released,
@@ -35,7 +34,6 @@ from mindtorch_v2._library.release import (
     taken,
 )
 from mindtorch_v2._library.tagged_schemas import check_inplace_schema, check_out_schema
-from mindtorch_v2._library.triton import triton_op, wrap_triton
 from mindtorch_v2._library.vmap import vmap_kernel
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import OpOverload, _refresh_packet, ops
@@ -137,7 +135,8 @@ class Library:
     def _impl_with_aoti_compile(self, op_name: _Op, dispatch_key: str = "") -> None:
         """Register a kernel that is compiled when it is first called."""
         dispatch_key = dispatch_key if dispatch_key != "" else self.dispatch_key
-        if not _C.DispatchKeySet(dispatch_key).has(_C.DispatchKey.Dense):
+        keyset: Any = _C.DispatchKeySet(dispatch_key)  # type: ignore[call-arg]
+        if not keyset.has(_C.DispatchKey.Dense):
             raise AssertionError(f"dispatch_key {dispatch_key} does not have Dense in its keyset")
         name = _resolve_op_name(op_name, "_impl_with_aoti_compile").split("::")[-1]
         impl_key = self.ns + "/" + name + "/" + dispatch_key
@@ -175,9 +174,7 @@ class Library:
         _not_destroyed(self).impl(name, key, fn, with_keyset)
         _note_impl(self, impl_key)
 
-    def fallback(
-        self, fn: _Kernel, dispatch_key: str = "", *, with_keyset: bool = False
-    ) -> None:
+    def fallback(self, fn: _Kernel, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
         """Register what runs at a key for every operator that has nothing there.
 
         Only a library of the namespace ``_`` can: RuntimeError else.
@@ -209,7 +206,7 @@ def _made_at() -> tuple[str, int]:
 
     Those do not show the file, and see one frame further.
     """
-    here, caller, *further = islice(frames(), 1, 4)
+    _, caller, *further = islice(frames(), 1, 4)
     frame, called = caller if shows_file() or not further else further[0]
     return frame.f_code.co_filename, line_of(frame, called)
 
@@ -322,7 +319,7 @@ def define(qualname: Any, schema: str, *, lib: Library | None = None, tags: Any 
     lib.define(name + schema, alias_analysis="", tags=tags)
 
 
-@define.register
+@define.register  # type: ignore[arg-type]
 def _(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[_Kernel], _Kernel]:
     """The older way: decorates the kernel of a new operator of ``lib``."""
 
@@ -336,7 +333,7 @@ def _(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[_Kernel]
 
 @singledispatch
 def impl(
-    qualname: str,
+    qualname: Any,
     types: str | Sequence[str],
     func: _Kernel | None = None,
     *,
@@ -549,9 +546,7 @@ def register_torch_dispatch(
     return register if func is None else register(func)
 
 
-def register_vmap(
-    op: _Op, func: _Kernel | None = None, /, *, lib: Library | None = None
-) -> Any:
+def register_vmap(op: _Op, func: _Kernel | None = None, /, *, lib: Library | None = None) -> Any:
     """Register what ``torch.vmap`` does with an operator, a kernel at FuncTorchBatched."""
     qualname = _resolve_op(op, "register_vmap")
     if isinstance(qualname, CustomOpDef):
@@ -571,7 +566,7 @@ def register_vmap(
 
 def register_autocast(
     op: _Op, device_type: str, cast_inputs: Any, /, *, lib: Library | None = None
-) -> None:
+) -> Any:
     """Have an operator's floating-point inputs cast where autocast is on for a type of device."""
     qualname = _resolve_op(op, "register_autocast")
     check_autocast_available(device_type)

@@ -5,8 +5,8 @@ given kernels, fakes and formulas, made anew, destroyed, called on cpu and on me
 Every step notes what it answers or how it is refused, and the dumps of the operators; at the end
 of a program come their tables.  Other cases infer schemas, from every type hint there is.
 
-Where a message shows the file of a module of torch, a case leaves that path out: it is the
-installation's, and no two are alike.
+Where a message shows the file of a module of torch (of the function that aliases, of a fake that
+asks for a context), a case leaves that path out: it is the installation's, and no two are alike.
 
 A custom operator whose place another takes is garbage, and when that is collected, its library
 forgets names that are the other's by then.  So that it happens at the same moment on both sides, a
@@ -56,13 +56,16 @@ def take(x): return xp.ones(2)
 def write(x): return None
 class Mode: pass
 def said(error):
-    parts = str(error).split("' from '")
+    text = str(error)
+    if "get_ctx()" in text and ".py:" in text: text = text.split(" (")[0] + text.split(")", 1)[1]
+    parts = text.split("' from '")
     return (str(type(error)), [part.split("'>)")[-1] for part in parts])
 def note():
     for name in names: log.append(C._dispatch_dump(name))
     log.append(sorted(xp.ops.t))
 def shown(answer):
-    if isinstance(answer, xp.Tensor): return (answer.detach(), answer.requires_grad, answer._version)
+    if isinstance(answer, xp.Tensor):
+        return (answer.detach(), answer.requires_grad, answer._version)
     if isinstance(answer, (list, tuple)): return [shown(each) for each in answer]
     return answer if isinstance(answer, (bool, int, str)) else str(type(answer))
 def step(run):
@@ -77,7 +80,8 @@ def make(key, run):
     garbage = [[] for _ in range(200000)]
     note()
 libs = {{}}
-for key, kind in (("d", "FRAGMENT"), ("e", "FRAGMENT"), ("i", "IMPL")): libs[key] = L.Library("t", kind)
+for key in ("d", "e"): libs[key] = L.Library("t", "FRAGMENT")
+libs["i"] = L.Library("t", "IMPL")
 libs["c"], libs["w"] = L.Library("t", "IMPL", "CPU"), L.Library("_", "IMPL")
 note()
 """
@@ -103,7 +107,13 @@ WRONG_SCHEMAS: Final = (
     *("a", "a(", "t::a(Tensor x) -> Tensor", "s::a(Tensor x) -> Tensor", ""),
     *("a(Tensor x) -> Tensor x y", "a.default(Tensor x) -> Tensor"),
 )
-NAMELESS: Final = ("(Tensor x) -> Tensor", "(Tensor(a!) x) -> ()", "() -> Tensor", "(Tensor x)", "a")
+NAMELESS: Final = (
+    "(Tensor x) -> Tensor",
+    "(Tensor(a!) x) -> ()",
+    "() -> Tensor",
+    "(Tensor x)",
+    "a",
+)
 ANALYSES: Final = ('""', '"CONSERVATIVE"', '"PURE_FUNCTION"', '"nosuch"', "1")
 TAGS: Final = (
     *("xp.Tag.core", "(xp.Tag.core, xp.Tag.pointwise)", "[xp.Tag.core, xp.Tag.core]", "(1,)"),
@@ -129,7 +139,11 @@ TAGGED: Final = (
 )
 KEYS: Final = (
     *("CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "ADInplaceOrView", "BackendSelect"),
-    *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
+    *(
+        "CompositeImplicitAutograd",
+        "CompositeExplicitAutograd",
+        "CompositeExplicitAutogradNonFunctional",
+    ),
     *("QuantizedCPU", "FuncTorchBatched", "PythonTLSSnapshot", "nosuch", ""),
 )
 NAMES: Final = ("a", "b.c", "t::a", "t::b.c", "o")
@@ -186,12 +200,17 @@ CALLS: Final = (
     *("xp.ops.t.a([x, x])", "xp.ops.t.a(x, z=x)", "xp.ops.t.a.default(x)"),
     *("xp.ops.t.b(x)", "xp.ops.t.b.c(x, 2)", "xp.ops.t.b.c(x, z=True)", "xp.ops.t.b.c(m, 1)"),
     *('xp.ops.t.b(1, "cpu")', 'xp.ops.t.b(1, "meta")', "xp.ops.t.b.nosuch(x)"),
-    *("xp.ops.t.o(x)", "xp.ops.t.o(y)", "xp.ops.t.o(m)", "xp.ops.t.o([x])", "xp.ops.t.o(x, 2, z=3)"),
+    *(
+        "xp.ops.t.o(x)",
+        "xp.ops.t.o(y)",
+        "xp.ops.t.o(m)",
+        "xp.ops.t.o([x])",
+        "xp.ops.t.o(x, 2, z=3)",
+    ),
     *('ops["o"](x)', 'ops["o"](y)', 'ops["w"](x)', "xp.ops.t.w(x)", "xp.ops.t.w([x])"),
     *("xp.ops.t.w(m)", "(xp.ops.t.w(x), x._version)[1]", 'xp.ops.t.o(1, xp.device("cpu"))'),
     "xp.ops.t.o(x=x)",
 )
-
 
 
 GOOD: Final = (
@@ -227,7 +246,9 @@ def name_of(making: str) -> str:
 def library_steps() -> Iterator[str]:
     """Methods of libraries."""
     for kind, namespace, key in product(
-        ("DEF", "IMPL", "FRAGMENT", "nosuch"), ("t", "prim", "_", "aten"), ('""', '"CPU"', '"nosuch"')
+        ("DEF", "IMPL", "FRAGMENT", "nosuch"),
+        ("t", "prim", "_", "aten"),
+        ('""', '"CPU"', '"nosuch"'),
     ):
         if (kind, namespace) != ("DEF", "_"):  # after which PyTorch 2.4 crashes, by and by
             yield f'repr(L.Library("{namespace}", "{kind}", {key}))'
@@ -288,7 +309,9 @@ def function_steps() -> Iterator[str]:
         yield from of_one_operator(op)
     yield "L.fallthrough_kernel()"
     yield "L.get_ctx()"
-    for name, key in product(("t::a", "t::b.c", "t::o", "nosuch"), ('"CPU"', '"Autograd"', '"x"', "1")):
+    for name, key in product(
+        ("t::a", "t::b.c", "t::o", "nosuch"), ('"CPU"', '"Autograd"', '"x"', "1")
+    ):
         yield f"str(L.get_kernel({name!r}, {key}))"
     yield 'L.get_kernel("t::a", "CPU").call_boxed(C.DispatchKeySet("CPU"), x)'
     yield 'L.get_kernel("t::a", "CPU").call_boxed(C.DispatchKeySet("CPU"))'
@@ -351,7 +374,14 @@ def overload_steps() -> Iterator[str]:
         yield f"{overload}.has_kernel_for_any_dispatch_key(C.DispatchKeySet('CPU'))"
         yield f"{overload}.decompose('no tensor') is NotImplemented"
     for overload in OVERLOADS:
-        for key in ("CPU", "AutogradCPU", "CompositeImplicitAutograd", "Meta", "Python", "Undefined"):
+        for key in (
+            "CPU",
+            "AutogradCPU",
+            "CompositeImplicitAutograd",
+            "Meta",
+            "Python",
+            "Undefined",
+        ):
             named = f"C.DispatchKey.{key}"
             yield f"{overload}.has_kernel_for_dispatch_key({named})"
             yield f"{overload}.py_impl({named})(same) is same"
@@ -434,11 +464,13 @@ def inferred() -> Iterator[Text]:
     for hint in hint_names():
         yield "infer_schema", infer("def g(x): pass", f'x={hint!r}, returns="None"')
         yield "infer_schema", infer("def g(x): pass", f'x="Tensor", returns={hint!r}')
-        yield "infer_schema", infer(
-            "def g(x): pass", f'x={hint!r}, returns="Tensor"', 'mutates_args=("x",)'
+        yield (
+            "infer_schema",
+            infer("def g(x): pass", f'x={hint!r}, returns="Tensor"', 'mutates_args=("x",)'),
         )
-        yield "infer_schema", infer(
-            "def g(x): pass", f'x={hint!r}, returns="Tensor"', 'mutates_args="unknown"'
+        yield (
+            "infer_schema",
+            infer("def g(x): pass", f'x={hint!r}, returns="Tensor"', 'mutates_args="unknown"'),
         )
     for default, hint in product(DEFAULTS, ("int", "Tensor", "Optional[str]", "dtype", "device")):
         yield "infer_schema", infer(f"def g(x={default}): pass", f'x={hint!r}, returns="int"')
@@ -447,7 +479,9 @@ def inferred() -> Iterator[Text]:
         yield "infer_schema", infer(definition, 'x="Tensor", y="Tensor", returns="None"', options)
         yield "infer_schema", infer(definition, 'x="Tensor"', options)
     for tag, definition in product(("inplace", "out", "core"), FUNCTIONS):
-        for mutated, returned in product(MUTATIONS[:5], ("Tensor", "None", "tuple[Tensor, Tensor]")):
+        for mutated, returned in product(
+            MUTATIONS[:5], ("Tensor", "None", "tuple[Tensor, Tensor]")
+        ):
             options = f"mutates_args={mutated}, tags=xp.Tag.{tag}"
             hints = f'x="Tensor", y="Tensor", returns={returned!r}'
             yield "infer_schema", infer(definition, hints, options)

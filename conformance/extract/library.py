@@ -17,10 +17,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
+import torch._library.infer_schema
 from torch import _C as C
 from torch import library
 from torch._library import custom_ops, simple_registry
-import torch._library.infer_schema
 
 from conformance.extract import ExtractionError
 from conformance.extract.python_methods import parameters
@@ -123,9 +123,7 @@ def registered_at() -> str:
 # --- messages ---------------------------------------------------------------------------------
 
 
-def provoked(
-    provoke: Callable[[], object], shown: dict[str, str] | None = None
-) -> list[str]:
+def provoked(provoke: Callable[[], object], shown: dict[str, str] | None = None) -> list[str]:
     """What the exception has for arguments, the values that it shows replaced by ``$name``."""
     try:
         provoke()
@@ -279,7 +277,11 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "aliases": (aliasing, {"name": "<name>", "module": "<module>"}),
     "unsupported default": (
         lambda: inferred(odd_default),
-        {"parameter": "Parameter x", "type": "<class 'tuple'>", "signature": "(x: int = ()) -> None"},
+        {
+            "parameter": "Parameter x",
+            "type": "<class 'tuple'>",
+            "signature": "(x: int = ()) -> None",
+        },
     ),
     "unknown mutated argument": (
         lambda: inferred(plain, ("nosuch",)),

@@ -33,7 +33,7 @@ def autocast_kernel(op: OpOverload, device_type: str, dtype: Any) -> Callable[..
     def kernel(_: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             raise AssertionError(f"Custom ops do not support kwargs yet, got {list(kwargs)}")
-        with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):
+        with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):  # type: ignore[call-arg]
             return op(*(_cast(value, device_type, dtype) for value in args))
 
     return kernel
@@ -51,4 +51,4 @@ def _cast(value: Any, device_type: str, dtype: Any) -> Any:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return value
     items = (_cast(item, device_type, dtype) for item in value)
-    return type(value)(items) if isinstance(value, (list, tuple)) else items  # type: ignore[call-arg]
+    return type(value)(items) if isinstance(value, (list, tuple)) else items

@@ -204,7 +204,7 @@ class CustomOpDef:
         *,
         setup_context: Callable[..., Any] | None = None,
     ) -> None:
-        """Its backward formula; RuntimeError unless it mutates nothing and returns something new."""
+        """Its formula; RuntimeError unless it mutates nothing and returns something new."""
         if utils.is_out(self._opoverload):
             raise RuntimeError(
                 "Cannot register autograd formula for operator tagged with torch.Tag.out: "
@@ -236,9 +236,7 @@ class CustomOpDef:
     def register_autocast(self, device_type: str, cast_inputs: Any) -> Callable[..., Any]:
         """Run it with floating-point inputs cast, where autocast is on for a type of device."""
         if not isinstance(device_type, str):
-            raise ValueError(
-                f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
-            )
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         check_autocast_available(device_type)
         is_new = self._autocast_dtype.get(device_type) is None
         if is_new:
@@ -397,11 +395,10 @@ def _select_by_device(op: CustomOpDef) -> None:
     index = utils.get_device_arg_index(schema)
     if index is None:
         raise ValueError(
-            "Functions without tensor inputs are required to have a `device: torch.device` "
-            "argument"
+            "Functions without tensor inputs are required to have a `device: torch.device` argument"
         )
 
-    def backend_select(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+    def backend_select(_: Any, *args: Any, **kwargs: Any) -> Any:
         device = args[index].type
         if device not in op._backend_fns:
             raise RuntimeError(
@@ -409,7 +406,8 @@ def _select_by_device(op: CustomOpDef) -> None:
                 "Please use register_kernel to do so."
             )
         key = getattr(_C.DispatchKey, _C._dispatch_key_for_device(device))
-        return op._opoverload.redispatch(_C.DispatchKeySet(key), *args, **kwargs)
+        keyset = _C.DispatchKeySet(key)  # type: ignore[call-arg]
+        return op._opoverload.redispatch(keyset, *args, **kwargs)
 
     op._lib.impl(op._name, backend_select, "BackendSelect", with_keyset=True)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mindtorch_v2 import _C
 from mindtorch_v2._library.release import does, message, taken
 from mindtorch_v2._library.utils import Kernel, RegistrationHandle
 
@@ -44,9 +45,11 @@ class FakeImplHolder:
         self.kernels.append(kernel)
         owns_library = does("a fake impl has a library of its own")
         if owns_library:
-            from mindtorch_v2.library import Library
+            from mindtorch_v2 import library
 
-            lib = self.lib = self.lib or Library(self.qualname.split("::")[0], "FRAGMENT")
+            namespace = self.qualname.split("::")[0]
+            made: Any = library.Library
+            lib = self.lib = self.lib or made(namespace, "FRAGMENT")
         options = taken("Library.impl", allow_override=allow_override)
         meta_kernel = construct_meta_kernel(self.qualname, self)
         try:
@@ -65,8 +68,6 @@ class FakeImplHolder:
             self.kernels.remove(kernel)
 
     def _check_none(self) -> None:
-        from mindtorch_v2 import _C
-
         if self.kernel is not None:
             shown = {"qualname": self.qualname, "source": self.kernel.source}
             raise RuntimeError(*message("fake twice", **shown))

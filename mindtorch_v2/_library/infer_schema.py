@@ -11,7 +11,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from types import GenericAlias
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from mindtorch_v2._library.release import does, exposed, fact, message
 from mindtorch_v2._operator_bindings import Tag
@@ -24,9 +24,11 @@ _UNKNOWN_MUTATES: Final = "unknown"
 _TAG_OUT: Final = getattr(Tag, "out", None)
 _TAG_INPLACE: Final = getattr(Tag, "inplace", None)
 
+_SEQUENCE: Final[Any] = typing.Sequence
+_LIST: Final[Any] = typing.List  # noqa: UP006
 _LISTS: Final[dict[str, Callable[[Any], Any]]] = {
-    "typing.Sequence": lambda item: typing.Sequence[item],  # noqa: UP006
-    "typing.List": lambda item: typing.List[item],  # noqa: UP006
+    "typing.Sequence": lambda item: _SEQUENCE[item],
+    "typing.List": lambda item: _LIST[item],
     "collections.abc.Sequence": lambda item: GenericAlias(collections.abc.Sequence, (item,)),
     "list": lambda item: GenericAlias(list, (item,)),
 }
@@ -56,6 +58,12 @@ class _Base(typing.NamedTuple):
             yield from ((optional[each(self.type)], f"{self.name}[]?") for each in lists)
 
 
+_GroupName = typing.NewType("_GroupName", str)
+_GroupName.__qualname__ = "GroupName"
+_GroupName.__module__ = "mindtorch_v2.distributed.distributed_c10d"
+"""``torch.distributed.distributed_c10d.GroupName``."""
+
+
 def _bases() -> Iterator[_Base]:
     yield _Base(Tensor, "Tensor", lists=True, lists_of_optionals=True)
     yield _Base(int, "SymInt", lists=True, optional_lists=True)
@@ -66,9 +74,7 @@ def _bases() -> Iterator[_Base]:
     yield _Base(dtype, "ScalarType")
     yield _Base(Device, "Device")
     if fact("group_name"):
-        group_name = typing.NewType("GroupName", str)
-        group_name.__module__ = "mindtorch_v2.distributed.distributed_c10d"
-        yield _Base(group_name, "str")
+        yield _Base(_GroupName, "str")
 
 
 SUPPORTED_PARAM_TYPES: Final[dict[Any, str]] = dict(
@@ -116,7 +122,7 @@ class _Inference:
 
     def __init__(self, function: Callable[..., Any], mutates_args: Any, tags: Any) -> None:
         reads_text = does("infer_schema reads annotations that are text")
-        self.globals: dict[str, Any] = function.__globals__ if reads_text else {}  # type: ignore[attr-defined]
+        self.globals: dict[str, Any] = function.__globals__ if reads_text else {}
         self.signature = inspect.signature(function)
         wanted = _tags(tags)
         self.is_out = _TAG_OUT in wanted
@@ -129,8 +135,8 @@ class _Inference:
         #: Name to alias of the parameters that results are written to.
         self.written: dict[str, str] = {}
 
-    def error(self, what: str) -> NoReturn:
-        raise ValueError(f"infer_schema(func): {what} Got func with signature {self.signature})")
+    def refusal(self, what: str) -> ValueError:
+        return ValueError(f"infer_schema(func): {what} Got func with signature {self.signature})")
 
     def schema(self, op_name: str | None) -> str:
         for index, parameter in enumerate(self.signature.parameters.values()):
@@ -144,7 +150,7 @@ class _Inference:
 
     def add(self, index: int, parameter: inspect.Parameter) -> None:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            self.error("We do not support positional-only args, varargs, or varkwargs.")
+            raise self.refusal("We do not support positional-only args, varargs, or varkwargs.")
         if parameter.kind == parameter.KEYWORD_ONLY and "*" not in self.parameters:
             self.parameters.append("*")
         type_name, alias = self.type_name(parameter), f"a{index}"
@@ -160,7 +166,7 @@ class _Inference:
     def type_name(self, parameter: inspect.Parameter) -> str:
         """The type of a parameter as schemas name it."""
         if parameter.annotation is parameter.empty:
-            self.error(f"Parameter {parameter.name} must have a type annotation.")
+            raise self.refusal(f"Parameter {parameter.name} must have a type annotation.")
         annotation = self.read(parameter.annotation)
         if annotation in SUPPORTED_PARAM_TYPES:
             return SUPPORTED_PARAM_TYPES[annotation]
@@ -168,7 +174,7 @@ class _Inference:
         is_tuple = getattr(annotation, "__origin__", None) is tuple
         if is_tuple and does("infer_schema advises lists for tuples"):
             advice = _advice(annotation)
-        self.error(
+        raise self.refusal(
             f"Parameter {parameter.name} has unsupported type {parameter.annotation}. {advice}"
             f"The valid types are: {SUPPORTED_PARAM_TYPES.keys()}."
         )
@@ -191,17 +197,17 @@ class _Inference:
         try:
             return eval(text, self.globals)
         except NameError as error:
-            self.error(
+            raise self.refusal(
                 f"Unsupported type annotation {text}. It is not a type. ({error}). If you are "
                 "using 'from __future__ import annotations', note that annotations are evaluated "
                 "lazily as strings; make sure all types referenced in annotations are importable "
                 "at module scope, not only inside a local function."
-            )
+            ) from None
         except Exception as error:
-            self.error(
+            raise self.refusal(
                 f"Unsupported type annotation {text}. It is not a type. "
                 f"({type(error).__name__}: {error})"
-            )
+            ) from None
 
     def is_mutated(self, name: str, type_name: str) -> bool:
         if type(self.mutates_args) is str and does("infer_schema knows unknown mutations"):
@@ -214,7 +220,7 @@ class _Inference:
         if name not in self.mutates_args:
             return False
         if not type_name.startswith("Tensor"):
-            self.error(
+            raise self.refusal(
                 f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors "
                 "can be mutated"
             )
@@ -223,9 +229,9 @@ class _Inference:
     def add_written(self, parameter: inspect.Parameter, type_name: str, alias: str) -> None:
         """A tensor that a result is written to, of an operator with ``Tag.out``."""
         if parameter.kind != parameter.KEYWORD_ONLY:
-            self.error("torch.Tag.out requires mutable arguments to be keyword-only.")
+            raise self.refusal("torch.Tag.out requires mutable arguments to be keyword-only.")
         if type_name != f"Tensor({alias}!)":
-            self.error("torch.Tag.out only supports mutable keyword-only Tensor arguments.")
+            raise self.refusal("torch.Tag.out only supports mutable keyword-only Tensor arguments.")
         self.written[parameter.name] = alias
 
     def default(self, parameter: inspect.Parameter) -> str:
@@ -262,16 +268,20 @@ class _Inference:
         if self.is_inplace:
             self.check_inplace()
         if self.is_out and not self.written:
-            self.error("torch.Tag.out requires at least one mutable keyword-only Tensor argument.")
+            raise self.refusal(
+                "torch.Tag.out requires at least one mutable keyword-only Tensor argument."
+            )
 
     def check_inplace(self) -> None:
         if self.first is None:
-            self.error("torch.Tag.inplace requires a positional Tensor argument.")
+            raise self.refusal("torch.Tag.inplace requires a positional Tensor argument.")
         name, type_name, _ = self.first
         if type_name != "Tensor":
-            self.error("torch.Tag.inplace requires the first positional argument to be a Tensor.")
+            raise self.refusal(
+                "torch.Tag.inplace requires the first positional argument to be a Tensor."
+            )
         if type(self.mutates_args) is str or set(self.mutates_args) != {name}:
-            self.error(
+            raise self.refusal(
                 "torch.Tag.inplace requires mutates_args to contain exactly the first positional "
                 f"argument, got {self.mutates_args}."
             )
@@ -286,7 +296,7 @@ class _Inference:
         if not self.is_inplace:
             return plain
         if plain != "Tensor":
-            self.error(
+            raise self.refusal(
                 "torch.Tag.inplace requires the return annotation to be torch.Tensor."
             )
         assert self.first is not None
@@ -297,11 +307,11 @@ class _Inference:
             return "()"
         is_missing = annotation is inspect.Parameter.empty
         if is_missing and does("infer_schema misses return annotations"):
-            self.error("No return type annotation was provided. Please add one.")
+            raise self.refusal("No return type annotation was provided. Please add one.")
         is_tuple = typing.get_origin(annotation) is tuple
         parts = typing.get_args(annotation) if is_tuple else (annotation,)
         if any(part not in SUPPORTED_RETURN_TYPES for part in parts):
-            self.error(
+            raise self.refusal(
                 f"Return has unsupported type {annotation}. "
                 f"The valid types are: {SUPPORTED_RETURN_TYPES}."
             )
@@ -321,7 +331,7 @@ class _Inference:
             is_tuple = typing.get_origin(annotation) is tuple
             matches = is_tuple and parts == (Tensor,) * len(self.written)
         if not matches:
-            self.error(
+            raise self.refusal(
                 "torch.Tag.out requires the return annotation to match the mutable keyword-only "
                 f"Tensor arguments {tuple(self.written)}."
             )

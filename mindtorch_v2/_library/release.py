@@ -64,9 +64,9 @@ def as_released(function: _Function, name: str | None = None) -> _Function:
     namespace: dict[str, Any] = {"implementation": function}
     source = f"def declared{declared}: return implementation({_forwarded(declared)})"
     exec(compile(source, _REDECLARED, "exec"), namespace)
-    wrapper: _Function = update_wrapper(namespace["declared"], function)
-    del wrapper.__wrapped__  # type: ignore[attr-defined]  # its parameters are not these
-    return wrapper
+    wrapper: Any = update_wrapper(namespace["declared"], function)
+    del wrapper.__wrapped__  # whose parameters are others
+    return wrapper  # type: ignore[no-any-return]
 
 
 def exposed(function: _Function) -> _Function:
@@ -89,10 +89,11 @@ def _forwarded(declared: str) -> str:
 
 
 def _passed(parameter: inspect.Parameter) -> str:
-    prefixes = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
     if parameter.kind == parameter.KEYWORD_ONLY:
         return f"{parameter.name}={parameter.name}"
-    return prefixes.get(parameter.kind, "") + parameter.name
+    if parameter.kind == parameter.VAR_POSITIONAL:
+        return f"*{parameter.name}"
+    return f"**{parameter.name}" if parameter.kind == parameter.VAR_KEYWORD else parameter.name
 
 
 def released_class(cls: type) -> type:

@@ -22,9 +22,7 @@ class GenericTorchDispatchRuleHolder:
         self._data: dict[type, Callable[..., Any]] = {}
         self.qualname = qualname
 
-    def register(
-        self, torch_dispatch_class: type, func: Callable[..., Any]
-    ) -> RegistrationHandle:
+    def register(self, torch_dispatch_class: type, func: Callable[..., Any]) -> RegistrationHandle:
         """RuntimeError if the class has a rule already."""
         if self.find(torch_dispatch_class):
             raise RuntimeError(

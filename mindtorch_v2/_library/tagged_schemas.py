@@ -1,7 +1,7 @@
 """Schemas of operators that say with a tag how they return what they mutate.
 
-Mirrors ``_validate_out_schema`` and ``_validate_inplace_schema`` of ``torch/library.py``.  A release
-without these tags has nothing to check.
+Mirrors ``_validate_out_schema`` and ``_validate_inplace_schema`` of ``torch/library.py``.  A
+release without these tags has nothing to check.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ def check_out_schema(text: str, tags: Iterable[Any]) -> None:
     if others:
         _refuse(
             "out",
-            "only supports Tensor mutable arguments. Found unsupported mutable args: "
-            f"{others}.",
+            f"only supports Tensor mutable arguments. Found unsupported mutable args: {others}.",
             schema,
         )
     if len(schema.returns) != len(written):
@@ -122,8 +121,7 @@ def _check_returns_first(first: Any, schema: Any) -> None:
         reason = "return must be a mutable alias, e.g., Tensor(a!)"
     elif alias.before_set != first.alias_info.before_set:
         reason = (
-            f"return aliases {alias.before_set} but first arg aliases "
-            f"{first.alias_info.before_set}"
+            f"return aliases {alias.before_set} but first arg aliases {first.alias_info.before_set}"
         )
     if reason is not None:
         _refuse("inplace", f"must return the first mutable argument ({reason}).", schema)

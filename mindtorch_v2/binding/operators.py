@@ -47,9 +47,7 @@ def parse_printed(text: str) -> FunctionSchema:
 class Operator:
     """One overload; ``canonical`` is its name without aliases, by which kernels are found."""
 
-    def __init__(
-        self, text: OperatorText, name: str, schema: FunctionSchema | None = None
-    ) -> None:
+    def __init__(self, text: OperatorText, name: str, schema: FunctionSchema | None = None) -> None:
         """``schema`` is that of ``text``, if it is there already."""
         self._schema = schema
         self.name = name
@@ -87,8 +85,10 @@ class Operator:
     @property
     def tags(self) -> Sequence[str]:
         """Names of tags; a tuple where torch's Python has set them, else a list."""
-        tags = profile.active().schemas["tags"].get(self.canonical)
-        if tags is None:
+        known = profile.active().schemas["tags"]
+        if self.canonical in known:
+            tags: Sequence[str] = known[self.canonical]
+        else:
             defined = DISPATCHER.find_schema(self.canonical) if self.in_dispatcher else None
             tags = defined.schema.tags if defined is not None and defined.schema else ()
         return tuple(tags) if self.canonical in _TAGS_AS_TUPLES else list(tags)
