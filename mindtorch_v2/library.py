@@ -20,7 +20,9 @@ from mindtorch_v2 import _C
 from mindtorch_v2._library import autograd, simple_registry, utils
 from mindtorch_v2._library.autocast import autocast_kernel, autocast_key, check_autocast_available
 from mindtorch_v2._library.custom_ops import CustomOpDef, DeviceTypes, _maybe_get_opdef
+from mindtorch_v2._library.custom_ops import custom_op as custom_op
 from mindtorch_v2._library.fake_impl import global_ctx_getter
+from mindtorch_v2._library.infer_schema import infer_schema as infer_schema
 from mindtorch_v2._library.pystub import checked_once
 from mindtorch_v2._library.release import (
     as_released,
@@ -34,6 +36,8 @@ from mindtorch_v2._library.release import (
     taken,
 )
 from mindtorch_v2._library.tagged_schemas import check_inplace_schema, check_out_schema
+from mindtorch_v2._library.triton import triton_op as triton_op
+from mindtorch_v2._library.triton import wrap_triton as wrap_triton
 from mindtorch_v2._library.vmap import vmap_kernel
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import OpOverload, _refresh_packet, ops
