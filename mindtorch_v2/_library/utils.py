@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from mindtorch_v2 import _C
 from mindtorch_v2._library.release import does, frames, message
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2.tensor.tensor import Tensor
@@ -109,7 +110,12 @@ def is_tensorlist_like_type(type_: Any) -> bool:
 
 
 def is_functional_schema(schema: Any, *, allow_valid_view: bool = False) -> bool:
-    """Whether nothing is mutated and something new returned; a view of the one tensor, if asked."""
+    """Whether nothing is mutated and something new returned; a view of the one tensor, if asked.
+
+    ``schema`` may be a text.
+    """
+    if isinstance(schema, str):
+        schema = _C.parse_schema(schema)
     if schema.is_mutable:
         return False
     if any(_aliases(each) and not each.alias_info.is_write for each in schema.returns):
