@@ -160,16 +160,20 @@ def destroyed_define() -> None:
     made.define(f"f{SCHEMA}")
 
 
+def register_fake(made: library.Library) -> Any:
+    """Register a fake implementation that overrides none; answers the handle of it."""
+    holder: Any = simple_registry.singleton.find(f"{NAMESPACE}::f").abstract_impl
+    taken = inspect.signature(holder.register).parameters
+    options = {"lib": made, "allow_override": False}
+    return holder.register(
+        lambda x: x, "<source>", **{name: options[name] for name in options if name in taken}
+    )
+
+
 def fake_twice(made: library.Library) -> None:
-    holder = simple_registry.singleton.find(f"{NAMESPACE}::f").abstract_impl
-    options = {"allow_override": False} if "register_torch_dispatch" in vars(library) else {}
-    if "lib" in inspect.signature(holder.register).parameters:
-        options["lib"] = made
-    if "allow_override" not in inspect.signature(holder.register).parameters:
-        options.pop("allow_override", None)
-    first = holder.register(lambda x: x, "<source>", **options)
+    first = register_fake(made)
     try:
-        holder.register(lambda x: x, "<source>", **options)
+        register_fake(made)
     finally:
         first.destroy()
 
@@ -177,11 +181,7 @@ def fake_twice(made: library.Library) -> None:
 def fake_over(key: str) -> Callable[[library.Library], None]:
     def register(made: library.Library) -> None:
         made.impl("f", lambda x: x, key)
-        holder = simple_registry.singleton.find(f"{NAMESPACE}::f").abstract_impl
-        taken = inspect.signature(holder.register).parameters
-        options = {"lib": made, "allow_override": False}
-        options = {name: value for name, value in options.items() if name in taken}
-        holder.register(lambda x: x, "<source>", **options)
+        register_fake(made)
 
     return register
 
@@ -343,7 +343,8 @@ def runs_function_without_grad() -> bool:
 
 
 def own_library_of_fakes() -> bool:
-    return "lib" not in inspect.signature(fake_impl_holder().register).parameters
+    holder: Any = fake_impl_holder()
+    return "lib" not in inspect.signature(holder.register).parameters
 
 
 def with_string(x: "torch.Tensor") -> None: ...
