@@ -407,6 +407,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a kernel of a device without tensors needs a device": lambda: not takes(
         lambda: custom_op(schema="(int x) -> Tensor", device_types="cpu")
     ),
+    "an operator that views may answer an alias": lambda: takes(
+        lambda: library.custom_op(
+            f"{NAMESPACE}::g",
+            lambda x: x.view(-1),
+            mutates_args=(),
+            schema="(Tensor(a) x) -> Tensor(a)",
+        )(torch.ones(1))
+    ),
     "an operator that views may have an autograd formula": lambda: takes(
         lambda: library.register_autograd(
             library.custom_op(

@@ -321,7 +321,7 @@ def _register_backend(
     op: CustomOpDef, device_type: str | None, latest: Callable[[], str | None]
 ) -> None:
     """The kernel for a type of device, which checks what the function of the latest answers."""
-    checks_in_cpp = has("CustomOpDef.set_kernel_enabled")
+    views_alias = does("an operator that views may answer an alias")
 
     def backend_impl(*args: Any, **kwargs: Any) -> Any:
         function = op._backend_fns[latest()]
@@ -331,7 +331,7 @@ def _register_backend(
         def get_module() -> Any:
             return inspect.getmodule(function)
 
-        is_view = checks_in_cpp and op._opoverload._schema._is_view_op()
+        is_view = views_alias and op._opoverload._schema._is_view_op()
         if not _check_tagged(op, get_module, args, kwargs, result) and not is_view:
             utils.check_aliasing_constraint(op._name, inputs, result, get_module)
         return result
