@@ -29,6 +29,9 @@ class Area:
     """Whether the warnings that its cases draw are compared."""
     examples: Mapping[str, int] = field(default_factory=dict)
     """How many cases a hypothesis profile draws, where it is another number than the profile's."""
+    imports: tuple[str, ...] = ()
+    """Modules of torch that its cases have torch import, which takes seconds: a worker does it
+    once, before it forks for a case."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy
 
 from conformance import grammar
+from conformance.annotated import annotated
 from conformance.bound import bound
 from conformance.case import Case
 from conformance.describe import describe, qualified_name
@@ -54,6 +55,7 @@ NUMPY: Final = (
 """What of NumPy a case may reach: the classes of its scalars, and ``array``."""
 
 HELPERS: dict[str, Any] = {
+    "annotated": annotated,
     "bound": bound,
     "in_thread": in_thread,
     "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
@@ -81,7 +83,8 @@ def execute(case: Case, xp: ModuleType, vocabulary: Vocabulary) -> Outcome:
 def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
     if hasattr(xp, "set_warn_always"):
         xp.set_warn_always(True)  # else what a case warns of depends on the cases before it
-    helpers = {**HELPERS, "bound": partial(bound, xp)}
+    about_xp = {"annotated": partial(annotated, xp), "bound": partial(bound, xp)}
+    helpers = {**HELPERS, **about_xp}
     return grammar.namespace(xp, vocabulary, helpers)
 
 

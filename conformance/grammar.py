@@ -15,7 +15,8 @@ being handed it.
    lambdas do not hide one.  Names with two leading underscores are all but a few refused, which
    takes with it classes, globals, code, subclasses and pickling.  A class may define listed names
    only, so it answers to no protocol (``__array_interface__``, ``_pybind11_conduit_v1_``,
-   ``__reduce__``).  Annotations are refused: some functions evaluate those that are strings.
+   ``__reduce__``).  Annotations are refused: some functions evaluate those that are strings, so a
+   case has them from a list of the harness (:mod:`conformance.annotated`).
 2. *Names in strings.*  ``getattr``, ``setattr``, ``vars``, ``dir``, ``format`` and
    ``operator.attrgetter`` are not nameable, nor are ``str.format`` and f-strings; ``%`` looks up
    no attribute.  Of what is listed, some look up operators by a string, and ``type`` of a storage

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 
 from conformance import oracle as oracles
 from conformance import worker
 from conformance.case import Case
+from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
 from conformance.execute import HELPERS, execute
 from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.normalise import BOTH_SIDES, normalise, subject_module
 from conformance.outcome import Outcome
 from conformance.vocabulary import Vocabulary, for_profile
-from conformance.worker import Limits
+from conformance.worker import Execute, Limits, Prepare
 from mindtorch_v2 import profile as profiles
 
 DEFAULT_SUBJECT = "mindtorch_v2"
@@ -64,14 +68,17 @@ class Runner:
 
     def outcomes(self, xp: ModuleType, cases: Sequence[Case]) -> Iterator[Outcome]:
         """What each case does with ``xp``, as it came out of the worker."""
-        return worker.run(cases, lambda case: execute(case, xp, self.vocabulary), self.limits)
+        return worker.run(cases, self._execute(xp), self.limits, prepare(xp))
 
     def interactive(self) -> Interactive:
         """The same, one case at a time; close it when done."""
         return Interactive(self)
 
     def worker(self, xp: ModuleType) -> worker.Interactive:
-        return worker.Interactive(lambda case: execute(case, xp, self.vocabulary), self.limits)
+        return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
+
+    def _execute(self, xp: ModuleType) -> Execute:
+        return lambda case: execute(case, xp, self.vocabulary)
 
     def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
         """Normalise, compare, and look into the ledger.
@@ -84,6 +91,25 @@ class Runner:
         rules = (subject_module(self.subject.__name__), *BOTH_SIDES)
         comparison = compare(case, normalise(oracle, BOTH_SIDES), normalise(subject, rules))
         return self.ledger.judge(comparison)
+
+
+def prepare(xp: ModuleType) -> Prepare:
+    """Imports what the cases of an area have ``xp`` import; what it lacks, it does not import."""
+
+    prepared: set[str] = set()
+
+    def run(case: Case) -> None:
+        area = BY_NAME.get(case.area)
+        names = [f"{xp.__name__}.{name}" for name in (area.imports if area else ())]
+        if prepared.issuperset(names):
+            return
+        prepared.update(names)
+        for name in names:
+            with suppress(ImportError):
+                import_module(name)
+        gc.freeze()  # what came in need not be looked at by every collection
+
+    return run
 
 
 class Interactive:

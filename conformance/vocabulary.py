@@ -66,7 +66,7 @@ NEVER: Final[Mapping[str, str]] = MappingProxyType(
                 _sparse_bsc_tensor_unsafe _sparse_coo_tensor_with_dims_and_tensors
                 _construct_storage_from_data_pointer _wrap_tensor_impl _unsafe_reset_storage""",
             "calls a function found by a string, or hands one out": """
-                lookup_op resolve_name get_device_module get_kernel
+                lookup_op resolve_name get_device_module
                 set_default_tensor_type _set_default_tensor_type
                 _maybe_call_torch_function_for_op_packet""",
             "makes directories and sets environment variables": "use_deterministic_algorithms",
@@ -74,7 +74,7 @@ NEVER: Final[Mapping[str, str]] = MappingProxyType(
                 _reduce_ex_internal _rebuild_from_type_v2 _set_obj_state transform_subclass
                 attrgetter methodcaller itemgetter getattr setattr""",
             "evaluates strings": """
-                infer_schema custom_op triton_op eval exec compile format format_map
+                triton_op eval exec compile format format_map
                 percentFormat CompilationUnit parse_ir""",
             "loads or compiles code": """
                 load_library loaded_libraries import_module classes hub jit package
@@ -125,7 +125,8 @@ JUDGED: Final[Mapping[str, str]] = MappingProxyType(
         {
             "an address as an integer, which nothing here takes back": "data_ptr const_data_ptr",
             "registers and prints operators, opens nothing": """
-                library Library _dispatch_library _dispatch_dump _dispatch_dump_table
+                library Library _scoped_library _dispatch_library _dispatch_dump
+                _dispatch_dump_table
                 _dump_local_tls_set""",
             "reads schemas and operators": """
                 _jit_get_all_schemas _jit_get_schemas_for_operator _jit_get_operation
@@ -288,7 +289,10 @@ DISPATCH: Final = _words("""
     has_argument may_alias may_contain_alias add_argument_value add_argument_values
     is_nondeterministic input output
     Library define impl fallback _destroy register_fake register_kernel register_autograd
-    register_vmap register_torch_dispatch impl_abstract fallthrough_kernel m ns
+    register_vmap register_torch_dispatch register_autocast impl_abstract fallthrough_kernel m ns
+    custom_op infer_schema get_ctx get_kernel set_kernel_enabled kind dispatch_key
+    _register_fake _register_torch_dispatch_rule _scoped_library _defined_in_python op_overloads
+    schema debug redispatch_boxed call_boxed op_handle core pointwise inplace
     def_ def_legacy def_name_t_t def_schema_t_t impl_t_t fallback_fallthrough reset
     TorchDispatchMode TorchFunctionMode _get_current_dispatch_mode
     _get_current_dispatch_mode_stack _disable_current_modes _pop_mode_temporarily
@@ -402,6 +406,7 @@ LITERAL_CALLS: Final[Mapping[str, Callable[[str], str | None]]] = MappingProxyTy
         "_get_operation_overload": operator_name,
         "_dispatch_find_schema_or_throw": operator_name,
         "_dispatch_get_computed_kernel_for_dispatch_key": operator_name,
+        "get_kernel": operator_name,
         "type": tensor_type,
     }
 )

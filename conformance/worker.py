@@ -31,6 +31,13 @@ from conformance.outcome import Outcome
 
 Execute = Callable[[Case], Outcome]
 """What a worker does with a case."""
+Prepare = Callable[[Case], None]
+"""What a worker does before it forks for a case."""
+
+
+def _nothing(case: Case) -> None:
+    """Most cases need no preparation."""
+
 
 POLL_SECONDS: Final = 0.05
 """How often a silent worker's memory is looked at."""
@@ -56,7 +63,13 @@ class Worker:
     with its cases ends too, so ask it for no more outcomes than it has cases.
     """
 
-    def __init__(self, cases: Iterable[Case], execute: Execute, limits: Limits) -> None:
+    def __init__(
+        self,
+        cases: Iterable[Case],
+        execute: Execute,
+        limits: Limits,
+        prepare: Prepare = _nothing,
+    ) -> None:
         self._limits = limits
         self._buffer = b""
         self._pid = 0
@@ -70,7 +83,7 @@ class Worker:
                 self._pid = _fork()
                 if self._pid == 0:
                     os.close(self._read_end)
-                    _work(cases, execute, write_end, parent)
+                    _work(cases, execute, prepare, write_end, parent)
             finally:
                 os.close(write_end)
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
@@ -169,11 +182,13 @@ def _crash(status: int) -> Outcome:
     return Outcome("crashed", message=f"killed by {name}")
 
 
-def run(cases: Sequence[Case], execute: Execute, limits: Limits) -> Iterator[Outcome]:
+def run(
+    cases: Sequence[Case], execute: Execute, limits: Limits, prepare: Prepare = _nothing
+) -> Iterator[Outcome]:
     """The outcomes of ``cases`` in order: one each, whatever the cases do."""
     done = 0
     while done < len(cases):
-        worker = Worker(cases[done:], execute, limits)
+        worker = Worker(cases[done:], execute, limits, prepare)
         try:
             for outcome in islice(worker, len(cases) - done):
                 done += 1
@@ -185,9 +200,10 @@ def run(cases: Sequence[Case], execute: Execute, limits: Limits) -> Iterator[Out
 class Interactive:
     """A worker that is asked one case at a time, for hypothesis, which decides as it goes."""
 
-    def __init__(self, execute: Execute, limits: Limits) -> None:
+    def __init__(self, execute: Execute, limits: Limits, prepare: Prepare = _nothing) -> None:
         self._execute = execute
         self._limits = limits
+        self._prepare = prepare
         self._worker: Worker | None = None
 
     def ask(self, case: Case) -> Outcome:
@@ -218,7 +234,8 @@ class Interactive:
 
     def _start(self) -> None:
         read_end, self._requests = os.pipe()
-        self._worker = Worker(_read_cases(read_end, self._requests), self._execute, self._limits)
+        asked = _read_cases(read_end, self._requests)
+        self._worker = Worker(asked, self._execute, self._limits, self._prepare)
         os.close(read_end)
         self._outcomes = iter(self._worker)
 
@@ -234,14 +251,20 @@ def _read_cases(read_end: int, write_end: int) -> Iterator[Case]:
 # --- in the worker ----------------------------------------------------------------------------
 
 
-def _work(cases: Iterable[Case], execute: Execute, write_end: int, parent: int) -> NoReturn:
+def _work(
+    cases: Iterable[Case], execute: Execute, prepare: Prepare, write_end: int, parent: int
+) -> NoReturn:
     """Run the cases and write their outcomes; never returns to the caller's stack."""
     status = 1
     try:
         _detach(parent)
         gc.freeze()  # what is there by now need not be looked at by every collection
         for case in cases:
-            outcome = _forked(case, execute) if case.isolation == "fork" else execute(case)
+            if case.isolation == "fork":
+                prepare(case)
+                outcome = _forked(case, execute)
+            else:
+                outcome = execute(case)
             _write(write_end, outcome)
         status = 0
     except BaseException:

@@ -11,7 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from mindtorch_v2 import _dispatcher_bindings, _operator_bindings, _schema_bindings, profile
+from mindtorch_v2 import (
+    _dispatcher_bindings,
+    _kernel_bindings,
+    _operator_bindings,
+    _schema_bindings,
+    profile,
+)
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
@@ -108,9 +114,10 @@ class DispatchKeySet(metaclass=pybind11_type, cpp_name="torch._C.DispatchKeySet"
         return (DispatchKey.from_cpp(key) for key in keys)
 
 
-_cast.register_class(
-    "torch._C.DispatchKeySet", DispatchKeySet, lambda self: self._mask, DispatchKeySet.from_mask
-)
+for _spelled in ("torch._C.DispatchKeySet", "c10::DispatchKeySet"):
+    _cast.register_class(
+        _spelled, DispatchKeySet, lambda self: self._mask, DispatchKeySet.from_mask
+    )
 bind_methods(
     DispatchKeySet,
     _classes["DispatchKeySet"]["methods"],
@@ -198,6 +205,7 @@ globals().update(_schema_bindings.EXPORTS)
 
 globals().update(_operator_bindings.EXPORTS)
 globals().update(_dispatcher_bindings.EXPORTS)
+globals().update(_kernel_bindings.EXPORTS)
 
 # --- thread-local state -----------------------------------------------------------------------
 

@@ -4,9 +4,10 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, nested, storage
+from mindtorch_v2 import _C, library, nested, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
+from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.inference_mode import inference_mode
@@ -92,6 +93,7 @@ __all__ = [
     "SymBool",
     "SymFloat",
     "SymInt",
+    "Tag",
     "Tensor",
     "TypedStorage",
     "UntypedStorage",
@@ -121,6 +123,7 @@ __all__ = [
     "is_storage",
     "is_warn_always_enabled",
     "layout",
+    "library",
     "memory_format",
     "nested",
     "ones",
@@ -145,6 +148,7 @@ __all__ = [
     "storage",
     "t",
     "tensor",
+    "types",
     "zeros",
     "zeros_like",
 ]

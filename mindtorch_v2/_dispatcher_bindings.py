@@ -7,18 +7,24 @@ Mirrors ``initDispatchBindings`` in ``torch/csrc/utils/python_dispatch.cpp``.  T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import profile
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._schema_bindings import Bound
+from mindtorch_v2.binding.inplace_or_view import inplace_or_view_kernel
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.kernel import Kernel, fallthrough
-from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name, parse_dispatch_key
+from mindtorch_v2.dispatch.key import (
+    DispatchKey,
+    is_alias_dispatch_key,
+    key_name,
+    parse_dispatch_key,
+)
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
-from mindtorch_v2.library import fallthrough_kernel
+from mindtorch_v2.dispatch.python_modules import python_module
 from mindtorch_v2.messages import NULL_STRING
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
@@ -65,9 +71,16 @@ def _key(name: str) -> int | None:
 
 
 def _python_kernel(function: Any, with_keyset: bool, *, with_op: bool = False) -> Kernel:
+    from mindtorch_v2.library import fallthrough_kernel  # looked up when it is needed, as in C++
+
     if function is fallthrough_kernel:
         return fallthrough("")
     return python_kernel(function, with_keyset=with_keyset, with_op=with_op)
+
+
+def _compile(*args: Any, **kwargs: Any) -> NoReturn:
+    """Stands for a kernel that torch compiles when it is first called."""
+    raise NotImplementedError("mindtorch_v2 compiles no kernels")
 
 
 def _chained(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,6 +91,18 @@ def _chained(method: Callable[..., Any]) -> Callable[..., Any]:
         return self
 
     return call
+
+
+_python_registrations: Final[dict[tuple[str, int], Any]] = {}
+"""The kernel that Python has last registered for an operator and key, even if it was taken back:
+torch keeps it, and what it refers to, for ever (``python_registrations_``)."""
+
+
+def _impl(self: _DispatchModule, name: str, key: int, function: Any, with_keyset: bool) -> None:
+    kernel = _python_kernel(function, with_keyset)
+    self._cpp.impl(name, kernel, key)
+    if kernel.function is not None:
+        _python_registrations[self._cpp.resolve(name), key] = function
 
 
 def _define_operator(self: _DispatchModule, schema: str, alias_analysis: str, tags: Any) -> str:
@@ -117,15 +142,19 @@ bind_methods(
                 name, identity_kernel(debug, "impl_t_t"), _key(dispatch)
             )
         ),
-        "impl": lambda self, name, key, function, with_keyset: self._cpp.impl(
-            name, _python_kernel(function, with_keyset), key
-        ),
+        "impl": _impl,
         "define": _define_operator,
         "fallback_fallthrough": _chained(
             lambda library, dispatch: library.fallback(fallthrough(""), _key(dispatch))
         ),
         "fallback": lambda self, key, function, with_keyset: self._cpp.fallback(
             _python_kernel(function, with_keyset, with_op=True), key
+        ),
+        "register_ad_inplace_or_view_fallback": lambda self, name: self._cpp.impl(
+            name, inplace_or_view_kernel(), int(DispatchKey.ADInplaceOrView)
+        ),
+        "impl_with_aoti_compile": lambda self, ns, name, key: self._cpp.impl(
+            f"{ns}::{name}", python_kernel(_compile), key
         ),
     },
     slot="_cpp",
@@ -136,7 +165,7 @@ EXPORTS["_DispatchModule"] = _DispatchModule
 _define(
     {
         "_dispatch_library": lambda kind, name, dispatch, file, line: _DispatchModule.wrap(
-            Library(kind, name, _key(dispatch), line=line)
+            Library(kind, name, _key(dispatch), file=file, line=line)
         )
     },
     linenum=_cast.unsigned_loader(32),
@@ -242,7 +271,9 @@ _define(
             entry.dump_state() for entry in DISPATCHER.dangling()
         ],
         "_dispatch_get_all_op_names": DISPATCHER.names,
-        "_dispatch_pystub": lambda name, overload_name: None,  # no operator has one so far
+        "_dispatch_pystub": lambda name, overload_name: python_module(
+            f"{name}.{overload_name}" if overload_name else name
+        ),
         "_dispatch_clear_leaked_python_filenames": lambda: None,  # there are no leaked ones
         "_dispatch_is_main_interpreter": lambda: True,  # there is one
         "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))

@@ -147,9 +147,10 @@ _define("_check_schema_allow_fake_script_object", _check_schema, _itself)
 _TAG_FACTS: Final = _classes["Tag"]
 
 Tag: Any = make_enum(
-    "torch.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], _cast.unsigned_loader(32)
+    "torch._C.Tag", "mindtorch_v2", _TAG_FACTS, _TAG_FACTS["members"], _cast.unsigned_loader(32)
 )
 """What is known of an operator besides its schema: ``torch.Tag``."""
+EXPORTS["Tag"] = Tag
 
 _CALL: Final = parse_signature("(*args, **kwargs) -> object")
 _CALL_AT_KEY: Final = parse_signature("(arg0: torch.DispatchKey, *args, **kwargs) -> object")
@@ -234,12 +235,16 @@ def _find_schema_or_throw(name: str | None, overload_name: str | None) -> Operat
         raise RuntimeError(NULL_STRING)
     operator = find_operator(name, overload_name) if "::" in name else None
     if operator is None or not operator.in_dispatcher:
-        full_name = f"{name}.{overload_name}" if overload_name else name
-        hint = ""
-        if DISPATCHER.find(full_name) is not None:
-            hint = " but we found an implementation; did you forget to def() the operator?"
-        raise RuntimeError(f"Could not find schema for {name}.{overload_name}{hint}")
+        raise no_schema(name, overload_name)
     return operator
+
+
+def no_schema(name: str, overload_name: str) -> RuntimeError:
+    """What is said of an operator that is not defined; it may have kernels."""
+    reason = f"Could not find schema for {name}.{overload_name}"
+    if DISPATCHER.find(f"{name}.{overload_name}" if overload_name else name) is not None:
+        reason += " but we found an implementation; did you forget to def() the operator?"
+    return RuntimeError(reason)
 
 
 _define(

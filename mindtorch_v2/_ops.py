@@ -8,8 +8,19 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Final
 
+from mindtorch_v2 import _C
+from mindtorch_v2._library.release import only_if_released
+from mindtorch_v2._operator_base import (
+    OperatorBase,
+    _assertion,
+    add_cached_op,
+    resolve_key,
+)
+from mindtorch_v2._operator_base import get_cached_ops as get_cached_ops
+from mindtorch_v2._operator_base import reset_cached_ops as reset_cached_ops
 from mindtorch_v2._operator_bindings import (
     BoundPacket,
     Tag,
@@ -23,10 +34,11 @@ from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 
 
-class OpOverload:
+class OpOverload(OperatorBase):
     """One operator, ``ops.aten.add.Tensor``.  Calling it binds the arguments to its schema."""
 
     def __init__(self, overloadpacket: OpOverloadPacket, operator: Operator) -> None:
+        super().__init__()
         self._overloadpacket = overloadpacket
         self._operator = operator
         self._schema = wrap_schema(operator.schema)
@@ -37,6 +49,8 @@ class OpOverload:
         self.__module__ = overloadpacket.__module__
         self.__qualname__ = self._name
         self.__doc__ = None
+        #: Whether ``torch.library`` defined it.
+        self._defined_in_python = self._name in _defined_in_python()
         writes = [
             argument.alias_info.is_write
             for argument in operator.schema.arguments
@@ -79,6 +93,11 @@ class OpOverload:
     def op(self) -> Any:
         return self._op
 
+    @cached_property
+    def _handle(self) -> Any:
+        """The operator as the dispatcher has it; RuntimeError if it has none."""
+        return _C._dispatch_find_schema_or_throw(self._schema.name, self._schema.overload_name)
+
     def name(self) -> str:
         return self._name
 
@@ -105,6 +124,64 @@ class OpOverload:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
         return self._handle.redispatch_boxed(keyset, *args, **kwargs)
 
+    def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
+        """What was registered for the class of the innermost mode, which is not active inside."""
+        modes: Any = import_module("mindtorch_v2.utils._python_dispatch")
+        rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
+        if rule is None:
+            return self._op_dk(_C.DispatchKey.Python, *args, **kwargs)
+        with modes._pop_mode_temporarily() as mode:
+            return rule(mode, *args, **kwargs)
+
+    # --- kernels in Python --------------------------------------------------------------------
+
+    def has_kernel_for_dispatch_key(self, k: Any) -> bool:
+        """Whether Python or C++ has a kernel for exactly this key."""
+        return super().has_kernel_for_dispatch_key(k) or _C._dispatch_has_kernel_for_dispatch_key(
+            self.name(), k
+        )
+
+    def has_kernel_for_any_dispatch_key(self, ks: Any) -> bool:
+        return _C._dispatch_has_kernel_for_any_dispatch_key(
+            self.name(), ks
+        ) or super().has_kernel_for_any_dispatch_key(ks)
+
+    def _can_decompose(self) -> bool:
+        return self.has_kernel_for_dispatch_key(_C.DispatchKey.CompositeImplicitAutograd)
+
+    def decompose(self, *args: Any, **kwargs: Any) -> Any:
+        """What it is composed of, called; NotImplemented if it is not composed."""
+        key = _C.DispatchKey.CompositeImplicitAutograd
+        if key in self.py_kernels:
+            return self.py_kernels[key](*args, **kwargs)
+        if _C._dispatch_has_kernel_for_dispatch_key(self.name(), key):
+            return self._op_dk(key, *args, **kwargs)
+        return NotImplemented
+
+    def _get_dispatch(self, key: Any) -> Any:
+        """What the Python dispatcher runs at a key, or the key at which C++ has it; then cached.
+
+        AssertionError if that is cached already.
+        """
+        if key in self._dispatch_cache:
+            raise _assertion("dispatch cached", op=self, key=key)
+        if key == _C.DispatchKey.Python:
+            found = self._run_rule if self.python_key_table else key
+        else:
+            final_key = resolve_key(self, key)
+            found = self.py_kernels.get(final_key, final_key)
+        if key != _C.DispatchKey.PreDispatch:
+            self._dispatch_cache[key] = found
+            add_cached_op(self)
+        return found
+
+
+def _defined_in_python() -> set[str]:
+    """Full names of the operators that ``torch.library`` has defined."""
+    from mindtorch_v2.library import _defs  # made of this module
+
+    return _defs
+
 
 class TorchBindOpOverload(OpOverload):
     """An operator that takes an object of a custom class."""
@@ -117,10 +194,14 @@ class OpOverloadPacket:
         self._qualified_op_name = qualified_op_name
         self.__name__ = op_name
         self.__doc__ = None
+        self._dir: list[str] = []
+        self._refresh(packet)
+
+    def _refresh(self, packet: Packet) -> None:
+        """Have the overloads of ``packet``; those that were looked up stay what they are."""
         self._op = BoundPacket(packet)
         self._packet = packet
         self._overload_names = list(packet.overloads)
-        self._dir: list[str] = []
 
     @property
     def op(self) -> BoundPacket:
@@ -150,6 +231,10 @@ class OpOverloadPacket:
     def overloads(self) -> list[str]:
         return [name or "default" for name in self._overload_names]
 
+    def op_overloads(self) -> list[OpOverload]:
+        """The overloads themselves."""
+        return [getattr(self, name) for name in self.overloads()]
+
     def __getattr__(self, key: str) -> OpOverload:
         if key.startswith("__"):
             raise AttributeError(
@@ -171,6 +256,18 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._packet.bind(args, kwargs).run()
+
+
+def _refresh_packet(packet: OpOverloadPacket) -> None:
+    """Look its overloads up anew: one more has been defined."""
+    found = find_packet(packet._qualified_op_name)
+    if found is None:
+        raise AssertionError(f"failed to get packet for {packet._qualified_op_name}")
+    packet._refresh(found)
+
+
+only_if_released(OpOverload, "_can_decompose")
+only_if_released(OpOverloadPacket, "op_overloads")
 
 
 class _OpNamespace(types.ModuleType):

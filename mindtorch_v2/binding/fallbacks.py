@@ -21,6 +21,7 @@ from mindtorch_v2.dispatch.keyset import (
     mask_of,
     runtime_keys,
 )
+from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.copying import copy_values
@@ -229,14 +230,7 @@ def _asserts(condition: str, function: str, explanation: str = "") -> Fallback:
 
 
 def _meta(call: Call, keyset: int) -> Any:
-    raise NotImplementedError(
-        f"{call.operator.full_name}: attempted to run this operator with Meta tensors, but there "
-        "was no fake impl or Meta kernel registered. You may have run into this message while "
-        "using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to "
-        "use this operator with those APIs you'll need to add a fake impl. Please see the "
-        "following for next steps:  "
-        "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html"
-    )
+    raise no_meta_kernel(call.operator.full_name)
 
 
 def _named_not_supported(call: Call, keyset: int) -> Any:

@@ -70,9 +70,8 @@ class Operator:
 
     @cached_property
     def binder(self) -> OpSchema:
-        return OpSchema(
-            parse_printed(self.text), numbers_as_tensors=_takes_numbers(self._text.name)
-        )
+        schema = parse_printed(self.text)
+        return OpSchema(schema, numbers_as_tensors=_takes_numbers(self._text.name))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call with these arguments; RuntimeError in torch's words if they do not suit."""
@@ -107,7 +106,12 @@ class Operator:
     @property
     def tags(self) -> Sequence[str]:
         """Names of tags; a tuple where torch's Python has set them, else a list."""
-        tags = profile.active().schemas["tags"].get(self.canonical, [])
+        known = profile.active().schemas["tags"]
+        if self.canonical in known:
+            tags: Sequence[str] = known[self.canonical]
+        else:
+            defined = DISPATCHER.find_schema(self.canonical) if self.in_dispatcher else None
+            tags = defined.schema.tags if defined is not None and defined.schema else ()
         return tuple(tags) if self.canonical in _TAGS_AS_TUPLES else list(tags)
 
     @property

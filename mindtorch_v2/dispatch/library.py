@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from string import Template
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -35,6 +36,10 @@ LEGACY: Final = "CONSERVATIVE (default)"
 """How the aliases of an operator are known when nobody has said."""
 
 
+_REGISTERED_AT: Final = Template(profile.active().library["registered_at"])
+"""How a registration says where it stands; not every release shows the file that it is told."""
+
+
 def _named(key: int | None) -> int | None:
     """``key``, but None for Undefined, which is the old name of the catch-all."""
     return None if key == DispatchKey.Undefined else key
@@ -60,6 +65,7 @@ class Library:
         namespace: str,
         key: int | None,
         *,
+        file: str = "/dev/null",
         line: int = 0,
         dispatcher: Dispatcher = DISPATCHER,
     ) -> None:
@@ -68,8 +74,9 @@ class Library:
         self.kind = KINDS[kind]
         self.namespace = None if namespace == "_" else namespace
         self.key = _named(key)
-        self.debug = f"registered at /dev/null:{line}"
-        self._context = f"(Error occurred while processing {self.kind} block at /dev/null:{line})"
+        self.debug = _REGISTERED_AT.substitute(file=file, line=line)
+        place = self.debug.removeprefix("registered at ")
+        self._context = f"(Error occurred while processing {self.kind} block at {place})"
         self._dispatcher = dispatcher
         self._registrations: list[Undo] = []
         if kind == "DEF":
@@ -108,7 +115,7 @@ class Library:
         RuntimeError in an IMPL block, for another namespace's operator, for one there is.
         """
         kind = parse_alias_analysis(alias_analysis)  # first, as compiled C++ evaluates
-        return self.define_schema(parse_schema(text), kind, tags)
+        return self.define_schema(parse_schema(text, allow_typevars=False), kind, tags)
 
     def define_schema(
         self, schema: FunctionSchema, alias_analysis: str, tags: tuple[str, ...] = ()

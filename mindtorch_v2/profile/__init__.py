@@ -240,6 +240,11 @@ class Profile:
         return self._section("messages.json")
 
     @cached_property
+    def library(self) -> dict[str, Any]:
+        """What of ``torch.library`` differs between releases: functions, words, habits."""
+        return self._section("library.json")
+
+    @cached_property
     def schema_language(self) -> dict[str, Any]:
         """What schemas may name: base types, dtypes, custom classes; how a text ends."""
         return self._section("schema_language.json")

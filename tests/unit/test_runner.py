@@ -11,16 +11,20 @@ import os
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
 from fakes import case, hostile, module, runner
+from hypothesis import strategies as st
 
+from conformance.area import Area
+from conformance.cases import BY_NAME
 from conformance.compare import Comparison
 from conformance.ledger import Entry, Ledger
 from conformance.outcome import Outcome
-from conformance.runner import RefusedCaseError, Runner
+from conformance.runner import RefusedCaseError, Runner, prepare
 
 Function = Callable[[ModuleType], Any]
 
@@ -315,3 +319,24 @@ def test_no_worker_is_left_when_comparing_is_closed(made: Runner) -> None:
     comparing.close()
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_what_an_area_imports_is_there_before_a_case_is_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    imported: list[str] = []
+
+    def spy(name: str) -> None:
+        imported.append(name)
+        if name.endswith(".nosuch"):
+            raise ImportError(name)
+
+    area = Area(
+        "imports", lambda profile: (), lambda profile: st.nothing(), imports=("a", "nosuch")
+    )
+    monkeypatch.setitem(BY_NAME, "imports", area)
+    monkeypatch.setattr("conformance.runner.import_module", spy)
+    run = prepare(module("xp"))
+    for name in ("imports", "imports", "other"):
+        run(replace(case("1"), area=name))
+    assert imported == ["xp.a", "xp.nosuch"]

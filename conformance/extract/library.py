@@ -1,0 +1,493 @@
+"""Extracts what of ``torch.library`` and ``torch._library`` differs between releases.
+
+Which functions there are and how they are declared, what their messages say (each provoked, with
+the values that it shows taken out again), what they do where releases do differently, and the lines
+that a registration from torch's own files is shown with.
+"""
+
+import ast
+import gc
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+import torch._library.infer_schema
+from torch import _C as C
+from torch import library
+from torch._library import custom_ops, simple_registry
+
+from conformance.extract import ExtractionError
+from conformance.extract.python_methods import parameters
+
+NAMESPACE = "nosuch_library"
+SCHEMA = "(Tensor x) -> Tensor"
+
+#: Classes whose methods are listed, by the name that the subject has for them.
+CLASSES: dict[str, type] = {
+    "Library": library.Library,
+    "CustomOpDef": custom_ops.CustomOpDef,
+    "OpOverload": torch._ops.OpOverload,
+    "OpOverloadPacket": torch._ops.OpOverloadPacket,
+}
+
+
+def extract() -> dict[str, Any]:
+    """The section ``library.json``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "declared": dict(declared()),
+            "lines": {
+                module.__name__: calls_by_line(module)
+                for module in (library, custom_ops, inspect.getmodule(fake_impl_holder()))
+                if module is not None
+            },
+            "registered_at": registered_at(),
+            "messages": {name: provoked(*row) for name, row in MESSAGES.items()},
+            "habits": {name: ask() for name, ask in HABITS.items()},
+            "custom_op_tags": [tag.name for tag in custom_op().default.tags],
+            "list_types": list_types(),
+            "autocast_devices": [name for name in device_types() if has_autocast(name)],
+            "pystubs": pystubs(),
+            "number": str(torch.types.Number),
+            "group_name": any("GroupName" in str(each) for each in supported_types()),
+        }
+
+
+# --- what there is ----------------------------------------------------------------------------
+
+
+def declared() -> Iterator[tuple[str, str]]:
+    """Function, or class and method, to its parameters without annotations."""
+    for name, function in sorted(vars(library).items()):
+        own = getattr(function, "__module__", "").startswith(("torch.library", "torch._library"))
+        if isinstance(function, FunctionType) and own and not name.startswith("_"):
+            yield name, parameters(inspect.unwrap(function))
+    for owner, cls in CLASSES.items():
+        for base in reversed(cls.__mro__[:-1]):
+            for name, method in sorted(vars(base).items()):
+                if isinstance(method, FunctionType) and not name.startswith("__"):
+                    yield f"{owner}.{name}", parameters(inspect.unwrap(method))
+
+
+def fake_impl_holder() -> type:
+    """The class that keeps an operator's fake implementation."""
+    entry = simple_registry.singleton.find(f"{NAMESPACE}::f")
+    return type(entry.abstract_impl)
+
+
+def calls_by_line(module: ModuleType) -> dict[str, dict[str, int]]:
+    """Function of a module to what it calls, each with the line of the last such call."""
+    assert module.__file__ is not None
+    found: dict[str, dict[str, int]] = {}
+    for function in ast.walk(ast.parse(Path(module.__file__).read_text())):
+        if isinstance(function, ast.FunctionDef):
+            calls = {
+                name: node.lineno
+                for node in ast.walk(function)
+                if isinstance(node, ast.Call) and (name := called(node)) in REGISTERING
+            }
+            if calls:
+                found.setdefault(function.name, {}).update(calls)
+    return found
+
+
+#: What makes a library, or calls what does.
+REGISTERING = ("Library", "register", "get_library_allowing_overwrite")
+
+
+def called(node: ast.Call) -> str:
+    """The last name of what is called."""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def registered_at() -> str:
+    """How an operator says where it was registered, of a file and a line."""
+    made = C._dispatch_library("FRAGMENT", NAMESPACE, "", "<file>", 7)
+    made.define(f"f{SCHEMA}")
+    dump = C._dispatch_dump(f"{NAMESPACE}::f")
+    made.reset()
+    found = re.search(r"debug: (.*):7\n", dump)
+    if found is None:
+        raise ExtractionError("an operator does not say where it was registered")
+    return found[1].replace("<file>", "$file") + ":$line"
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+def provoked(provoke: Callable[[], object], shown: dict[str, str] | None = None) -> list[str]:
+    """What the exception has for arguments, the values that it shows replaced by ``$name``."""
+    try:
+        provoke()
+    except Exception as error:
+        arguments = [str(argument) for argument in error.args]
+    else:
+        raise ExtractionError("a call that torch used to refuse was taken; look at library.py")
+    for name, value in (shown or {}).items():
+        arguments = [argument.replace(value, f"${name}") for argument in arguments]
+    return arguments
+
+
+def scoped(call: Callable[[library.Library], object]) -> Callable[[], object]:
+    """A call with a library that has ``f`` and is destroyed afterwards."""
+
+    def run() -> object:
+        with library._scoped_library(NAMESPACE, "FRAGMENT") as made:
+            made.define(f"f{SCHEMA}")
+            return call(made)
+
+    return run
+
+
+def custom_op(**options: Any) -> Any:
+    """A custom operator's packet."""
+    options = {"mutates_args": (), "schema": SCHEMA, **options}
+    library.custom_op(f"{NAMESPACE}::g", lambda x: x, **options)
+    return getattr(torch.ops, NAMESPACE).g
+
+
+def destroyed_define() -> None:
+    made = library.Library(NAMESPACE, "FRAGMENT")
+    made._destroy()
+    made.define(f"f{SCHEMA}")
+
+
+def register_fake(made: library.Library) -> Any:
+    """Register a fake implementation that overrides none; answers the handle of it."""
+    holder: Any = simple_registry.singleton.find(f"{NAMESPACE}::f").abstract_impl
+    taken = inspect.signature(holder.register).parameters
+    options = {"lib": made, "allow_override": False}
+    return holder.register(
+        lambda x: x, "<source>", **{name: options[name] for name in options if name in taken}
+    )
+
+
+def fake_twice(made: library.Library) -> None:
+    first = register_fake(made)
+    try:
+        register_fake(made)
+    finally:
+        first.destroy()
+
+
+def fake_over(key: str) -> Callable[[library.Library], None]:
+    def register(made: library.Library) -> None:
+        made.impl("f", lambda x: x, key)
+        register_fake(made)
+
+    return register
+
+
+def ctx_on_meta(made: library.Library) -> None:
+    library.register_fake(f"{NAMESPACE}::f", lambda x: library.get_ctx(), lib=made)
+    try:
+        getattr(torch.ops, NAMESPACE).f(torch.empty(1, device="meta"))
+    except RuntimeError as error:
+        shown = re.sub(r"(?<=\()(implemented at )?[^()]*\.py:\d+(?=\))", r"\1<source>", str(error))
+        raise RuntimeError(shown) from None
+
+
+def aliasing() -> None:
+    custom_op()
+    try:
+        getattr(torch.ops, NAMESPACE).g(torch.ones(1))
+    except RuntimeError as error:
+        shown = re.sub(r"<module .*?>", "<module>", str(error)).replace("op: g (", "op: <name> (")
+        raise RuntimeError(re.sub(r"^g \(", "<name> (", shown)) from None
+
+
+def inferred(function: Callable[..., object], mutates_args: Any = ()) -> str:
+    return str(
+        library.infer_schema(function, mutates_args=mutates_args)
+        if hasattr(library, "infer_schema")
+        else torch._library.infer_schema.infer_schema(function, mutates_args)
+    )
+
+
+def odd_default(x: int = ()) -> None: ...  # type: ignore[assignment]
+
+
+def plain(x: torch.Tensor) -> None: ...
+
+
+def py_impl(key: Any) -> Callable[[library.Library], object]:
+    return lambda made: getattr(torch.ops, NAMESPACE).f.default.py_impl(key)(lambda x: x)
+
+
+def cached_dispatch(made: library.Library) -> None:
+    overload = getattr(torch.ops, NAMESPACE).f.default
+    for _ in range(2):
+        overload._dispatch_cache[C.DispatchKey.CPU] = C.DispatchKey.CPU
+        overload._get_dispatch(C.DispatchKey.CPU)
+
+
+def no_meta_kernel(made: library.Library) -> None:
+    getattr(torch.ops, NAMESPACE).f(torch.empty(1, device="meta"))
+
+
+#: Functions of torch.library that take an operator, with arguments after that.
+REGISTRATIONS: dict[str, tuple[Any, ...]] = {
+    "register_kernel": ("cpu",),
+    "register_fake": (),
+    "register_autograd": (print,),
+    "register_torch_dispatch": (object,),
+    "register_vmap": (),
+    "register_autocast": ("cpu", torch.float16),
+}
+
+#: Message to the call that provokes it, and the values that it shows.
+MESSAGES: dict[str, tuple[Any, ...]] = {
+    "unknown kind": (lambda: library.Library(NAMESPACE, "<kind>"), {"kind": "<kind>"}),
+    "reserved namespace": (lambda: library.Library("prim", "DEF"), {"namespace": "prim"}),
+    "destroyed": (destroyed_define,),
+    "neither name nor overload": (
+        scoped(lambda made: made.impl(1, lambda x: x)),
+        {"api": "impl", "type": "<class 'int'>"},
+    ),
+    **{
+        f"unexpected op of {name}": (
+            partial(getattr(library, name), 1, *arguments),
+            {"type": "<class 'int'>", "op": "1"},
+        )
+        for name, arguments in REGISTRATIONS.items()
+        if hasattr(library, name)
+    },
+    "fake twice": (
+        scoped(fake_twice),
+        {"qualname": f"{NAMESPACE}::f", "source": "<source>"},
+    ),
+    "fake over Meta": (scoped(fake_over("Meta")), {"qualname": f"{NAMESPACE}::f"}),
+    "fake over composite": (
+        scoped(fake_over("CompositeImplicitAutograd")),
+        {"qualname": f"{NAMESPACE}::f"},
+    ),
+    "context of a meta kernel": (
+        scoped(ctx_on_meta),
+        {"qualname": f"{NAMESPACE}::f", "source": "<source>"},
+    ),
+    "no meta kernel": (scoped(no_meta_kernel), {"name": f"{NAMESPACE}::f"}),
+    "aliases": (aliasing, {"name": "<name>", "module": "<module>"}),
+    "unsupported default": (
+        lambda: inferred(odd_default),
+        {
+            "parameter": "Parameter x",
+            "type": "<class 'tuple'>",
+            "signature": "(x: int = ()) -> None",
+        },
+    ),
+    "unknown mutated argument": (
+        lambda: inferred(plain, ("nosuch",)),
+        {"names": "{'nosuch'}", "signature": "(x: torch.Tensor) -> None"},
+    ),
+    "py_impl of no key": (scoped(py_impl("CPU")), {"type": "<class 'str'>"}),
+    "py_impl of Python": (scoped(py_impl(C.DispatchKey.Python)),),
+    "dispatch cached": (
+        scoped(cached_dispatch),
+        {"op": f"{NAMESPACE}.f.default", "key": "DispatchKey.CPU"},
+    ),
+}
+
+
+# --- habits -----------------------------------------------------------------------------------
+
+
+def takes(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except Exception:
+        return False
+    return True
+
+
+def forgets_packets_of_lost_libraries() -> bool:
+    made = library.Library(NAMESPACE, "FRAGMENT")
+    made.define(f"lost{SCHEMA}")
+    namespace = getattr(torch.ops, NAMESPACE)
+    _ = namespace.lost
+    del made
+    gc.collect()
+    found = "lost" in vars(namespace)
+    vars(namespace).pop("lost", None)
+    return not found
+
+
+def forgets_names() -> bool:
+    with library._scoped_library(NAMESPACE, "FRAGMENT") as made:
+        made.define(f"listed{SCHEMA}")
+        namespace = getattr(torch.ops, NAMESPACE)
+        _ = namespace.listed
+    return "listed" not in namespace._dir
+
+
+def runs_function_without_grad() -> bool:
+    called: list[object] = []
+    with library._scoped_library(NAMESPACE, "FRAGMENT") as made:
+        made.define(f"f{SCHEMA}")
+        made.impl("f", lambda x: x.clone(), "CPU")
+        library.register_autograd(
+            f"{NAMESPACE}::f",
+            lambda ctx, grad: grad,
+            setup_context=lambda ctx, inputs, output: called.append(1),
+            lib=made,
+        )
+        getattr(torch.ops, NAMESPACE).f(torch.ones(1))
+    return bool(called)
+
+
+def own_library_of_fakes() -> bool:
+    holder: Any = fake_impl_holder()
+    return "lib" not in inspect.signature(holder.register).parameters
+
+
+def with_string(x: "torch.Tensor") -> None: ...
+
+
+def with_builtin_list(x: list[int]) -> None: ...
+
+
+def with_tuple(x: tuple[int, int]) -> None: ...
+
+
+def with_text(x: str = "a") -> None: ...
+
+
+def without_return(x: int): ...  # type: ignore[no-untyped-def]
+
+
+def with_single_tuple(x: int) -> tuple[int]: ...  # type: ignore[empty-body]
+
+
+def refusal(function: Callable[..., object], mutates_args: Any = ()) -> str:
+    try:
+        inferred(function, mutates_args)
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def aliases_in_tuples() -> bool:
+    """Whether a tuple among results is searched for tensors that are inputs too."""
+    function = library.custom_op(
+        f"{NAMESPACE}::g",
+        lambda x: ((x,), x.clone()),
+        mutates_args=(),
+        schema="(Tensor x) -> (Tensor[], Tensor)",
+    )
+    return not takes(lambda: function(torch.ones(1)))
+
+
+def excludes_inplace_or_view() -> bool:
+    """Whether the kernel of a mutating operator runs with ADInplaceOrView excluded."""
+    found: list[bool] = []
+    function = library.custom_op(
+        f"{NAMESPACE}::g",
+        lambda x: found.append(
+            C._dispatch_tls_is_dispatch_key_excluded(C.DispatchKey.ADInplaceOrView)
+        ),
+        mutates_args=("x",),
+        schema="(Tensor(a!) x) -> ()",
+    )
+    function(torch.ones(1))
+    return found == [True]
+
+
+HABITS: dict[str, Callable[[], bool]] = {
+    "a library that is lost takes its packets along": forgets_packets_of_lost_libraries,
+    "a destroyed operator leaves its namespace's listing": forgets_names,
+    "autograd's Function runs even where nothing requires grad": runs_function_without_grad,
+    "a fake impl has a library of its own": own_library_of_fakes,
+    "a kernel of a device without tensors needs a device": lambda: not takes(
+        lambda: custom_op(schema="(int x) -> Tensor", device_types="cpu")
+    ),
+    "an operator that views may answer an alias": lambda: takes(
+        lambda: library.custom_op(
+            f"{NAMESPACE}::g",
+            lambda x: x.view(-1),
+            mutates_args=(),
+            schema="(Tensor(a) x) -> Tensor(a)",
+        )(torch.ones(1))
+    ),
+    "an operator that views may have an autograd formula": lambda: takes(
+        lambda: library.register_autograd(
+            library.custom_op(
+                f"{NAMESPACE}::g", lambda x: x, mutates_args=(), schema="(Tensor(a) x) -> Tensor(a)"
+            ),
+            lambda ctx, grad: grad,
+        )
+    ),
+    "a subclass of tensors may have a rule of an operator": lambda: takes(
+        scoped(py_impl(torch.Tensor))
+    ),
+    "a fake impl of an operator of C++ needs a module that C++ names": (
+        torch._library.utils.requires_set_python_module
+    ),
+    "an operator's entry checks its name": lambda: not takes(
+        lambda: simple_registry.singleton.find("nosuch::nosuch::f")
+    ),
+    "register_kernel wraps what it registers": lambda: takes(
+        scoped(lambda made: library.register_kernel(f"{NAMESPACE}::f", "cpu", 1, lib=made))
+    ),
+    "aliases are looked for in tuples of results": aliases_in_tuples,
+    "a mutating custom op runs with ADInplaceOrView excluded": excludes_inplace_or_view,
+    "infer_schema reads annotations that are text": lambda: takes(lambda: inferred(with_string)),
+    "infer_schema advises lists for tuples": lambda: "Tuple inputs" in refusal(with_tuple),
+    "infer_schema takes text for a default": lambda: takes(lambda: inferred(with_text)),
+    "infer_schema knows unknown mutations": lambda: takes(lambda: inferred(plain, "unknown")),
+    "infer_schema misses return annotations": lambda: "No return type" in refusal(without_return),
+    "infer_schema marks a tuple of one": lambda: inferred(with_single_tuple).endswith("((SymInt))"),
+}
+
+
+# --- devices, and operators whose fake implementations stand in Python modules ----------------
+
+
+def device_types() -> list[str]:
+    """Every type of device, as the message about an unknown one lists them."""
+    try:
+        C._dispatch_key_for_device("nosuch")
+    except RuntimeError as error:
+        listed = str(error).removeprefix("Expected one of ").partition(" device type")[0]
+        return listed.split(", ")
+    raise ExtractionError("torch knows a type of device 'nosuch'")
+
+
+def has_autocast(device_type: str) -> bool:
+    try:
+        return bool(C._is_autocast_available(device_type))
+    except RuntimeError:
+        return False
+
+
+def pystubs() -> list[dict[str, Any]]:
+    """Module and context that were said of operators, each with their names."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in C._dispatch_get_all_op_names():
+        operator, _, overload = name.partition(".")
+        stub = C._dispatch_pystub(operator, overload)
+        if stub is not None:
+            found.setdefault(stub, []).append(name)
+    return [
+        {"module": module, "context": context, "operators": sorted(names)}
+        for (module, context), names in sorted(found.items())
+    ]
+
+
+# --- types ------------------------------------------------------------------------------------
+
+
+def supported_types() -> list[Any]:
+    return list(torch._library.infer_schema.SUPPORTED_PARAM_TYPES)
+
+
+def list_types() -> list[str]:
+    """How a list of booleans may be annotated, in the order in which messages list it."""
+    found = [text for text in map(str, supported_types()) if text.endswith("[bool]")]
+    return [text.removesuffix("[bool]") for text in found if "Optional" not in text]

@@ -1,0 +1,227 @@
+"""``torch.library``: what is registered lasts as long as its library, and no longer."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from collections.abc import Iterator
+
+import pytest
+
+import mindtorch_v2 as torch
+from mindtorch_v2 import library
+from mindtorch_v2._library import release
+from mindtorch_v2._library.custom_ops import CustomOpDef, custom_op
+from mindtorch_v2._library.infer_schema import infer_schema
+from mindtorch_v2._library.utils import is_functional_schema
+
+SCHEMA = "f(Tensor x) -> Tensor"
+
+
+@pytest.fixture
+def lib() -> Iterator[library.Library]:
+    with library._scoped_library("library_contract", "FRAGMENT") as made:
+        yield made
+
+
+def answer(x: torch.Tensor) -> torch.Tensor:
+    return torch.ones(3)
+
+
+def test_an_operator_comes_goes_and_comes_again_with_another_schema(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    lib.impl("f", answer, "CPU")
+    assert torch.ops.library_contract.f(torch.ones(2)).shape == (3,)
+    lib._destroy()
+    with pytest.raises(AttributeError, match="no attribute 'f'"):
+        _ = torch.ops.library_contract.f
+    with library._scoped_library("library_contract", "FRAGMENT") as other:
+        other.define("f(int n) -> int")
+        other.impl("f", lambda n: n + 1, "CompositeExplicitAutograd")
+        assert torch.ops.library_contract.f(1) == 2
+
+
+def test_a_packet_has_an_overload_that_is_defined_after_it_was_looked_up(
+    lib: library.Library,
+) -> None:
+    lib.define(SCHEMA)
+    packet = torch.ops.library_contract.f
+    assert packet.overloads() == ["default"]
+    lib.define("f.out(Tensor x, int n) -> Tensor")
+    assert torch.ops.library_contract.f is packet
+    assert packet.overloads() == ["default", "out"]
+    assert str(packet.out) == "library_contract.f.out"
+
+
+def test_a_library_that_is_lost_forgets_what_it_registered() -> None:
+    lost = library.Library("library_contract", "FRAGMENT")
+    lost.define(SCHEMA)
+    lost.impl("f", answer, "CPU")
+    impls = lost._op_impls
+    assert impls <= library._impls
+    assert "library_contract::f" in library._defs
+    del lost
+    gc.collect()
+    assert not impls & library._impls
+    assert "library_contract::f" not in library._defs
+    assert not torch._C._dispatch_has_kernel("library_contract::f")
+
+
+def test_a_refused_kernel_leaves_no_trace(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    before = torch._C._dispatch_dump("library_contract::f")
+    for refused in (
+        lambda: lib.impl("f", 1, "CPU"),  # type: ignore[arg-type]
+        lambda: lib.impl("f", answer, "nosuch"),
+        lambda: lib.impl("other::f", answer, "CPU"),
+        lambda: lib.impl(1, answer, "CPU"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises((TypeError, RuntimeError)):
+            refused()
+    assert torch._C._dispatch_dump("library_contract::f") == before
+    assert not lib._op_impls
+
+
+def test_a_fallthrough_kernel_is_passed_over(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    lib.impl("f", library.fallthrough_kernel, "AutogradCPU")
+    lib.impl("f", answer, "CPU")
+    assert not torch.ops.library_contract.f(torch.ones(2, requires_grad=True)).requires_grad
+    with pytest.raises(NotImplementedError, match="never be called"):
+        library.fallthrough_kernel()
+
+
+def test_an_operator_without_fake_says_so_on_meta_and_has_one_after_that(
+    lib: library.Library,
+) -> None:
+    lib.define(SCHEMA)
+    x = torch.ones(2, device="meta")
+    with pytest.raises(NotImplementedError, match=r"no fake impl or Meta kernel registered"):
+        torch.ops.library_contract.f(x)
+    library.register_fake("library_contract::f", lambda x: x, lib=lib)
+    assert torch.ops.library_contract.f(x) is x
+    assert library.get_ctx() is None
+
+
+def test_a_fake_may_not_ask_for_sizes_on_meta(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    library.register_fake("library_contract::f", lambda x: library.get_ctx(), lib=lib)
+    with pytest.raises(RuntimeError, match="get_ctx"):
+        torch.ops.library_contract.f(torch.ones(2, device="meta"))
+    assert library.get_ctx() is None
+
+
+def test_a_custom_operator_may_not_answer_its_input() -> None:
+    schema = "(Tensor x) -> Tensor"
+    same = custom_op("library_contract::same", lambda x: x, mutates_args=(), schema=schema)
+    with pytest.raises(RuntimeError, match="same"):
+        same(torch.ones(2))
+    assert isinstance(same, CustomOpDef)
+
+
+def test_a_custom_operator_counts_what_it_writes() -> None:
+    write = custom_op(
+        "library_contract::write",
+        lambda x: None,
+        mutates_args=("x",),
+        schema="(Tensor(a!) x) -> ()",
+    )
+    x = torch.ones(2)
+    before = x._version
+    write(x)
+    assert x._version == before + 1
+
+
+def test_a_formula_runs_below_autograd_and_its_results_require_grad(lib: library.Library) -> None:
+    seen = []
+    lib.define(SCHEMA)
+    lib.impl("f", answer, "CPU")
+    library.register_autograd(
+        "library_contract::f",
+        lambda ctx, grad: grad,
+        setup_context=lambda ctx, inputs, output: seen.append((inputs, output)),
+        lib=lib,
+    )
+    x = torch.ones(2, requires_grad=True)
+    result = torch.ops.library_contract.f(x)
+    assert result.requires_grad
+    assert not result.is_leaf
+    ((inputs, output),) = seen
+    assert inputs == (x,)
+    assert output is result
+
+
+def test_a_kernel_of_python_alone_is_found_before_that_of_the_dispatcher(
+    lib: library.Library,
+) -> None:
+    lib.define(SCHEMA)
+    lib.impl("f", answer, "CompositeExplicitAutograd")
+    overload, key = torch.ops.library_contract.f.default, torch.DispatchKey.CPU
+    assert overload._get_dispatch(key) == torch.DispatchKey.CompositeExplicitAutograd
+    with pytest.raises(AssertionError):
+        overload._get_dispatch(key)
+    overload.py_impl(key)(answer)
+    assert overload._get_dispatch(key) is answer
+    with pytest.raises(RuntimeError, match="override a python impl"):
+        overload.py_impl(key)(answer)
+
+
+def test_a_default_that_prints_as_no_schema_has_it_is_kept(lib: library.Library) -> None:
+    lib.define('f(Tensor x, Device d="cpu:0") -> Tensor')
+    _, device = torch.ops.library_contract.f.default._schema.arguments
+    assert device.default_value == torch.device("cpu:0")
+
+
+def test_schemas_are_inferred_from_hints() -> None:
+    def hinted(x: torch.Tensor, n: int = 2, *, flag: bool = False) -> torch.Tensor:
+        return x
+
+    hinted.__annotations__ = {
+        "x": torch.Tensor,
+        "n": int,
+        "flag": bool,
+        "return": torch.Tensor,
+    }
+    found = infer_schema(hinted, mutates_args=("x",), op_name="h")
+    assert found == "h(Tensor(a0!) x, SymInt n=2, *, bool flag=False) -> Tensor"
+    del hinted.__annotations__["n"]
+    with pytest.raises(ValueError, match="Parameter n must have a type annotation"):
+        infer_schema(hinted, mutates_args=())
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ("f(Tensor x) -> Tensor", True),
+        ("f(Tensor(a!) x) -> Tensor(a!)", False),
+        ("f(Tensor(a) x) -> Tensor(a)", False),
+        ("f(Tensor x) -> ()", False),
+    ],
+)
+def test_a_functional_schema_mutates_nothing_and_returns_something_new(
+    schema: str, expected: bool
+) -> None:
+    assert is_functional_schema(torch._C.parse_schema(schema)) is expected
+
+
+def test_functions_are_declared_as_in_the_release() -> None:
+    parameters = inspect.signature(library.Library.impl).parameters
+    assert ("allow_override" in parameters) == release.does(
+        "a library that is lost takes its packets along"
+    ), "both came between the two releases that there are profiles of"
+    for name in ("infer_schema", "register_vmap", "get_kernel"):
+        assert hasattr(library, name) == release.has(name)
+
+
+def test_a_redeclared_function_refuses_in_the_words_of_its_own_name() -> None:
+    def newer(a: int, *, b: int = 1) -> tuple[int, int]:
+        return a, b
+
+    release._DECLARED["newer"] = "(a)"
+    try:
+        older = release.as_released(newer)
+    finally:
+        del release._DECLARED["newer"]
+    assert older(2) == (2, 1)
+    with pytest.raises(TypeError, match=r"newer\(\) got an unexpected keyword argument 'b'"):
+        older(2, b=3)
