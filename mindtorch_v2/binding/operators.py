@@ -123,8 +123,8 @@ class Operator:
 class DefinedOperator(Operator):
     """One that has been defined since the start: it may be defined no more, or anew.
 
-    What holds it, holds its entry.  That lives on as long as an operator of the name has a kernel
-    or a definition, and its schema is what it was last defined with.
+    Its schema is what it was last defined with.  torch keeps a pointer to the entry, and reads
+    freed memory once the last kernel and definition are gone; here the name finds another entry.
     """
 
     def __init__(self, entry: OperatorEntry, text: OperatorText, name: str) -> None:
@@ -134,12 +134,12 @@ class DefinedOperator(Operator):
 
     @property
     def entry(self) -> OperatorEntry:
-        return self._entry
+        return DISPATCHER.find(self.canonical) or self._entry
 
     @property
     def binder(self) -> OpSchema:
         """RuntimeError while the operator is not defined."""
-        annotated = self._entry.defined_schema
+        annotated = self.entry.defined_schema
         if self._bound is None or self._bound[0] is not annotated:
             schema = replace(annotated.schema, name=self.name)
             numbers = _takes_numbers(self._text.name)
@@ -152,11 +152,11 @@ class DefinedOperator(Operator):
 
     @property
     def tags(self) -> Sequence[str]:
-        return list(self._entry.defined_schema.tags)
+        return list(self.entry.defined_schema.tags)
 
     @property
     def registered_tags(self) -> list[str]:
-        return list(self._entry.defined_schema.tags)
+        return list(self.entry.defined_schema.tags)
 
 
 class Call(NamedTuple):

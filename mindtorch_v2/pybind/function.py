@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from types import MethodType
 from typing import Any, Final
 
@@ -77,6 +78,10 @@ class Overload:
         return loaded
 
 
+_literal: Final = cache(literal_eval)
+"""A default as pybind11 keeps it, made once: CPython's parser does not bear threads everywhere."""
+
+
 def _argument(parameter: Parameter, kwargs: dict[str, Any]) -> Any:
     """The keyword's value, or the default (pybind11 prints defaults by repr)."""
     value = kwargs.pop(parameter.name, _MISSING) if parameter.takes_keyword else _MISSING
@@ -84,7 +89,7 @@ def _argument(parameter: Parameter, kwargs: dict[str, Any]) -> Any:
         return value
     if parameter.default is None:
         raise NoMatch
-    return literal_eval(parameter.default)
+    return _literal(parameter.default)
 
 
 class cpp_function:  # noqa: N801 (pybind11's name)
