@@ -15,6 +15,8 @@ from mindtorch_v2.binding.python.manual import Runner, call_operator, value
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -91,6 +93,10 @@ def _dtensor_new(receiver: None, parsed: Parsed) -> Any:
 # --- replay of views --------------------------------------------------------------------------
 
 
+_CHANGES_OF_MEANING: Final = {DispatchKey.Conjugate: "_conj", DispatchKey.Negative: "_neg_view"}
+"""Views that are replayed by their function (``VIEW_FUNCTIONS_WITH_METADATA_CHANGE``)."""
+
+
 def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
     def run(receiver: Tensor, parsed: Parsed) -> Any:
         """The view of another base; None for what is no view."""
@@ -102,6 +108,9 @@ def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
             same = call_operator("aten::_has_same_storage_numel", self=new_base, other=base)
             if not same:
                 return None
+        for key, function in _CHANGES_OF_MEANING.items():
+            if (receiver._keys ^ base._keys) & functionality_bit(key):
+                return call_operator(f"aten::{function}", self=new_base)
         return call_operator(
             "aten::as_strided",
             self=new_base,
