@@ -1,4 +1,6 @@
-"""Methods without arguments name themselves as CPython does, by how they are called.
+"""What Python code that stands for C needs to know of the call that reached it.
+
+Methods without arguments name themselves as CPython does, by how they are called.
 
 CPython is the judge: a dictionary's ``values`` is a method in C that takes nothing either.
 """
@@ -74,3 +76,35 @@ def test_the_class_that_an_error_names(call: Callable[[Any], Any]) -> None:
         call(xp.ones(1))
     expected = str(judged.value).replace("dict.", "TensorBase.").replace("Entries.", "Tensor.")
     assert str(refused.value) == expected
+
+
+class Overriding:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        return kwargs
+
+
+x = xp.ones(1)
+add, unbound, none = x.add, xp.Tensor.add, {}
+handed_over = {
+    "a method by name": (lambda: x.add(Overriding()), None),
+    "a bound method, without keywords": (lambda: add(*[Overriding()]), None),
+    "a bound method, with an empty dict": (lambda: add(*[Overriding()], **none), {}),
+    "a method of the class, with an empty dict": (lambda: unbound(x, Overriding(), **none), None),
+    "an operator": (lambda: x * Overriding(), None),
+    "a keyword": (lambda: sorted(x.add(other=Overriding())), ["other"]),
+}
+
+
+@pytest.mark.parametrize(("call", "keywords"), handed_over.values(), ids=handed_over)
+def test_an_override_gets_keywords_if_the_call_hands_a_dict_over(
+    call: object, keywords: object
+) -> None:
+    assert call() == keywords  # type: ignore[operator]
+
+
+def test_a_size_is_not_repeated_by_a_tensor_in_place() -> None:
+    times, size = xp.tensor(2), xp.Size([3])
+    assert times * size == (3, 3)
+    with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \*=: "):
+        times *= size
