@@ -44,7 +44,7 @@ class _Computed(NamedTuple):
             call = Call(self.operator, self.operator.binder.match(args, kwargs))
         except SchemaMatchError as error:
             raise RuntimeError(str(error)) from None
-        return call._run_at(Target(keyset, self.key, self.kernel))
+        return call.run_at(Target(keyset, self.key, self.kernel))
 
 
 class _SafeKernelFunction(Bound, cpp_name="torch._C._SafeKernelFunction"):

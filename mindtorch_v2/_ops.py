@@ -25,7 +25,6 @@ from mindtorch_v2._operator_bindings import (
     BoundPacket,
     Tag,
     bound_overload,
-    find_schema_or_throw,
     wrap_schema,
 )
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
@@ -84,10 +83,6 @@ class OpOverload(OperatorBase):
     @cached_property
     def _op_dk(self) -> cpp_function:
         return bound_overload(self._operator, takes_key=True)
-
-    @cached_property
-    def _handle(self) -> Any:
-        return find_schema_or_throw(self._operator.name, self._operator.overload_name)
 
     @property
     def op(self) -> Any:
