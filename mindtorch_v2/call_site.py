@@ -58,6 +58,7 @@ def is_called_by_cpp() -> bool:
     return name.startswith(_CPP)
 
 
+_PACKAGE: Final = f"{__package__}."
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "tensor"))
 _BINDINGS: Final = (
     __name__,
@@ -99,8 +100,11 @@ def _call_and_callee(
     return call, code[at - 1] if at else None
 
 
-def is_assignment(caller: FrameType | None) -> bool:
-    """Whether ``caller`` is in the midst of ``x[index] = value``."""
+def is_assignment() -> bool:
+    """Whether what called into this package is in the midst of ``x[index] = value``."""
+    caller: FrameType | None = sys._getframe(1)
+    while caller is not None and caller.f_globals.get("__name__", "").startswith(_PACKAGE):
+        caller = caller.f_back
     now = _instruction(caller)
     return now is not None and now.opname == "STORE_SUBSCR"
 
@@ -120,7 +124,7 @@ def _instruction(frame: FrameType | None) -> dis.Instruction | None:
     if frame is None:
         return None
     instructions = dis.get_instructions(frame.f_code)
-    return next(each for each in instructions if each.offset == frame.f_lasti)
+    return [each for each in instructions if each.offset <= frame.f_lasti][-1]
 
 
 def _pushes_method(load: dis.Instruction) -> bool:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Final
 
-from mindtorch_v2.warn import warn_once
+from mindtorch_v2.warn import in_python, warn_once
 
 Overloaded = list[Any]
 """Arguments that override functions, one of each type, in the order in which they are asked."""
@@ -102,11 +102,12 @@ def handle_torch_function(
                 "Defining your `__torch_function__` as a plain method is deprecated and will be an "
                 "error in future, please define it as a classmethod.",
             )
-        answer = (
-            override(function, types, args)
-            if kwargs is None
-            else override(function, types, args, kwargs)
-        )
+        with in_python():
+            answer = (
+                override(function, types, args)
+                if kwargs is None
+                else override(function, types, args, kwargs)
+            )
         if answer is not NotImplemented:
             return answer
     handlers = "".join(f"  - tensor subclass {cls!r}\n" for cls in types)

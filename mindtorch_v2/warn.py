@@ -5,7 +5,10 @@ Mirrors ``TORCH_WARN_ONCE`` in ``c10/util/Exception.h`` and ``torch.set_warn_alw
 
 from __future__ import annotations
 
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from mindtorch_v2 import profile
@@ -39,5 +42,37 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     _given.add(function)
     if not in_python:
         return
-    location = _LOCATIONS[function]
-    warnings.warn(f"{message} (Triggered internally at {location}.)", UserWarning, stacklevel=5)
+    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
+    if _handlers.buffer is None:
+        warnings.warn(text, UserWarning, stacklevel=5)
+    else:
+        _handlers.buffer.append(text)
+
+
+class _Handlers(threading.local):
+    buffer: list[str] | None = None
+
+
+_handlers: Final = _Handlers()
+
+
+@contextmanager
+def warning_handler() -> Iterator[None]:
+    """``PyWarningHandler``: what C++ warns of reaches Python when the call into C++ is over."""
+    outer, _handlers.buffer = _handlers.buffer, []
+    try:
+        yield
+    finally:
+        buffer, _handlers.buffer = _handlers.buffer, outer
+        for text in buffer:
+            warnings.warn(text, UserWarning, stacklevel=6)
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Code of Python that C++ calls: its own calls into C++ have handlers of their own."""
+    outer, _handlers.buffer = _handlers.buffer, None
+    try:
+        yield
+    finally:
+        _handlers.buffer = outer

@@ -29,7 +29,7 @@ from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
-from mindtorch_v2.warn import warn_once
+from mindtorch_v2.warn import warn_once, warning_handler
 
 _SIGNATURES: Final = profile.active().signatures
 
@@ -72,10 +72,9 @@ class _Binding:
         parsed = self._parser.parse(receiver, args, kwargs)
         if parsed.warning is None:
             return self._parsed(parsed, receiver, args, kwargs)
-        try:
-            return self._parsed(parsed, receiver, args, kwargs)
-        finally:
+        with warning_handler():
             warn_once("check_deprecated", parsed.warning)
+            return self._parsed(parsed, receiver, args, kwargs)
 
     def _parsed(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -6,7 +6,6 @@ Mirrors ``torch/csrc/autograd/python_variable_indexing.cpp`` and
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -174,7 +173,7 @@ def _nobody_asked() -> None:
             "is_mode_active = 0"
         )
     # The slot fails without an error.  The method, which looks for one, does not notice.
-    if is_assignment(sys._getframe(3)):
+    if is_assignment():
         raise SystemError("error return without exception set")
 
 
@@ -496,8 +495,8 @@ def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             Tensor.__len__, "torch.Tensor.__len__", [receiver], (receiver,)
         )
         if not isinstance(answer, int):
-            raise TypeError(f"'{type_name(answer)}' object cannot be interpreted as an integer")
-        return answer
+            raise TypeError("an integer is required")
+        return int(answer)
     return int(receiver._sizes[0]) if receiver._sizes else 0
 
 
