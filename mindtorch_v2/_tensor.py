@@ -225,11 +225,12 @@ class _Methods:
             return handle_torch_function(_TENSOR.unflatten, (self,), self, dim, sizes)
         if not sizes:
             raise RuntimeError("unflatten: sizes must be non-empty")
-        base: Any = super(Tensor, self)
+        given: tuple[Any, ...] = (dim, sizes)
         if "rename" in _DECLARED and _is_named_shape(sizes):
             names, sizes = unzip_named_shape(sizes)
-            return base.unflatten(dim, sizes, names)
-        return base.unflatten(dim, sizes)
+            given = (dim, sizes, names)
+        base: Any = super(Tensor, self)
+        return base.unflatten(*given)
 
     def refine_names(self: Any, *names: Any) -> Any:
         if has_torch_function((self,)):

@@ -110,6 +110,8 @@ def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
                 return None
         for key, function in _CHANGES_OF_MEANING.items():
             if (receiver._keys ^ base._keys) & functionality_bit(key):
+                for visitor in ("symint_visitor_fn", "tensor_visitor_fn"):
+                    _check_function(value(parsed, visitor))
                 return call_operator(f"aten::{function}", self=new_base)
         return call_operator(
             "aten::as_strided",
@@ -120,6 +122,13 @@ def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
         )
 
     return run
+
+
+def _check_function(visitor: Any) -> None:
+    """``py::cast<py::function>``, but for None."""
+    if visitor is not None and not callable(visitor):
+        kind = type_name(visitor)
+        raise RuntimeError(f"Object of type '{kind}' is not an instance of 'function'")
 
 
 def _rev_view_func(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
