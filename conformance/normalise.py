@@ -37,8 +37,8 @@ MEMORY_ADDRESS: Final = Rule(
 REGISTRATION_SOURCE: Final = Rule(
     "registration-source",
     "a kernel registered from Python is shown with the file and line that registered it",
-    re.compile(r"\bregistered at [^\s:…]+\.py:\d+(?!\w)"),
-    "registered at ….py:…",
+    re.compile(r"\b(registered|implemented) at [^\s:…]+\.py:\d+(?!\w)"),
+    r"\1 at ….py:…",
 )
 INTERPRETER_FRAMES: Final = Rule(
     "interpreter-frames",

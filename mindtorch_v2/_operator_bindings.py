@@ -242,7 +242,8 @@ def _find_schema_or_throw(name: str | None, overload_name: str | None) -> Operat
 def no_schema(name: str, overload_name: str) -> RuntimeError:
     """What is said of an operator that is not defined; it may have kernels."""
     reason = f"Could not find schema for {name}.{overload_name}"
-    if DISPATCHER.find(f"{name}.{overload_name}" if overload_name else name) is not None:
+    full_name = f"{name}.{overload_name}" if overload_name else name
+    if "." not in name and DISPATCHER.find(full_name) is not None:
         reason += " but we found an implementation; did you forget to def() the operator?"
     return RuntimeError(reason)
 

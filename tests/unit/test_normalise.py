@@ -89,6 +89,7 @@ SPECS = {
                 *('File "a.py", line 12', "at a.py:12", "a.py:12", "registered at a.pyi:1"),
                 *("registered at a.cpp:12,b.py:34", "registered at a:b.py:1"),
                 *("registered at a.py:1x", "registered at a.py:1registered at a.py:2"),
+                *("implemented at a.cpp:1", "implemented in a.py:1", "reimplemented at a.py:1"),
             ),
             "registered at ",
             " | ",
@@ -214,6 +215,11 @@ AGREE = {
         REGISTRATION_SOURCE,
         "CPU: registered at /a/library.py:505 :: (none) [ boxed ]\nMeta: registered at a.cpp:2",
         "CPU: registered at /b/library.py:12 :: (none) [ boxed ]\nMeta: registered at a.cpp:2",
+    ),
+    "an implementation in Python": (
+        REGISTRATION_SOURCE,
+        "the meta implementation for t::a (implemented at /a/torch/custom_ops.py:142)You have",
+        "the meta implementation for t::a (implemented at /b/custom_ops.py:65)You have",
     ),
     "two registrations in a sentence": (
         REGISTRATION_SOURCE,
