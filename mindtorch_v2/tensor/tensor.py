@@ -432,6 +432,9 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
+        return self._untracked()
+
+    def _untracked(self) -> Tensor:
         """The same elements without history, whose changes nobody counts."""
         twin = self._detached()
         twin._versions = VersionCounter()

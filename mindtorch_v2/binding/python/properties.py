@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TENSORS
 from mindtorch_v2.binding.python.errors import type_error
@@ -136,6 +137,19 @@ def _is_on(device: str) -> Getter:
     return lambda tensor: tensor._device.type == device
 
 
+def _data(tensor: Tensor) -> Tensor:
+    """A copy of a tensor of coordinates is made with values of its own: no other asks for any."""
+    if tensor._layout is sparse_coo:
+        call_operator(
+            "aten::empty.memory_format",
+            size=[0],
+            dtype=enum_value(tensor._dtype),
+            layout=enum_value(LAYOUTS["strided"]),
+            device=tensor._device,
+        )
+    return tensor._untracked()
+
+
 def _always(value: Any) -> Getter:
     return lambda tensor: value
 
@@ -170,6 +184,7 @@ _GETTERS: Final[Mapping[str, Getter]] = {
     "mH": _operator("mH"),
     "real": _operator("real"),
     "imag": _operator("imag"),
+    "data": _data,
     "grad": _grad,
     "_grad": _grad,
     "grad_dtype": _grad_dtype,
