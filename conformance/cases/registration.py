@@ -418,7 +418,7 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return sequences().map(lambda steps: ("sequence", program(steps)))
 
 
-EXAMPLES: Final = {"ci": 400, "dev": 1_000, "nightly": 50_000}
+EXAMPLES: Final = {"ci": 1_000, "dev": 1_000, "nightly": 50_000}
 """Sequences that a run draws, by its hypothesis profile."""
 
 AREA: Final = Area("registration", texts, strategy, isolation="fork", examples=EXAMPLES)

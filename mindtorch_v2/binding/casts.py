@@ -7,6 +7,7 @@ Mirrors the type casters of ``pybind11/cast.h``, ``complex.h`` and ``stl.h``, al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from operator import getitem, index
 from types import GeneratorType, MappingProxyType
@@ -73,11 +74,17 @@ def _number_to_int(value: Any) -> int:
 
 
 def to_float(value: Any) -> float:
-    """``double``: what has ``__float__`` or ``__index__``."""
+    """``double``: what has ``__float__`` or ``__index__``.
+
+    pybind11 asks a second time after a refusal, which shows where asking has effects: a tensor
+    that requires grad warns each time.
+    """
     if type(value) is float:
         return value
     try:
         _require_number(value)
+        with suppress(Exception):
+            return float(value)
         return float(value)
     except Exception:
         raise uncastable(value) from None

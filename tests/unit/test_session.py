@@ -339,7 +339,7 @@ def test_the_profiles_are_derandomised_in_ci_and_thorough_at_night() -> None:
     assert nightly.max_examples > 10 * dev.max_examples
 
 
-@pytest.mark.parametrize(("profile", "drawn"), [("ci", 400), ("dev", 1_000), ("nightly", 50_000)])
+@pytest.mark.parametrize(("profile", "drawn"), [("ci", 1_000), ("dev", 1_000), ("nightly", 50_000)])
 def test_an_area_may_draw_a_number_of_cases_of_its_own(profile: str, drawn: int) -> None:
     settings.load_profile(profile)
     checker = session.Checker.__new__(session.Checker)
