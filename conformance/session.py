@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from rich.console import Console
 
 from conformance import oracle, report
@@ -178,8 +178,19 @@ class Checker:
         number = BY_NAME[area].examples.get(settings.get_current_profile_name())
         return settings().max_examples if number is None else number
 
+    def draw(self, area: str) -> None:
+        """Compare the cases that hypothesis draws for an area."""
+        with self.explore(area) as exploration:
+
+            @settings(max_examples=self.examples(area))
+            @given(BY_NAME[area].drawn(self.profile))
+            def compare(case: Case) -> None:
+                exploration.check(case)
+
+            compare()
+
     def explore(self, area: str) -> Exploration:
-        """For a hypothesis test: compare case by case.  Use as a context manager."""
+        """For a hypothesis test of its own: compare case by case.  Use as a context manager."""
         return Exploration(self._state, area)
 
     def _fail(self, mismatches: list[Comparison]) -> None:

@@ -10,6 +10,7 @@ import gc
 import inspect
 import re
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -399,6 +400,19 @@ def excludes_inplace_or_view() -> bool:
     return found == [True]
 
 
+def keeps_custom_op() -> bool:
+    """Whether a mutating operator is alive while a kernel is registered that it alone had."""
+    name = f"{NAMESPACE}::g"
+    schema = "(Tensor(a!) x) -> ()"
+    first = library.custom_op(name, lambda x: None, mutates_args=("x",), schema=schema)
+    kept = weakref.ref(first)
+    del first
+    second = library.custom_op(name, lambda x: None, mutates_args=(), schema="(Tensor x) -> ()")
+    gc.collect()
+    del second
+    return kept() is not None
+
+
 HABITS: dict[str, Callable[[], bool]] = {
     "a library that is lost takes its packets along": forgets_packets_of_lost_libraries,
     "a destroyed operator leaves its namespace's listing": forgets_names,
@@ -437,6 +451,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "aliases are looked for in tuples of results": aliases_in_tuples,
     "a mutating custom op runs with ADInplaceOrView excluded": excludes_inplace_or_view,
+    "the kernels of a mutating custom op keep it alive": keeps_custom_op,
     "infer_schema reads annotations that are text": lambda: takes(lambda: inferred(with_string)),
     "infer_schema advises lists for tuples": lambda: "Tuple inputs" in refusal(with_tuple),
     "infer_schema takes text for a default": lambda: takes(lambda: inferred(with_text)),

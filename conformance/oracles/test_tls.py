@@ -1,11 +1,9 @@
 """Area ``tls``: every generated program, then random sequences of guards driven by rules."""
 
-from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from conformance.batch import Batch
-from conformance.case import Case
 from conformance.cases import BY_NAME, tls
 from conformance.cases.pools import some_keys
 from conformance.session import Checker, Exploration
@@ -18,13 +16,7 @@ def test_generated(batch: Batch, checker: Checker) -> None:
 
 
 def test_drawn(checker: Checker) -> None:
-    with checker.explore(AREA) as exploration:
-
-        @given(BY_NAME[AREA].drawn(checker.profile))
-        def explore(case: Case) -> None:
-            exploration.check(case)
-
-        explore()
+    checker.draw(AREA)
 
 
 def test_guards_in_any_order(checker: Checker) -> None:

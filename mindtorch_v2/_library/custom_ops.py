@@ -300,6 +300,10 @@ def _register_adinplaceorview(op: CustomOpDef) -> None:
     tracked = _C._dispatch_get_computed_kernel_for_dispatch_key if is_view else None
     original = tracked(op._qualname, "ADInplaceOrView") if tracked else None
     excludes = does("a mutating custom op runs with ADInplaceOrView excluded")
+    overload = op._opoverload
+    # What a kernel refers to lives while it is registered, which is for as long as the process
+    # does if a second operator of the name registers none for the key.
+    kept = op if does("the kernels of a mutating custom op keep it alive") else None
 
     def adinplaceorview_impl(keyset: Any, *args: Any, **kwargs: Any) -> Any:
         filled, named = utils.fill_defaults(schema, args, kwargs)
@@ -310,7 +314,7 @@ def _register_adinplaceorview(op: CustomOpDef) -> None:
             return original.call_boxed(keyset, *args, **kwargs)
         below = keyset & _C._after_ADInplaceOrView_keyset
         with _C._AutoDispatchBelowADInplaceOrView() if excludes else nullcontext():
-            return op._opoverload.redispatch(below, *args, **kwargs)
+            return (kept._opoverload if kept else overload).redispatch(below, *args, **kwargs)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Warning only once for all operators")
