@@ -124,6 +124,13 @@ INDEXED: Final = (
 )
 """Tensors that are indexed; the second is the usual one."""
 
+OF_THREE: Final = (
+    *("0", ":", "0:1", "...", "None", "True", "False", "[0]", "[True, False]"),
+    *("xp.zeros(2, dtype=xp.int64)", "xp.ones(2, 3, dtype=xp.bool)", "xp.tensor(True)"),
+    "xp.ones(3, 1, dtype=xp.uint8)",
+)
+"""Indices of which a tensor gets every three: what one takes moves those that follow."""
+
 INDICES: Final = (
     "0",
     "-1",

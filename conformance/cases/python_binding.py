@@ -40,6 +40,13 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 WRONG_OUT: Final = ("None", "1", '"x"', "[]", "()", "(xp.ones(2),)", "[xp.ones(2)] * 2", "True")
 
+OTHER_OUT: Final = (
+    "xp.ones(2, 2).to_sparse()",
+    'xp.ones(2, device="meta")',
+    "xp.ones(2, dtype=xp.int8)",
+)
+"""Tensors to write to that options contradict."""
+
 
 def call(path: str, positional: Sequence[str], keywords: Keywords | None = None) -> str:
     """``bound(path, …)``, after the classes that its values need."""
@@ -184,6 +191,11 @@ class _Maker:
         if any(p.name == "out" for p in signature.parameters):
             yield self.to(callee, positional, {"out": self.turn.of(WRONG_OUT)})
             yield self.to(callee, positional, {"out": self.turn.of(WRONG_OUT)})
+            options = [p for p in signature.parameters if p.name in ("dtype", "layout", "device")]
+            for out in OTHER_OUT if options else ():
+                yield self.to(callee, positional, {"out": out})
+                for option in options:
+                    yield self.to(callee, positional, {"out": out, option.name: good(option)})
 
     def values(self, callee: Callee, signature: Signature) -> Iterator[str]:
         """Each argument with values of every kind, the others good; and two of them at once."""

@@ -10,6 +10,7 @@ Left out is what no two runs have in common: the hash of a tensor, which is its 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 from conformance.area import Area, Text
@@ -34,6 +35,7 @@ from conformance.cases.operator_values import (
     INDEXED,
     INDICES,
     NOT_SYMBOLIC,
+    OF_THREE,
     TENSORS,
     VALUES,
 )
@@ -121,6 +123,8 @@ def _indices() -> Iterator[Text]:
         for value in ASSIGNED:
             yield "[]=", statement(f"x[{index}] = v", INDEXED[1], value)
         yield "[]=", statement(f"x[{index}] += 1", INDEXED[1])
+    for three in product(OF_THREE, repeat=3):
+        yield "[]", expression(f"x[{', '.join(three)}]", "xp.zeros(2, 3, 1, 2, 2)")
 
 
 def _items(turn: Turn) -> Iterator[Text]:

@@ -28,6 +28,7 @@ def extract() -> dict[str, Any]:
         "overrides_get_tuple": overrides_get_tuple(),
         "reads_symbolic_steps": reads_symbolic_steps(),
         "looks_up_sizes_of_scalars": looks_up_sizes_of_scalars(),
+        "masks_take_their_dimensions": masks_take_their_dimensions(),
     }
 
 
@@ -68,3 +69,11 @@ def looks_up_sizes_of_scalars() -> bool:
     except IndexError:
         return True
     return False
+
+
+def masks_take_their_dimensions() -> bool:
+    """Whether what follows a mask is of the dimension after all of the mask's."""
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    _, operator, (_, dim), _ = bound(torch, INDEXED.__getitem__, (mask, None))
+    assert operator == "aten::unsqueeze"
+    return bool(dim == "2")

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property, reduce, wraps
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatch_table import DispatchTable
+from mindtorch_v2.dispatch.flat_hash_order import FlatHashOrder
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
 from mindtorch_v2.dispatch.key import (
     EXTENSION_KEYS,
@@ -98,6 +99,7 @@ class EntryState(NamedTuple):
 
     schema: AnnotatedSchema | None
     kernels: Mapping[int, tuple[Kernel, ...]]
+    order: FlatHashOrder
     signature_debug: str | None
     plans: Mapping[int, Plan]
     functionalization_rule: Rule | None
@@ -129,8 +131,9 @@ class OperatorEntry:
     def __init__(self, name: str, fallbacks: Fallbacks) -> None:
         self.name = name
         self.schema: AnnotatedSchema | None = None
-        #: By key, an alias key too: newest first, never empty.
+        #: By key, an alias key too, in the order of torch's map: newest first, never empty.
         self.kernels: Mapping[int, tuple[Kernel, ...]] = MappingProxyType({})
+        self.order = FlatHashOrder()
         #: Where the first kernel with a C++ signature came from; it outlives that kernel.
         self.signature_debug: str | None = None
         #: By runtime key, beside the kernels there.
@@ -154,7 +157,8 @@ class OperatorEntry:
 
     def set_kernels(self, kernels: Mapping[int, tuple[Kernel, ...]]) -> None:
         """All kernels at once, of an operator that nobody has looked at yet."""
-        self.kernels = MappingProxyType(dict(kernels))
+        self.order = reduce(FlatHashOrder.added, kernels, FlatHashOrder())
+        self.kernels = MappingProxyType({at: kernels[at] for at in self.order})
 
     def remove_kernel(self, key: int, kernel: Kernel) -> None:
         left = tuple(each for each in self.kernels[key] if each is not kernel)
@@ -163,9 +167,8 @@ class OperatorEntry:
     def _replace(self, key: int, kernels: tuple[Kernel, ...]) -> None:
         before = self.table
         changed = {**self.kernels, key: kernels}
-        if not kernels:
-            del changed[key]
-        self.kernels = MappingProxyType(changed)
+        self.order = self.order.added(key) if kernels else self.order.removed(key)
+        self.kernels = MappingProxyType({at: changed[at] for at in self.order})
         self._table = self._updated(before, key)
 
     def update(self, key: int) -> None:

@@ -139,8 +139,11 @@ def _device(values: Values) -> Device | None:
     return device
 
 
-def check_out(values: Values) -> None:
-    """``check_out_type_matches``: RuntimeError if an option contradicts the tensor written to."""
+def check_out(values: Values, *, reads_default_layout: bool = False) -> None:
+    """``check_out_type_matches``: RuntimeError if an option contradicts the tensor written to.
+
+    A layout that was not given contradicts none, but to a function that reads its default.
+    """
     if not all(name in values for name in ("dtype", "layout", "device")):
         return
     out, device = values["out"], values["device"]
@@ -148,7 +151,8 @@ def check_out(values: Values) -> None:
         ("dtype", _SCALAR_TYPES, out.dtype),
         ("layout", _LAYOUTS, out.layout),
     ):
-        if not values.is_absent(what) and values[what] != enum_value(actual):
+        is_read = not values.is_absent(what) or (reads_default_layout and what == "layout")
+        if is_read and values[what] != enum_value(actual):
             wanted = next(
                 name for text, name in names.items() if enum_value_named(text) == values[what]
             )

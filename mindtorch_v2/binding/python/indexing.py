@@ -45,10 +45,12 @@ _OVERRIDES_IN_SEQUENCES: Final[bool] = _FACTS["overrides_in_sequences"]
 _OVERRIDES_GET_TUPLE: Final[bool] = _FACTS["overrides_get_tuple"]
 _READS_SYMBOLIC_STEPS: Final[bool] = _FACTS["reads_symbolic_steps"]
 _LOOKS_UP_SIZES_OF_SCALARS: Final[bool] = _FACTS["looks_up_sizes_of_scalars"]
+_MASKS_TAKE_THEIR_DIMENSIONS: Final[bool] = _FACTS["masks_take_their_dimensions"]
 _INT64: Final = enum_value(DTYPES["int64"])
 _SSIZE_MAX: Final = (1 << 63) - 1
 _LEAST_SYM_INT: Final = -(1 << 62)
 """``SymInt::min_representable_int``: below it a number's bits would mark a symbol."""
+_INLINE_SIZES: Final = 5
 _SHORT: Final = 32
 """A longer sequence is never taken for a tuple."""
 
@@ -199,33 +201,44 @@ def _apply(tensor: Tensor, indices: tuple[Any, ...]) -> tuple[Tensor, list[Tenso
     found, dim = tensor, 0
     tensors: list[Tensor | None] = []
 
+    def skip(dimensions: int) -> None:
+        nonlocal dim
+        dim += dimensions
+        if tensors and _MASKS_TAKE_THEIR_DIMENSIONS:
+            tensors.extend([None] * dimensions)
+
     def record(by: Tensor) -> None:
-        tensors.extend([None] * (dim - len(tensors)))
+        nonlocal dim
+        if not tensors or not _MASKS_TAKE_THEIR_DIMENSIONS:
+            tensors.extend([None] * (dim - len(tensors)))
         tensors.append(by)
+        takes_more = _MASKS_TAKE_THEIR_DIMENSIONS and by._dtype in _MASKS
+        dim += len(by._sizes) if takes_more else 1
 
     for place, given in enumerate(indices):
         item = _converted(tensor, given)
         if isinstance(item, bool):
             found = _unsqueeze(found, dim)
             record(_mask(found, item))
-            dim += 1
         elif isinstance(item, (int, SymInt)):
             found = _select(found, dim, item, place)
         elif isinstance(item, tuple):
-            found, dim = _slice(found, dim, item, may_skip=True), dim + 1
+            found = _slice(found, dim, item, may_skip=True)
+            skip(1)
         elif item is Ellipsis:
-            dim += rank - specified
+            skip(rank - specified)
         elif item is None:
-            found, dim = _unsqueeze(found, dim), dim + 1
+            found = _unsqueeze(found, dim)
+            skip(1)
         elif item._sizes or not is_integral(item._dtype):
             record(item)
-            dim += 1
         elif item._dtype not in _MASKS:
             found = _select(found, dim, int(_number(item)), place)
         else:
             found = _unsqueeze(found, dim)
             record(_mask(found, bool(_number(item))))
-            dim += 1
+    while tensors and tensors[-1] is None:
+        tensors.pop()
     return found, tensors
 
 
@@ -440,7 +453,7 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
                 "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
             )
-        size = tensor._sizes[dim] if dim < len(tensor._sizes) else 0  # as in _size_at
+        size = _size_at(tensor, dim)
         if not -size <= index < size:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
@@ -458,6 +471,8 @@ def _slice(
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
     if tensor._sizes or _LOOKS_UP_SIZES_OF_SCALARS:
+        if dim >= len(tensor._sizes) and tensor._device.type not in ("cpu", "cuda"):
+            wrap_dim(dim, len(tensor._sizes), scalar=False)
         size = _size_at(tensor, dim)
         if may_skip and start == 0 and step == 1 and _takes_all(stop, size):
             return tensor
@@ -470,12 +485,10 @@ def _slice(
 
 def _size_at(tensor: Tensor, dim: int) -> int:
     """The size of a dimension.  After a second ellipsis there may be no such dimension: then C++
-    reads on in its memory for a tensor on the CPU, and is checked for others."""
-    if dim < len(tensor._sizes):
-        return tensor._sizes[dim]
-    if tensor._device.type not in ("cpu", "cuda"):
-        wrap_dim(dim, len(tensor._sizes), scalar=False)
-    return 0
+    reads on in its memory.  There are the strides, after room for five sizes at least
+    (c10/core/impl/SizesAndStrides.h)."""
+    memory = (*tensor._sizes, *(0,) * (_INLINE_SIZES - len(tensor._sizes)), *tensor._strides)
+    return memory[dim] if dim < len(memory) else 0
 
 
 def _takes_all(stop: Any, size: int) -> bool:

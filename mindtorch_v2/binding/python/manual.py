@@ -243,7 +243,7 @@ def _range(receiver: None, parsed: Parsed) -> Any:
     )
     numbers = {name: value(parsed, name) for name in ("step", "end", "start")}
     if not is_absent(parsed, "out"):
-        check_out(Values(parsed))
+        check_out(Values(parsed), reads_default_layout=True)
         return call_operator("aten::range.out", **numbers, out=value(parsed, "out"))
     dtype = (
         enum_value(get_default_dtype()) if is_absent(parsed, "dtype") else value(parsed, "dtype")
