@@ -21,7 +21,7 @@ from mindtorch_v2 import (
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
-from mindtorch_v2.messages import NULL_STRING as _NULL_STRING
+from mindtorch_v2.messages import std_string as _std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type
 from mindtorch_v2.pybind.function import Overload, cpp_function
@@ -150,10 +150,9 @@ def _functionality_to_backend_keys(key: int) -> list[int]:
 
 
 def _parse_dispatch_key(name: str | None) -> int | None:
-    if name is None:
-        raise RuntimeError(_NULL_STRING)
+    text = _std_string(name)
     try:
-        return _key.parse_dispatch_key(name)
+        return _key.parse_dispatch_key(text)
     except RuntimeError:
         return None
 

@@ -22,14 +22,22 @@ from mindtorch_v2.dispatch.key import (
     parse_dispatch_key,
 )
 from mindtorch_v2.dispatch.keyset import table_key
-from mindtorch_v2.dispatch.library import LEGACY, Library, identity_kernel, python_kernel
+from mindtorch_v2.dispatch.library import (
+    LEGACY,
+    SHOWS_FILE,
+    Library,
+    identity_kernel,
+    parse_alias_analysis,
+    python_kernel,
+)
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.python_modules import python_module
-from mindtorch_v2.messages import NULL_STRING
+from mindtorch_v2.messages import std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_name, parse_schema
 
 _functions: Final = profile.active().bindings["functions"]
@@ -65,9 +73,10 @@ class _DispatchModule(Bound, cpp_name="torch._C._DispatchModule"):
             self._cpp.reset()
 
 
-def _key(name: str) -> int | None:
-    """The key of a name; None for an empty one."""
-    return parse_dispatch_key(name) if name else None
+def _key(name: str | None) -> int | None:
+    """The key of a name; None for an empty one, RuntimeError for a null pointer."""
+    text = std_string(name)
+    return parse_dispatch_key(text) if text else None
 
 
 def _python_kernel(function: Any, with_keyset: bool, *, with_op: bool = False) -> Kernel:
@@ -98,17 +107,57 @@ _python_registrations: Final[dict[tuple[str, int], Any]] = {}
 torch keeps it, and what it refers to, for ever (``python_registrations_``)."""
 
 
-def _impl(self: _DispatchModule, name: str, key: int, function: Any, with_keyset: bool) -> None:
+def _annotated(schema: str | None, alias_analysis: str | None) -> tuple[FunctionSchema, str]:
+    """``torch::schema``: the schema of a text, and how its aliases are known, which is read first,
+    as compiled C++ evaluates."""
+    kind = parse_alias_analysis(std_string(alias_analysis))
+    return parse_schema(std_string(schema), allow_typevars=False), kind
+
+
+def _t_t(dispatch: str | None, debug: str | None, method: str) -> tuple[Kernel, int | None]:
+    """A kernel written in C++ and its key, which C++ evaluates before what they are for."""
+    key = _key(dispatch)
+    return identity_kernel(std_string(debug), method), key
+
+
+def _def_name_t_t(
+    library: Library, name: str | None, dispatch: str | None, debug: str | None
+) -> None:
+    kernel, key = _t_t(dispatch, debug, "def_name_t_t")
+    library.define_by_name(std_string(name), kernel, key)
+
+
+def _def_schema_t_t(
+    library: Library,
+    schema: str | None,
+    dispatch: str | None,
+    alias_analysis: str | None,
+    debug: str | None,
+) -> None:
+    kernel, key = _t_t(dispatch, debug, "def_schema_t_t")
+    library.define_with_kernel(*_annotated(schema, alias_analysis), kernel, key)
+
+
+def _impl_t_t(library: Library, name: str | None, dispatch: str | None, debug: str | None) -> None:
+    kernel, key = _t_t(dispatch, debug, "impl_t_t")
+    library.impl(std_string(name), kernel, key)
+
+
+def _impl(
+    self: _DispatchModule, name: str | None, key: int, function: Any, with_keyset: bool
+) -> None:
     kernel = _python_kernel(function, with_keyset)
-    self._cpp.impl(name, kernel, key)
+    self._cpp.impl(std_string(name), kernel, key)
     if kernel.function is not None:
         _python_registrations[self._cpp.resolve(name), key] = function
 
 
-def _define_operator(self: _DispatchModule, schema: str, alias_analysis: str, tags: Any) -> str:
-    library: Library = self._cpp
-    library.define(schema, alias_analysis, tuple(tag.name for tag in tags))
-    return parse_schema(schema).name
+def _define_operator(
+    self: _DispatchModule, schema: str | None, alias_analysis: str | None, tags: Any
+) -> str:
+    parsed, kind = _annotated(schema, alias_analysis)
+    self._cpp.define_schema(parsed, kind, tuple(tag.name for tag in tags))
+    return parsed.name
 
 
 def _load_tags(value: Any) -> tuple[Any, ...]:
@@ -118,56 +167,70 @@ def _load_tags(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-bind_methods(
+_METHODS: Final = _classes["_DispatchModule"]["methods"]
+_C_STRINGS: Final = dict.fromkeys(
+    ("name", "schema", "alias", "alias_analysis", "debug", "ns", "op_name_with_overload"),
+    _cast.load_c_string,
+)
+
+bind_methods(  # those whose key is text
     _DispatchModule,
-    _classes["_DispatchModule"]["methods"],
+    _METHODS,
     {
-        "reset": lambda self: self._cpp.reset(),
-        "def_": _chained(lambda library, schema, alias: library.define(schema, alias)),
-        "def_legacy": _chained(
-            lambda library, schema: library.define_schema(parse_schema(schema), LEGACY)
-        ),
-        "def_name_t_t": _chained(
-            lambda library, name, dispatch, debug: library.define_by_name(
-                name, identity_kernel(debug, "def_name_t_t"), _key(dispatch)
-            )
-        ),
-        "def_schema_t_t": _chained(
-            lambda library, schema, dispatch, alias, debug: library.define_with_kernel(
-                schema, alias, identity_kernel(debug, "def_schema_t_t"), _key(dispatch)
-            )
-        ),
-        "impl_t_t": _chained(
-            lambda library, name, dispatch, debug: library.impl(
-                name, identity_kernel(debug, "impl_t_t"), _key(dispatch)
-            )
-        ),
-        "impl": _impl,
-        "define": _define_operator,
+        "def_name_t_t": _chained(_def_name_t_t),
+        "def_schema_t_t": _chained(_def_schema_t_t),
+        "impl_t_t": _chained(_impl_t_t),
         "fallback_fallthrough": _chained(
             lambda library, dispatch: library.fallback(fallthrough(""), _key(dispatch))
         ),
+    },
+    slot="_cpp",
+    loaders={**_C_STRINGS, "dispatch": _cast.load_c_string},
+)
+bind_methods(
+    _DispatchModule,
+    _METHODS,
+    {
+        "reset": lambda self: self._cpp.reset(),
+        "def_": _chained(
+            lambda library, schema, alias: library.define_schema(*_annotated(schema, alias))
+        ),
+        "def_legacy": _chained(
+            lambda library, schema: library.define_schema(parse_schema(std_string(schema)), LEGACY)
+        ),
+        "impl": _impl,
+        "define": _define_operator,
         "fallback": lambda self, key, function, with_keyset: self._cpp.fallback(
             _python_kernel(function, with_keyset, with_op=True), key
         ),
         "register_ad_inplace_or_view_fallback": lambda self, name: self._cpp.impl(
-            name, inplace_or_view_kernel(), int(DispatchKey.ADInplaceOrView)
+            std_string(name), inplace_or_view_kernel(), int(DispatchKey.ADInplaceOrView)
         ),
         "impl_with_aoti_compile": lambda self, ns, name, key: self._cpp.impl(
-            f"{ns}::{name}", python_kernel(_compile), key
+            f"{std_string(ns)}::{std_string(name)}", python_kernel(_compile), key
         ),
     },
     slot="_cpp",
-    loaders={"tags": _load_tags},
+    loaders={**_C_STRINGS, "tags": _load_tags},
 )
 EXPORTS["_DispatchModule"] = _DispatchModule
 
+
+def _library(
+    kind: str | None, name: str, dispatch: str | None, file: str | None, line: int
+) -> _DispatchModule:
+    shown = std_string(file) if SHOWS_FILE else ""
+    key = _key(dispatch)
+    block = Library(std_string(kind), name, key, file=shown, line=line)
+    module: _DispatchModule = _DispatchModule.wrap(block)
+    return module
+
+
 _define(
-    {
-        "_dispatch_library": lambda kind, name, dispatch, file, line: _DispatchModule.wrap(
-            Library(kind, name, _key(dispatch), file=file, line=line)
-        )
-    },
+    {"_dispatch_library": _library},
+    kind=_cast.load_c_string,
+    dispatch=_cast.load_c_string,
+    file=_cast.load_c_string,
     linenum=_cast.unsigned_loader(32),
 )
 
@@ -209,10 +272,8 @@ def _check_all_invariants() -> None:
 
 
 def _has_computed_kernel(name: str | None, dispatch: str | None) -> bool:
-    entry = None if name is None else _existing(name)
-    if entry is None or dispatch is None:
-        raise RuntimeError(NULL_STRING)
-    key = parse_dispatch_key(dispatch)
+    entry = _existing(std_string(name))
+    key = parse_dispatch_key(std_string(dispatch))
     if is_alias_dispatch_key(key):
         raise RuntimeError("Alias keys do not have runtime kernel registrations.")
     return table_key(key) in entry.table
@@ -226,12 +287,10 @@ def _is_fallthrough(name: str, key: int) -> bool:
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
-    """C++ makes a std::string of each name: RuntimeError for a null pointer."""
+    """Of an operator's name C++ makes a std::string: RuntimeError for a null pointer."""
 
-    def call(*args: Any) -> Any:
-        if any(arg is None for arg in args):
-            raise RuntimeError(NULL_STRING)
-        return function(*args)
+    def call(name: str | None, *args: Any) -> Any:
+        return function(std_string(name), *args)
 
     return call
 

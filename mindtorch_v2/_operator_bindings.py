@@ -18,7 +18,7 @@ from mindtorch_v2.binding.op_schema import OpSchema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
-from mindtorch_v2.messages import NULL_STRING
+from mindtorch_v2.messages import std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum
 from mindtorch_v2.pybind.function import Overload, cpp_function, pass_for_builtin
@@ -104,9 +104,8 @@ pass_for_builtin(BoundPacket)
 
 def _resolve_packet(name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """The name of the overload that takes these arguments."""
-    if name is None:
-        raise RuntimeError(NULL_STRING)
-    packet = find_packet(name) or Packet(name, ())
+    qualified = std_string(name)
+    packet = find_packet(qualified) or Packet(qualified, ())
     with _reference_casts_refused():
         return packet.match(args, kwargs).operator.overload_name or "default"
 
@@ -231,8 +230,7 @@ EXPORTS["_DispatchOperatorHandle"] = _DispatchOperatorHandle
 
 
 def _find_schema_or_throw(name: str | None, overload_name: str | None) -> Operator:
-    if name is None or overload_name is None:
-        raise RuntimeError(NULL_STRING)
+    name, overload_name = std_string(name), std_string(overload_name)
     operator = find_operator(name, overload_name) if "::" in name else None
     if operator is None or not operator.in_dispatcher:
         raise no_schema(name, overload_name)

@@ -12,14 +12,18 @@ from mindtorch_v2 import profile
 
 _FACTS: Final = profile.active().messages
 
-NULL_STRING: Final[str] = _FACTS["null_string"]
-"""What the C++ library says of a std::string made from a null pointer."""
-
 FUNCTION_OWNER: Final[str] = _FACTS["function_owner"]
 """What pybind11's functions are methods of, as their repr has it."""
 
 AMBIGUOUS_AUTOGRAD_OTHER: Final[str] = _FACTS["ambiguous_autogradother"]
 """What is said of an operator with two kernels that are as good."""
+
+
+def std_string(pointer: str | None) -> str:
+    """``std::string(const char*)``: RuntimeError for a null pointer, in the C++ library's words."""
+    if pointer is None:
+        raise RuntimeError(_FACTS["null_string"])
+    return pointer
 
 
 def internal_assert(condition: str, function: str) -> str:

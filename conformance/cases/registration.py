@@ -194,6 +194,29 @@ def kernel(name: str) -> str:
     return f"{name}, True" if name in KEYSET_KERNELS else name
 
 
+NULLS: Final = (
+    'L["d"].def_(None)',
+    'L["d"].def_(None, "nosuch")',
+    'L["d"].def_("a(Tensor x) -> Tensor", None)',
+    'L["d"].def_legacy(None)',
+    'L["d"].def_name_t_t(None, "nosuch")',
+    'L["d"].def_name_t_t("b", "CPU", None)',
+    'L["d"].def_schema_t_t(None)',
+    'L["d"].def_schema_t_t("a(Tensor x) -> Tensor", "CPU", None)',
+    'L["d"].def_schema_t_t("a(Tensor x) -> Tensor", "CPU", "", None)',
+    'L["d"].define(None)',
+    'L["d"].define("a(Tensor x) -> Tensor", None)',
+    'L["i"].impl_t_t(None)',
+    'L["i"].impl_t_t("a", "CPU", None)',
+    'L["i"].impl(None, "CPU", f)',
+    'L["i"].impl("a", None, f)',
+    'library(None, "t", "")',
+    'library("IMPL", None, "")',
+    'library("IMPL", "t", None)',
+)
+"""Null pointers for text; not for the keys of kernels written in C++, which end the process."""
+
+
 # --- every step -------------------------------------------------------------------------------
 
 
@@ -223,6 +246,7 @@ def all_steps() -> Iterator[str]:
     for kind, namespace in KINDS_AND_NAMESPACES:
         for key in ("", "CPU"):
             yield f"library({kind!r}, {namespace!r}, {key!r})"
+    yield from NULLS
     for block, opening in BLOCKS.items():
         yield f'L["{block}"].reset()'
         yield f'L.pop("{block}")'

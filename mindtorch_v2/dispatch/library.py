@@ -38,6 +38,7 @@ LEGACY: Final = "CONSERVATIVE (default)"
 
 _REGISTERED_AT: Final = Template(profile.active().library["registered_at"])
 """How a registration says where it stands; not every release shows the file that it is told."""
+SHOWS_FILE: Final = "$file" in _REGISTERED_AT.template
 
 
 def _named(key: int | None) -> int | None:
@@ -109,17 +110,13 @@ class Library:
 
     # --- definitions --------------------------------------------------------------------------
 
-    def define(self, text: str, alias_analysis: str, tags: tuple[str, ...] = ()) -> str:
+    def define_schema(
+        self, schema: FunctionSchema, alias_analysis: str, tags: tuple[str, ...] = ()
+    ) -> str:
         """Define the operator of a schema; answers its full name.
 
         RuntimeError in an IMPL block, for another namespace's operator, for one there is.
         """
-        kind = parse_alias_analysis(alias_analysis)  # first, as compiled C++ evaluates
-        return self.define_schema(parse_schema(text, allow_typevars=False), kind, tags)
-
-    def define_schema(
-        self, schema: FunctionSchema, alias_analysis: str, tags: tuple[str, ...] = ()
-    ) -> str:
         if self.kind == KINDS["IMPL"]:
             raise RuntimeError(
                 f'def("{schema.full_name}"): Cannot define an operator inside of a {self.kind} '
@@ -144,11 +141,11 @@ class Library:
         return schema.full_name
 
     def define_with_kernel(
-        self, text: str, alias_analysis: str, kernel: Kernel, key: int | None
+        self, schema: FunctionSchema, alias_analysis: str, kernel: Kernel, key: int | None
     ) -> None:
         """Define the operator of a schema and give it ``kernel``; the definition stays if the
         kernel does not suit."""
-        self._register(self.define(text, alias_analysis), self._block_key(key), kernel)
+        self._register(self.define_schema(schema, alias_analysis), self._block_key(key), kernel)
 
     def define_by_name(self, text: str, kernel: Kernel, key: int | None) -> None:
         """The same of a name alone, with the schema inferred for ``kernel``; or of a schema."""

@@ -30,6 +30,7 @@ from mindtorch_v2.dispatch.keyset import (
 )
 from mindtorch_v2.dispatch.library import Library, python_kernel
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
+from mindtorch_v2.schema.parser import parse_schema
 
 FACTS: Final = profile.active().keys
 K: Final = DispatchKey
@@ -194,7 +195,7 @@ def test_what_is_left_is_what_its_backend_does_not_pass_over(
 @pytest.fixture
 def library() -> Iterator[Library]:
     made = Library("FRAGMENT", "contract", None)
-    made.define("table(Tensor x) -> Tensor", "")
+    made.define_schema(parse_schema("table(Tensor x) -> Tensor"), "CONSERVATIVE")
     try:
         yield made
     finally:
