@@ -14,7 +14,7 @@ from functools import cache
 from types import FunctionType, GenericAlias, ModuleType
 from typing import Any, Final
 
-from conformance.grammar import FILENAME
+from conformance.syntax import FILENAME
 
 RETURNS: Final = "returns"
 

@@ -8,6 +8,7 @@ rounded and nothing is left out: what a description does not say, no comparison 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, Final
 
 Description = str | dict[str, Any]
@@ -41,6 +42,8 @@ def describe(value: object, depth: int = 0) -> Description:
         return {"type": qualified_name(type(value)), "items": members}
     if isinstance(value, type):
         return f"{qualified_name(value)} : class"
+    if isinstance(value, ModuleType):  # its repr says where it is installed
+        return f"{value.__name__} : module"
     return f"{_safe_repr(value)} : {qualified_name(type(value))}"
 
 

@@ -16,6 +16,14 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases.storage_pools import (
+    OF_SIZES,
+    OF_STORAGES,
+    SHARING,
+    SIZES,
+    STORAGES,
+    WRONG_STORAGES,
+)
 from conformance.cases.tensor_values_pools import (
     ANSWERS,
     BEYOND_SCALARS,
@@ -24,15 +32,9 @@ from conformance.cases.tensor_values_pools import (
     FACTORIES,
     INDICES,
     NUMBERS,
-    OF_SIZES,
-    OF_STORAGES,
     SCALARS,
-    SHARING,
-    SIZES,
-    STORAGES,
     USES,
     VIEWS,
-    WRONG_STORAGES,
 )
 from mindtorch_v2.profile import Profile
 

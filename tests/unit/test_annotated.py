@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.annotated import TEXTS, annotated, names, types
-from conformance.grammar import FILENAME
+from conformance.syntax import FILENAME
 
 
 def xp() -> Any:

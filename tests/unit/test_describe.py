@@ -100,6 +100,7 @@ def test_a_description_comes_back_from_json_as_it_was(value: Any) -> None:
         ("a\n'", '"a\\n\'" : str'),
         (int, "int : class"),
         (Pair, f"{HERE}.Pair : class"),
+        (json, "json : module"),
         (
             [1, (2,)],
             {"type": "list", "items": ["1 : int", {"type": "tuple", "items": ["2 : int"]}]},
