@@ -27,6 +27,8 @@ class Area:
     isolation: Isolation = "shared"
     warnings: bool = True
     """Whether the warnings that its cases draw are compared."""
+    close: bool = False
+    """Whether float elements agree that are close (:mod:`conformance.closeness`)."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""
@@ -37,7 +39,9 @@ class Area:
                 yield self.case(target, text)
 
     def case(self, target: str, text: str, origin: str = "generated") -> Case:
-        return Case(self.name, target, text, origin, self.isolation, self.warnings)
+        return Case(
+            self.name, target, text, origin, self.isolation, self.warnings, self.close
+        )
 
     def drawn(self, profile: Profile) -> SearchStrategy[Case]:
         """Cases drawn by hypothesis, in the same form as the generated ones."""

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.kernels import autograd, rows
-from mindtorch_v2.kernels.cpu import binary
+from mindtorch_v2.kernels import autograd, composite, cpu, rows
+from mindtorch_v2.kernels.composite import overloads, pointwise
+from mindtorch_v2.kernels.cpu import activation, arithmetic, bitwise, comparison, ternary, unary
 
-__all__ = ["autograd", "binary"]
+__all__ = [
+    "activation",
+    "arithmetic",
+    "autograd",
+    "bitwise",
+    "comparison",
+    "composite",
+    "cpu",
+    "overloads",
+    "pointwise",
+    "ternary",
+    "unary",
+]
 
 native.provide(rows.find)

@@ -63,8 +63,8 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
     """``resize_out`` of structured kernels: RuntimeError for a dtype or device it cannot have."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Expected out tensor to have dtype {_cpp_name(dtype)}, but got "
-            f"{_cpp_name(tensor._dtype)} instead"
+            f"Expected out tensor to have dtype {cpp_name(dtype)}, but got "
+            f"{cpp_name(tensor._dtype)} instead"
         )
     if tensor._device != device:
         raise RuntimeError(
@@ -72,7 +72,7 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
         )
 
 
-def _cpp_name(dtype: DType) -> str:
+def cpp_name(dtype: DType) -> str:
     """``caffe2::TypeMeta`` as messages show it: the C++ type."""
     from mindtorch_v2.tensor.support import C_TYPES
 
@@ -83,8 +83,8 @@ def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: De
     """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {_cpp_name(tensor._dtype)} and output tensor "
-            f"dtype {_cpp_name(dtype)} should match"
+            f"Bad in-place call: input tensor dtype {cpp_name(tensor._dtype)} and output tensor "
+            f"dtype {cpp_name(dtype)} should match"
         )
     if tensor._device != device:
         raise RuntimeError(

@@ -14,7 +14,14 @@ from typing import Final
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
-from mindtorch_v2.kernels.promotion import Operand, can_cast, float_of, number_dtype, result_type
+from mindtorch_v2.kernels.promotion import (
+    BOOL,
+    Operand,
+    can_cast,
+    float_of,
+    number_dtype,
+    result_type,
+)
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
@@ -56,13 +63,15 @@ BINARY_OP: Final = Config(
     allow_cpu_scalars=True,
 )
 BINARY_FLOAT_OP: Final = replace(BINARY_OP, promote_integer_inputs_to_float=True)
-UNARY_OP: Final = Config(
+TERNARY_OP: Final = replace(BINARY_OP, allow_cpu_scalars=False)
+UNARY_OP: Final = Config()
+UNARY_FLOAT_OP: Final = replace(TERNARY_OP, promote_integer_inputs_to_float=True)
+COMPARISON_OP: Final = Config(
     check_all_same_dtype=False,
-    enforce_safe_casting_to_output=True,
     promote_inputs_to_common_dtype=True,
-    cast_common_dtype_to_outputs=True,
+    allow_cpu_scalars=True,
+    static_dtype=BOOL,
 )
-UNARY_FLOAT_OP: Final = replace(UNARY_OP, promote_integer_inputs_to_float=True)
 
 
 def dtype_of(operand: Operand) -> DType:

@@ -1,0 +1,38 @@
+"""Comparisons and logic: truth values of one or two tensors.
+
+Mirrors the second half of ``aten/src/ATen/native/BinaryOps.cpp``, ``cpu/BinaryOpsKernel.cpp`` and
+``TensorCompare.cpp``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.pointwise import pointwise
+from mindtorch_v2.kernels.promotion import BOOL
+from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
+
+for _name, _compare in (
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+):
+    pointwise(f"aten::{_name}.Tensor", _compare, COMPARISON_OP, 2)
+    pointwise(f"aten::{_name}.Scalar", _compare, COMPARISON_OP, 2)
+
+pointwise("aten::logical_and", np.logical_and, COMPARISON_OP, 2)
+pointwise("aten::logical_or", np.logical_or, COMPARISON_OP, 2)
+pointwise("aten::logical_xor", np.logical_xor, COMPARISON_OP, 2)
+
+_TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
+
+pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1)
+pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
+pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
+pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1)
