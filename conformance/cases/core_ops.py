@@ -6,6 +6,10 @@ empty, 0-dimensional, transposed, channels-last, expanded and strided tensors; i
 
 Floats of float32 and float64 results compare by the rule of :mod:`conformance.closeness`; all else
 compares exactly.
+
+The warnings of cases with complex32, which float16 and complex numbers make too, are not compared:
+that it is experimental is said once for
+every tensor that C++ allocates on the way, so their number is that of its temporaries.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from conformance.cases.core_ops_pools import (
     BINARY,
     BINARY_NUMBERS,
     DTYPES,
+    EXACT,
     LAYOUTS,
     MIXED,
     NUMBERS,
@@ -29,6 +34,7 @@ from conformance.cases.core_ops_pools import (
     TRUTHS,
     UNARY,
     UNARY_WITH_ARGUMENTS,
+    WIDE,
     WITHOUT_IN_PLACE,
     pools_of,
 )
@@ -72,7 +78,7 @@ def _target(call: str) -> str:
 
 def _unary(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, dtype in product((*UNARY, *UNARY_WITH_ARGUMENTS), dtypes):
-        for which in range(len(pools_of(dtype))):
+        for which in range(len(pools_of(dtype)) - ("gelu" in call)):
             yield _target(call), call.format(tensor(_values(dtype, which), dtype))
         yield _target(call), call.format(tensor(_values(dtype), dtype, "meta"))
         yield _target(call), call.format(tensor(pools_of(dtype)[0][0], dtype))
@@ -156,7 +162,8 @@ def _out(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, one, out, device in product(UNARY, ("float32", "int64", "bool"), dtypes, DEVICES):
         made = tensor(_values(one), one, device)
         target = f"xp.zeros(3, dtype=xp.{out}, device='{device}')"
-        yield _target(call), f"o = {target}\ny = {_with_out(call).format(made)}\n(o, y is o)"
+        if call in EXACT or out not in WIDE:
+            yield _target(call), f"o = {target}\ny = {_with_out(call).format(made)}\n(o, y is o)"
     for call, out, device in product(BINARY, dtypes, DEVICES):
         for one, two in (("float32", "float32"), ("int64", "int32"), ("int64", "float64")):
             a, b = tensor(_values(one), one, device), tensor(_values(two, 1), two, device)
@@ -209,6 +216,8 @@ def _ternary(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "masked_fill", f"xp.ones(3).masked_fill({mask}, 2)"
     for dtype, number in product(dtypes, NUMBERS):
         made = tensor(_values(dtype), dtype)
+        if dtype == "float8_e8m0fnu" and number.startswith("-"):
+            continue  # whose only values are powers of two
         yield "where", f"xp.where(xp.tensor([True, False, True]), {made}, {number})"
         yield "where", f"xp.where(xp.tensor([True, False, True]), {number}, {made})"
         yield "masked_fill", f"{made}.masked_fill(xp.tensor([True, False, True]), {number})"
@@ -239,4 +248,9 @@ def _drawn_tensor(drawn: tuple[list[int], str, str, str]) -> str:
     return f"xp.ones({shape}, dtype=xp.{dtype}, device='{device}'){view}"
 
 
-AREA: Final = Area("core-ops", texts, strategy, close=True)
+def _compares_warnings(text: str) -> bool:
+    is_complex = "complex" in text or "1+2j" in text
+    return "complex32" not in text and not ("float16" in text and is_complex)
+
+
+AREA: Final = Area("core-ops", texts, strategy, warnings=_compares_warnings, close=True)

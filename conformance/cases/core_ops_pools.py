@@ -51,6 +51,20 @@ UNARY: Final = tuple(
         "trunc"
     ).split()
 )
+EXACT: Final = tuple(
+    call
+    for call in UNARY
+    if any(
+        f"xp.{name}(" in call
+        for name in (
+            "abs bitwise_not ceil floor logical_not neg reciprocal round sign sqrt square trunc"
+        ).split()
+    )
+)
+"""Those whose results are the same everywhere, to the last digit."""
+WIDE: Final = ("float64", "complex128")
+"""What shows more digits than a float32 computation has."""
+
 UNARY_WITH_ARGUMENTS: Final = (
     "xp.relu({0})",
     "xp.ops.aten.silu({0})",
@@ -92,7 +106,11 @@ MIXED: Final = (
 """One of each kind of type promotion."""
 
 BINARY_NUMBERS: Final = (
-    *(call for call in BINARY if not any(name in call for name in ("imum", "fmax", "fmin", "atan2", "logical"))),
+    *(
+        call
+        for call in BINARY
+        if not any(name in call for name in ("imum", "fmax", "fmin", "atan2", "logical"))
+    ),
     "xp.ops.aten.rsub({0}, {1})",
     "xp.pow({1}, {0})",
     "xp.remainder({1}, {0})",
@@ -116,7 +134,18 @@ TERNARY: Final = (
     "{0}.masked_fill({mask}, 2)",
 )
 
-SHAPES: Final = ("()", "(1,)", "(3,)", "(0,)", "(2, 3)", "(1, 3)", "(2, 1)", "(2, 2, 3)", "(2, 0)", "(4,)")
+SHAPES: Final = (
+    "()",
+    "(1,)",
+    "(3,)",
+    "(0,)",
+    "(2, 3)",
+    "(1, 3)",
+    "(2, 1)",
+    "(2, 2, 3)",
+    "(2, 0)",
+    "(4,)",
+)
 
 LAYOUTS: Final = (
     "xp.ones((2, 3), device='{0}')",

@@ -5,7 +5,7 @@ dtype, every number ``NUMBER``, and the values of its other arguments that ``CHO
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
@@ -19,12 +19,22 @@ CHOICES: dict[str, list[Any]] = {
     "rounding_mode": [None, "trunc", "floor"],
     "approximate": ["none", "tanh"],
 }
+#: Marks an operator that is asked with a second tensor of no dimensions, if it answers otherwise.
+SCALAR = "[scalar]"
 #: A number that no kernel has a shortcut for.
 NUMBER = 3
 #: Optional arguments that are given: without any of them there is nothing to do.
 GIVEN = ("min", "max")
 #: Tensors that are masks whatever the others are.
 MASKS = ("condition", "mask")
+#: Questions that releases answer differently, each with yes or no.
+HABITS: dict[str, Callable[[], object]] = {
+    "a power is cast to its output": lambda: torch.pow(
+        torch.ones(1), 3, out=torch.ones(1, dtype=torch.float64)
+    ),
+}
+#: Operators that are pointwise though nothing says so.
+UNTAGGED = ("floor_divide", "leaky_relu", "threshold")
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
 
@@ -34,7 +44,21 @@ def extract() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = {name: refusals(operator, choice) for name, operator, choice in asked()}
-    return {"refusals": {name: answers for name, answers in sorted(found.items()) if answers}}
+    for name in [name for name in found if name.endswith(SCALAR)]:
+        if found[name] == found[name.removesuffix(SCALAR)]:
+            del found[name]
+    return {
+        "refusals": {name: answers for name, answers in sorted(found.items()) if answers},
+        "habits": {name: is_taken(ask) for name, ask in HABITS.items()},
+    }
+
+
+def is_taken(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except RuntimeError:
+        return False
+    return True
 
 
 def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -46,14 +70,19 @@ def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
             continue
         operator = getattr(getattr(torch.ops.aten, base), overload or "default")
         arguments = operator._schema.arguments
-        if torch.Tag.pointwise not in operator.tags or operator._schema.is_mutable:
+        if operator._schema.is_mutable:
+            continue
+        if torch.Tag.pointwise not in operator.tags and base not in UNTAGGED:
             continue
         if base.endswith("_backward") or not is_askable(arguments):
             continue
         chosen = [argument.name for argument in arguments if argument.name in CHOICES]
         for values in product(*(CHOICES[each] for each in chosen)):
             suffix = f"({', '.join(map(str, values))})" if chosen else ""
-            yield name + suffix, operator, dict(zip(chosen, values, strict=True))
+            choice = dict(zip(chosen, values, strict=True))
+            yield name + suffix, operator, choice
+            if sum(str(argument.type) == "Tensor" for argument in arguments) == 2:
+                yield f"{name}{suffix}{SCALAR}", operator, {**choice, SCALAR: True}
 
 
 def is_askable(arguments: list[Any]) -> bool:
@@ -62,7 +91,7 @@ def is_askable(arguments: list[Any]) -> bool:
         for argument in arguments
         if not argument.has_default_value() and argument.name not in CHOICES
     ]
-    return "Tensor" in kinds and set(kinds) <= {"Tensor", "number"}
+    return "Tensor" in kinds and set(kinds) <= {"Tensor", "number", "int"}
 
 
 def refusals(operator: Any, choice: dict[str, Any]) -> list[dict[str, Any]]:
@@ -86,12 +115,11 @@ def refusals(operator: Any, choice: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def refused(
-    operator: Any, choice: dict[str, Any], dtype: torch.dtype
-) -> tuple[str, str] | None:
+def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[str, str] | None:
     """What an operator raises for tensors of a dtype; None if it takes them."""
     values: list[Any] = []
     base = operator._schema.name.removeprefix("aten::")
+    shapes = [(2,), () if SCALAR in choice else (2,), (2,), (2,)]
     for argument in operator._schema.arguments:
         name, kind = argument.name, str(argument.type)
         if name in GIVEN:
@@ -99,7 +127,7 @@ def refused(
         if kind == "Tensor" and (base, name) in NUMBERS:
             values.append(ones(dtype, ()))
         elif kind == "Tensor":
-            values.append(ones(torch.bool if name in MASKS else dtype, (2,)))
+            values.append(ones(torch.bool if name in MASKS else dtype, shapes.pop(0)))
         elif name in CHOICES:
             values.append(choice[name])
         elif argument.has_default_value() and name not in GIVEN:

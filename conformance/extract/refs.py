@@ -5,36 +5,64 @@ torch/_refs, torch/_decomp and its own there, and the wrappers of torch/_prims_c
 """
 
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch._decomp import global_decomposition_table
 
-from conformance.extract import ExtractionError
-
 #: Which registration counts of several.
 PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
 
 #: Wrappers that change nothing of what comes out for tensors.
-PLAIN = ("_disable_dynamo", "elementwise_unary_scalar_wrapper")
+PLAIN = (
+    "_disable_dynamo",
+    "elementwise_unary_scalar_wrapper",
+    "_inplace_wrapper",
+    "type_casts",
+)
+#: Makers of elementwise functions, which differ by their names alone.
+ELEMENTWISE = ("_make_elementwise_unary_reference", "_make_elementwise_binary_reference")
+
+
+#: Questions about the bodies of functions that releases answer differently.
+HABITS: dict[str, Callable[[], object]] = {
+    "an integer takes no float in place": lambda: meta(torch.int64).add_(meta(torch.float32)),
+    "two truth values are not subtracted": lambda: meta(torch.bool) - meta(torch.bool),
+    "the device of an output is looked at first": lambda: torch.add(
+        meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
+    ),
+}
 
 
 def extract() -> dict[str, Any]:
     """The section ``refs.json``."""
-    operators: dict[str, str] = {}
-    functions: dict[str, Any] = {}
-    for name, function in registered():
-        module, wrappers, core = peeled(function)
-        label = f"{module}.{core}"
-        facts = {"wrappers": wrappers}
-        # The same function may be wrapped differently for different operators.
-        key = label if functions.get(label, facts) == facts else f"{label}@{name}"
-        functions[key] = facts
-        operators[name] = key
+    wrappers: list[list[list[Any]]] = []
+    functions: dict[str, str] = {}
+    wrapped: dict[str, int] = {}
+    for name, function in sorted(registered()):
+        functions[name], around = peeled(function)
+        if around not in wrappers:
+            wrappers.append(around)
+        wrapped[name] = wrappers.index(around)
     return {
-        "operators": dict(sorted(operators.items())),
-        "functions": dict(sorted(functions.items())),
+        "functions": functions,
+        "wrapped": wrapped,
+        "wrappers": wrappers,
+        "habits": {name: is_refused(ask) for name, ask in HABITS.items()},
     }
+
+
+def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
+    return torch.empty(size, dtype=dtype, device="meta")
+
+
+def is_refused(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except RuntimeError as error:
+        return "broadcast a dimension" not in str(error)
+    return False
 
 
 def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -52,6 +80,10 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
+#: Operators that are pointwise though nothing says so.
+UNTAGGED = ("floor_divide", "leaky_relu", "threshold")
+
+
 def is_pointwise(operator: Any) -> bool:
     """Whether an overload of the operator, or of that which it is a form of, has the tag."""
     base = operator._schema.name.removeprefix("aten::")
@@ -64,31 +96,33 @@ def is_pointwise(operator: Any) -> bool:
         if packet is not None
         for overload in packet.overloads()
     ]
-    return any(torch.Tag.pointwise in overload.tags for overload in overloads)
+    return base.rstrip("_") in UNTAGGED or any(
+        torch.Tag.pointwise in overload.tags for overload in overloads
+    )
 
 
-def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]], str]:
-    """The module and name of the innermost function, and the wrappers around it from outside."""
+def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
+    """The innermost function by its full name, and the wrappers around it from outside."""
+    name = function.__name__
     wrappers: list[list[Any]] = []
-    while True:
+    while isinstance(function, FunctionType):
         cells = closure(function)
         owner, _, inner = function.__code__.co_qualname.partition(".<locals>")
         if owner == "out_wrapper":
             wrappers.append(["out", {"exact_dtype": cells["exact_dtype"]}])
         elif owner == "elementwise_type_promotion_wrapper.__call__":
-            wrapper = cells["self"]
-            kind = wrapper.type_promotion_kind.name
-            wrappers.append(["promote", {"kind": kind, "args": [*wrapper.type_promoting_arg_names]}])
-        elif owner in ("_make_inplace", "_inplace_wrapper"):
+            kind = cells["self"].type_promotion_kind.name
+            names = list(cells["self"].type_promoting_arg_names)
+            wrappers.append(["promote", {"kind": kind, "names": names}])
+        elif owner in ("_make_inplace", "_register_inplace_meta"):
+            name = name.removesuffix("_")
             wrappers.append([owner.strip("_"), {}])
         elif owner not in PLAIN:
-            return function.__module__, wrappers, owner_name(function, owner)
-        function = cells["fn"]
-
-
-def owner_name(function: Callable[..., Any], owner: str) -> str:
-    """What the innermost function is called: by its maker if it is made, else by its name."""
-    return owner if "<locals>" not in function.__code__.co_qualname else function.__name__
+            if inner and owner not in ELEMENTWISE:
+                name = owner  # a function that another makes goes by the maker's name
+            return f"{function.__module__}.{name}", wrappers
+        function = cells["f"] if "f" in cells else cells["fn"]
+    return str(function), wrappers  # an operator, ``aten.lerp``
 
 
 def closure(function: Callable[..., Any]) -> dict[str, Any]:

@@ -13,15 +13,23 @@ from mindtorch_v2 import profile
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.support import CPP_NAMES, exception_of
 
+HABITS: Final[dict[str, bool]] = profile.active().kernels["habits"]
+"""Questions that releases answer differently (``conformance/extract/kernels.py`` asks them)."""
+
 _COMPILED: Final = "not implemented for '{}'"
 """What the switch over dtypes says of one that it has no kernel for."""
+
+SCALAR: Final = "[scalar]"
+"""Behind an operator whose second tensor has one element: where nothing is known of that, it does
+not matter."""
 
 _Refusals = dict[DType, tuple[str, str]]
 
 
 @cache
 def _refusals(operator: str, *, compiled: bool) -> _Refusals:
-    found = profile.active().kernels["refusals"].get(operator, [])
+    facts = profile.active().kernels["refusals"]
+    found = facts.get(operator, facts.get(operator.removesuffix(SCALAR), []))
     return {
         DTYPES[name]: (refusal["error"], refusal["message"])
         for refusal in found
@@ -31,8 +39,14 @@ def _refusals(operator: str, *, compiled: bool) -> _Refusals:
 
 
 def check_implemented(operator: str, dtype: DType) -> None:
-    """Raise what the kernel of an operator raises for a dtype that it is not compiled for."""
-    _raise(_refusals(operator, compiled=True), dtype)
+    """Raise what the kernel of an operator raises for a dtype that it is not compiled for.
+
+    It is not compiled for one either that is refused before, on whatever way it gets there.
+    """
+    compiled = _refusals(operator, compiled=True)
+    if compiled and dtype in _refusals(operator, compiled=False):
+        compiled = {dtype: next(iter(compiled.values()))}
+    _raise(compiled, dtype)
 
 
 def check_supported(operator: str, *dtypes: DType) -> None:

@@ -6,6 +6,7 @@ from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import autograd, composite, cpu, rows
 from mindtorch_v2.kernels.composite import overloads, pointwise
 from mindtorch_v2.kernels.cpu import activation, arithmetic, bitwise, comparison, ternary, unary
+from mindtorch_v2.kernels.refs import find
 
 __all__ = [
     "activation",
@@ -15,6 +16,7 @@ __all__ = [
     "comparison",
     "composite",
     "cpu",
+    "find",
     "overloads",
     "pointwise",
     "ternary",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
+from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array
@@ -21,7 +21,9 @@ from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 Compute = Callable[..., Array]
 """From arrays of the dtype that is computed in, and the arguments after them, to an array."""
@@ -34,7 +36,8 @@ class Pointwise:
     ``facts`` is the operator whose refusals the profile has.  ``before`` sees the operands and the
     arguments before anything else, ``check`` the iterator and the arguments; ``prepare`` makes of
     the common dtype and the arguments those that ``compute`` gets.  ``scalar_in_opmath``: a second
-    operand of one element enters a computation in higher precision as it is.
+    operand of one element enters a computation in higher precision as it is.  ``also_output``: the
+    kernel is compiled for the output's dtype as well.
     """
 
     facts: str
@@ -45,6 +48,7 @@ class Pointwise:
     check: Callable[..., None] | None = None
     prepare: Callable[..., tuple[Any, ...]] | None = None
     scalar_in_opmath: bool = False
+    also_output: bool = False
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
         operands, rest = stack[: self.inputs], stack[self.inputs :]
@@ -62,14 +66,24 @@ class Pointwise:
 
     def _run(self, iterator: TensorIterator, output: Tensor, rest: tuple[Any, ...]) -> None:
         dtype = iterator.common_dtype
-        check_implemented(self.facts, dtype)
+        scalar = self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1
+        check_implemented(self.facts + SCALAR * scalar, dtype)
+        if self.also_output:
+            check_implemented(self.facts, output._dtype)
         if self.prepare is not None:
             rest = self.prepare(dtype, *rest)
-        arrays = [as_array(operand, dtype) for operand in iterator.inputs]
-        if self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1:
-            arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
         with np.errstate(all="ignore"):
-            store(output, rounded(np.asarray(self.compute(*arrays, *rest)), dtype))
+            arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+            if scalar:
+                arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+            computed = np.asarray(self.compute(*arrays, *rest))
+        self._warn_of_cast(dtype, output._dtype)
+        store(output, rounded(computed, dtype))
+
+    def _warn_of_cast(self, dtype: DType, output: DType) -> None:
+        if not dtype.is_complex or output.is_complex or output in (BOOL, self.config.static_dtype):
+            return
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
 def as_array(operand: Operand, dtype: DType, *, convert: bool = True) -> Array:
@@ -101,12 +115,20 @@ def element(number: Number, dtype: DType) -> Any:
 
     RuntimeError if it is out of range.
     """
-    return rounded(np.asarray(scalar_to(number, dtype)).astype(elements_of(dtype).computed), dtype)
+    with np.errstate(all="ignore"):
+        value = np.asarray(scalar_to(number, dtype)).astype(elements_of(dtype).computed)
+    return rounded(value, dtype)[()]
 
 
 def opmath_element(number: Number, dtype: DType) -> Any:
     """The same in the precision in which kernels of ``dtype`` compute."""
     return element(number, to_opmath(dtype))
+
+
+def check_fill(like: Tensor, dtype: DType) -> None:
+    """Raise what ``fill_`` of a result raises for a dtype that it does not take."""
+    if not like.is_meta:
+        check_dtype("fill_one" if numel(like._sizes) == 1 else "fill_", dtype)
 
 
 def pointwise(name: str, compute: Compute, config: Config, inputs: int, **steps: Any) -> None:

@@ -217,6 +217,11 @@ class Profile:
         return self._section("kernels.json")
 
     @cached_property
+    def refs(self) -> dict[str, Any]:
+        """Which Python functions are the kernels of pointwise operators at Meta."""
+        return self._section("refs.json")
+
+    @cached_property
     def python_methods(self) -> dict[str, str]:
         """Parameters of the methods that ``torch.Tensor`` writes in Python, as they stand there."""
         return self._section("python_methods.json")

@@ -23,6 +23,14 @@ C_TYPES: Final[dict[DType, str | None]] = {
     DTYPES[name]: c_type for name, c_type in _FACTS["c_types"].items()
 }
 """The C++ types of elements, as messages of number conversions show them."""
+SCALAR_TENSOR_TYPES: Final[dict[DType, str | None]] = {
+    DTYPES[name]: c_type for name, c_type in _FACTS["scalar_tensor_types"].items()
+}
+"""The same where one number becomes a tensor; None where its range is not looked at."""
+TYPE_NAMES: Final[dict[DType, str]] = {
+    DTYPES[name]: type_name for name, type_name in _FACTS["type_names"].items()
+}
+"""The C++ types of elements, as ``caffe2::TypeMeta`` prints them."""
 FINFO: Final[dict[DType, dict[str, Any]]] = {
     DTYPES[name]: limits for name, limits in _FACTS["finfo"].items()
 }

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import element
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values, store
-from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
@@ -78,9 +81,12 @@ def relu_(self: Tensor) -> Tensor:
 
 
 def _scalar_tensor(number: Number, dtype: DType, device: Device) -> Tensor:
+    """``scalar_tensor``; RuntimeError if the number is out of the range that it looks at."""
     made = new_tensor((), dtype, device)
     if not made.is_meta:
-        store(made, element(number, dtype))
+        check_dtype("scalar_tensor", dtype)
+        checked = SCALAR_TENSOR_TYPES[dtype]
+        store(made, np.asarray(scalar_to(number, dtype, checked) if checked else number))
     return made
 
 

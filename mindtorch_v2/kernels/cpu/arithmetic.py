@@ -13,20 +13,22 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import (
     Pointwise,
     as_array,
+    check_fill,
     element,
-    opmath_element,
     pointwise,
     rounded,
 )
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
+    TERNARY_OP,
     UNARY_OP,
     TensorIterator,
     dtype_of,
@@ -76,11 +78,16 @@ def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
 
 
 def _add(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self + (other if alpha == 1 else round_(other * alpha))
+    return self + _scaled(other, alpha, round_)
 
 
 def _sub(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self - (other if alpha == 1 else round_(other * alpha))
+    return self - _scaled(other, alpha, round_)
+
+
+def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
+    """Infinite complex numbers are not the same after a multiplication by 1."""
+    return other if alpha == 1 and other.dtype.kind != "c" else round_(other * alpha)
 
 
 pointwise("aten::add.Tensor", _add, BINARY_OP, 2, check=_check_alpha, prepare=_scale)
@@ -153,9 +160,7 @@ pointwise("aten::floor_divide", _div_floor, BINARY_OP, 2, scalar_in_opmath=True)
 pointwise("aten::atan2", np.arctan2, BINARY_FLOAT_OP, 2)
 
 _DIV_MODES: Final = {
-    mode: Pointwise(
-        f"aten::div.Tensor_mode({mode})", compute, config, 2, scalar_in_opmath=True
-    )
+    mode: Pointwise(f"aten::div.Tensor_mode({mode})", compute, config, 2, scalar_in_opmath=True)
     for mode, compute, config in (
         (None, np.true_divide, BINARY_FLOAT_OP),
         ("trunc", _div_trunc, BINARY_OP),
@@ -208,7 +213,9 @@ _SHORTCUTS: Final[dict[float, Callable[[Array], Array]]] = {
 
 
 def _exponent(dtype: DType, number: Number) -> tuple[Any, ...]:
-    return (opmath_element(number, dtype) if is_integral(dtype) else number,)
+    """In the dtype of the elements but for floats, whose kernel takes a double."""
+    in_double = dtype.is_complex or (dtype.is_floating_point and to_opmath(dtype) is dtype)
+    return (number if in_double else element(number, dtype),)
 
 
 def _power_of_number(base: Array, exponent: Any) -> Array:
@@ -221,9 +228,10 @@ def _power_of_number(base: Array, exponent: Any) -> Array:
     return _power(base, np.asarray(exponent).astype(base.dtype))
 
 
-_POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, UNARY_OP, 1, prepare=_exponent)
-_FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), UNARY_OP, 1)
-_COPY: Final = Pointwise("", lambda base: base, UNARY_OP, 1)
+_POWER_OP: Final = TERNARY_OP if HABITS["a power is cast to its output"] else UNARY_OP
+_POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, _POWER_OP, 1, prepare=_exponent)
+_FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), _POWER_OP, 1)
+_COPY: Final = Pointwise("", lambda base: base, _POWER_OP, 1)
 
 
 @structured.structured(_TENSOR_SCALAR)
@@ -232,6 +240,7 @@ def pow_tensor_scalar(outputs: Outputs, base: Tensor, exponent: Number) -> tuple
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     converted = base._converted(base._device, result_type((base, exponent)))
     if exponent == 0:
+        check_fill(converted, converted._dtype)
         return _FILL_WITH_ONE(outputs, converted)
     return _COPY(outputs, converted) if exponent == 1 else _POWER(outputs, converted, exponent)
 
@@ -248,7 +257,7 @@ def pow_scalar(outputs: Outputs, base: Number, exponent: Tensor) -> tuple[Tensor
     else:
         check_out(output, dtype, exponent._device)
         resize_output(output, exponent._sizes)
-    if not output.is_meta and base == 1:
+    if not output.is_meta and base == 1 and not isinstance(base, bool):
         store(output, as_array(1, dtype))
         return (output,)
     return _TENSOR_TENSOR((output,), base, exponent)

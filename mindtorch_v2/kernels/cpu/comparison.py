@@ -32,7 +32,7 @@ pointwise("aten::logical_xor", np.logical_xor, COMPARISON_OP, 2)
 
 _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 
-pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1)
+pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
 pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
 pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
 pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1)

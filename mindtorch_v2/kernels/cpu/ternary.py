@@ -7,7 +7,6 @@ addcdiv), ``Lerp.cpp``, and ``masked_fill_`` of ``TensorAdvancedIndexing.cpp``.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,9 +14,15 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.outputs import cpp_name
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
-from mindtorch_v2.kernels.pointwise import Pointwise, as_array, element, opmath_element, pointwise
+from mindtorch_v2.kernels.pointwise import (
+    Pointwise,
+    as_array,
+    check_fill,
+    element,
+    opmath_element,
+    pointwise,
+)
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -33,10 +38,12 @@ from mindtorch_v2.tensor.copying import raw_array, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn, warn_once
 
 _BYTE: Final = DTYPES["uint8"]
+_DOUBLE: Final = DTYPES["float64"]
 
 # --- where -----------------------------------------------------------------------------------
 
@@ -44,9 +51,7 @@ _WHERE: Final = Config(check_all_same_dtype=False)
 
 
 @structured.structured("aten::where.self")
-def where(
-    outputs: Outputs, condition: Tensor, self: Operand, other: Operand
-) -> tuple[Tensor, ...]:
+def where(outputs: Outputs, condition: Tensor, self: Operand, other: Operand) -> tuple[Tensor, ...]:
     (output,) = outputs
     dtype = result_type((self, other))
     if output is not None and output._dtype is not dtype:
@@ -54,17 +59,19 @@ def where(
             f"Expected out type to be {CPP_NAMES[dtype]} but got {CPP_NAMES[output._dtype]}"
         )
     if condition._dtype is _BYTE:
-        warnings.warn(
+        warn_once(
+            "where",
             "where received a uint8 condition tensor. This behavior is deprecated and will be "
             "removed in a future version of PyTorch. Use a boolean condition instead.",
-            stacklevel=2,
         )
     elif condition._dtype is not BOOL:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{CPP_NAMES[condition._dtype]}"
         )
-    config = _WHERE if output is not None else Config(check_all_same_dtype=False, static_dtype=dtype)
+    config = (
+        _WHERE if output is not None else Config(check_all_same_dtype=False, static_dtype=dtype)
+    )
     iterator = TensorIterator(config, outputs, (condition, self, other))
     (output,) = iterator.outputs
     if not output.is_meta:
@@ -78,19 +85,29 @@ def where(
 
 
 def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+    for bound in bounds:
+        if bound is not None:
+            scalar_to(bound, _DOUBLE)
     return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
 
 
 def _clamp(self: Array, low: Any, high: Any) -> Array:
-    if any(bound is not None and np.isnan(bound) for bound in (low, high)):
-        return np.full_like(self, math.nan)
     raised = self if low is None else np.where(self < low, low, self)
     return raised if high is None else np.where(raised > high, high, raised)
+
+
+def _fill_with_nan(self: Array, low: Any, high: Any) -> Array:
+    return np.full_like(self, math.nan)
+
+
+_FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1)
 
 
 def _clamp_numbers(facts: str, low: Number | None, high: Number | None) -> Any:
     """``TORCH_META_FUNC(clamp)`` and its two halves."""
     kernel_ = Pointwise(facts, _clamp, UNARY_OP, 1, prepare=_bounds)
+    if any(bound != bound for bound in (low, high)):
+        kernel_ = _FILL_WITH_NAN
 
     def run(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
         check_supported(facts, self._dtype)
@@ -101,9 +118,11 @@ def _clamp_numbers(facts: str, low: Number | None, high: Number | None) -> Any:
             if dtype is not self._dtype and outputs[0] is self:
                 raise RuntimeError(
                     f"result type {CPP_NAMES[dtype]} can't be cast to the desired output type "
-                    f"{cpp_name(self._dtype)}"
+                    f"{TYPE_NAMES[self._dtype]}"
                 )
         check_supported(facts, dtype)
+        if kernel_ is _FILL_WITH_NAN and low is not None:
+            check_fill(self, dtype)  # with a number; the other half fills with a tensor
         return kernel_(outputs, self._converted(self._device, dtype), low, high)
 
     return run
@@ -144,14 +163,19 @@ def _clamp_half(
     return _clamp_numbers(facts, low, high)(outputs, self)
 
 
+def _unchecked(*stack: Any) -> None:
+    """Nothing is looked at before the operands."""
+
+
 _CLAMP_BETWEEN: Final = Pointwise(
     "aten::clamp.Tensor",
     lambda self, low, high: np.minimum(np.maximum(self, low), high),
     TERNARY_OP,
     3,
+    before=_unchecked,
 )
-_CLAMP_FROM: Final = Pointwise("aten::maximum", np.maximum, TERNARY_OP, 2, before=lambda *_: None)
-_CLAMP_TO: Final = Pointwise("aten::minimum", np.minimum, TERNARY_OP, 2, before=lambda *_: None)
+_CLAMP_FROM: Final = Pointwise("aten::maximum", np.maximum, TERNARY_OP, 2, before=_unchecked)
+_CLAMP_TO: Final = Pointwise("aten::minimum", np.minimum, TERNARY_OP, 2, before=_unchecked)
 
 
 @structured.structured("aten::clamp.Tensor")
@@ -204,8 +228,8 @@ def _same_dtype(self: Tensor, **others: Operand) -> None:
     for name, other in others.items():
         if dtype_of(other) is not self._dtype:
             raise RuntimeError(
-                f"expected dtype {cpp_name(self._dtype)} for `{name}` but got dtype "
-                f"{cpp_name(dtype_of(other))}"
+                f"expected dtype {TYPE_NAMES[self._dtype]} for `{name}` but got dtype "
+                f"{TYPE_NAMES[dtype_of(other)]}"
             )
 
 
@@ -224,9 +248,7 @@ def _check_lerp_tensor(self: Tensor, end: Operand, weight: Operand) -> None:
     _same_dtype(self, end=end, weight=weight)
 
 
-pointwise(
-    "aten::lerp.Scalar", _lerp, BINARY_OP, 2, before=_check_lerp_scalar, prepare=_factor
-)
+pointwise("aten::lerp.Scalar", _lerp, BINARY_OP, 2, before=_check_lerp_scalar, prepare=_factor)
 pointwise(
     "aten::lerp.Tensor",
     _lerp,
@@ -237,9 +259,7 @@ pointwise(
 
 # --- masked_fill_ ----------------------------------------------------------------------------
 
-_IN_PLACE: Final = Config(
-    check_mem_overlap=False, check_all_same_dtype=False, resize_outputs=False
-)
+_IN_PLACE: Final = Config(check_mem_overlap=False, check_all_same_dtype=False, resize_outputs=False)
 
 
 @kernel("aten::masked_fill_.Scalar")
@@ -247,14 +267,14 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
     if mask._dtype is not BOOL:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{cpp_name(mask._dtype)}"
+            f"{TYPE_NAMES[mask._dtype]}"
         )
     if has_internal_overlap(self):
-        warnings.warn(
+        warn(
+            "masked_fill_",
             "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor "
             "before performing this operation. This also applies to advanced indexing e.g. "
             "tensor[mask] = scalar",
-            stacklevel=2,
         )
     assert_no_partial_overlap(self, mask)
     TensorIterator(_IN_PLACE, (self,), (mask,))

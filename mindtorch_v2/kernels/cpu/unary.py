@@ -82,12 +82,19 @@ def _of_floats(compute: Any) -> Any:
     return lambda self: compute(self) if self.dtype.kind == "f" else self
 
 
+def _sign(self: Array) -> Array:
+    """Nothing is not a number's sign."""
+    if self.dtype.kind == "b":
+        return self
+    return (self > 0).astype(self.dtype) - (self < 0).astype(self.dtype)
+
+
 for _name, _compute in (
     ("ceil", _of_floats(np.ceil)),
     ("floor", _of_floats(np.floor)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
-    ("sign", lambda self: self if self.dtype.kind == "b" else np.sign(self)),
+    ("sign", _sign),
     ("trunc", _of_floats(np.trunc)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_OP, 1)
