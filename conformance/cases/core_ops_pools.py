@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-DTYPES: Final = (
-    "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-    "complex32 complex64 complex128 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz "
-    "float8_e8m0fnu"
-).split()
+DTYPES: Final = tuple(
+    f"{kind}{bits}"
+    for kind, sizes in (
+        ("bool", ("",)),
+        ("uint", (8, 16, 32, 64)),
+        ("int", (8, 16, 32, 64)),
+        ("float", (16, 32, 64)),
+        ("bfloat", (16,)),
+        ("complex", (32, 64, 128)),
+        ("float8_", ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")),
+    )
+    for bits in sizes
+)
 TRUTHS: Final = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64")
 """One of each category of dtypes and size."""
 
@@ -43,25 +51,20 @@ def pools_of(dtype: str) -> tuple[tuple[str, ...], ...]:
 
 NUMBERS: Final = ("True", "2", "-1", "0", "300", "2.5", "-0.5", "1e300", _NAN, "1+2j")
 
-UNARY: Final = tuple(
-    f"xp.{name}({{0}})"
-    for name in (
-        "abs acos asin atan bitwise_not ceil cos cosh erf exp exp2 expm1 floor log log10 log1p "
-        "log2 logical_not neg reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh "
-        "trunc"
-    ).split()
+_OF_ONE: Final = (
+    "abs acos asin atan bitwise_not ceil cos cosh erf exp exp2 expm1 floor log log10 log1p log2 "
+    "logical_not neg reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc"
 )
-EXACT: Final = tuple(
-    call
-    for call in UNARY
-    if any(
-        f"xp.{name}(" in call
-        for name in (
-            "abs bitwise_not ceil floor logical_not neg reciprocal round sign sqrt square trunc"
-        ).split()
-    )
-)
+_EXACT: Final = "abs bitwise_not ceil floor logical_not neg reciprocal round sign sqrt square trunc"
+_QUESTIONS: Final = "isnan isinf isfinite absolute negative arccos fix"
+
+UNARY: Final = tuple(f"xp.{name}({{0}})" for name in _OF_ONE.split())
+EXACT: Final = tuple(f"xp.{name}({{0}})" for name in _EXACT.split())
 """Those whose results are the same everywhere, to the last digit."""
+FUNCTIONS: Final = tuple(f"xp.{name}({{0}})" for name in _QUESTIONS.split())
+"""Further ones, which are called in no other form."""
+INEXACT: Final = ("pow", "atan2")
+"""Operators of two tensors of which that does not hold."""
 WIDE: Final = ("float64", "complex128")
 """What shows more digits than a float32 computation has."""
 
@@ -80,19 +83,35 @@ UNARY_WITH_ARGUMENTS: Final = (
     "xp.clamp({0}, 1, 2)",
 )
 
-BINARY: Final = tuple(
-    f"xp.{name}({{0}}, {{1}})"
-    for name in (
-        "add sub mul div floor_divide remainder fmod pow maximum minimum fmax fmin atan2 eq ne lt "
-        "le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
-        "bitwise_left_shift bitwise_right_shift"
-    ).split()
-) + (
+_OF_TWO: Final = (
+    "add sub mul div floor_divide remainder fmod pow maximum minimum fmax fmin atan2 eq ne lt le "
+    "gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
+    "bitwise_left_shift bitwise_right_shift"
+)
+_ALIASES: Final = "subtract multiply divide true_divide greater less_equal not_equal arctan2 rsub"
+
+BINARY: Final = (
+    *(f"xp.{name}({{0}}, {{1}})" for name in _OF_TWO.split()),
     "xp.add({0}, {1}, alpha=2)",
     "xp.sub({0}, {1}, alpha=2)",
     "xp.div({0}, {1}, rounding_mode='floor')",
     "xp.div({0}, {1}, rounding_mode='trunc')",
 )
+BINARY_FUNCTIONS: Final = (
+    *(f"xp.{name}({{0}}, {{1}})" for name in _ALIASES.split()),
+    "xp.max({0}, {1})",
+    "xp.min({0}, {1})",
+    "{0} + {1}",
+    "{0} // {1}",
+    "{0} % {1}",
+    "{0} ** {1}",
+    "{0} << {1}",
+    "{0} >> {1}",
+    "{0} & {1}",
+    "{0} != {1}",
+    "xp.div({0}, {1}, rounding_mode='nosuch')",
+)
+"""Other names and Python's operators."""
 WITHOUT_IN_PLACE: Final = ("maximum", "minimum", "fmax", "fmin", "rsub")
 
 MIXED: Final = (
@@ -161,4 +180,4 @@ LAYOUTS: Final = (
     "xp.ones((2, 3, 4, 2), device='{0}').transpose(0, 2)",
     "xp.ones((0, 3), device='{0}')",
 )
-"""Where elements lie: row-major, transposed, with gaps, in the middle of a storage, channels-last."""
+"""Where elements lie: row-major, transposed, with gaps, inside of a storage, channels-last."""

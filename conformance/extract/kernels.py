@@ -1,7 +1,8 @@
 """Extracts which kernels take which dtypes: pointwise operators, asked with tensors of each.
 
 Each fact is what torch answers when it is asked.  An operator is asked with every tensor of one
-dtype, every number ``NUMBER``, and the values of its other arguments that ``CHOICES`` has.
+dtype, every number ``NUMBER`` (or True, lest it bring in another dtype), and the values of its
+other arguments that ``CHOICES`` has.
 """
 
 import warnings
@@ -32,6 +33,7 @@ HABITS: dict[str, Callable[[], object]] = {
     "a power is cast to its output": lambda: torch.pow(
         torch.ones(1), 3, out=torch.ones(1, dtype=torch.float64)
     ),
+    "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "leaky_relu", "threshold")
@@ -133,7 +135,7 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
         elif argument.has_default_value() and name not in GIVEN:
             values.append(argument.default_value)
         else:
-            values.append(NUMBER)
+            values.append(dtype is torch.bool or NUMBER)
     keywords = {
         argument.name: value
         for argument, value in zip(operator._schema.arguments, values, strict=True)

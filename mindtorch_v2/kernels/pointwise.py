@@ -21,7 +21,7 @@ from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import check_dtype
+from mindtorch_v2.tensor.support import ELEMENT_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -72,6 +72,8 @@ class Pointwise:
             check_implemented(self.facts, output._dtype)
         if self.prepare is not None:
             rest = self.prepare(dtype, *rest)
+        if not numel(output._sizes):
+            return
         with np.errstate(all="ignore"):
             arrays = [as_array(operand, dtype) for operand in iterator.inputs]
             if scalar:
@@ -116,7 +118,9 @@ def element(number: Number, dtype: DType) -> Any:
     RuntimeError if it is out of range.
     """
     with np.errstate(all="ignore"):
-        value = np.asarray(scalar_to(number, dtype)).astype(elements_of(dtype).computed)
+        value = np.asarray(scalar_to(number, dtype, ELEMENT_TYPES[dtype])).astype(
+            elements_of(dtype).computed
+        )
     return rounded(value, dtype)[()]
 
 

@@ -209,7 +209,7 @@ class TensorIterator:
             found = _fast_strides(self.shape, operands)
             if found is not None:
                 return found
-        return strides_in_order(self.shape, _dimension_order(self.shape, operands))
+        return _compatible_strides(self.shape, _dimension_order(self.shape, operands))
 
 
 def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[int, ...] | None:
@@ -225,6 +225,21 @@ def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[i
     ):
         return last
     return None
+
+
+def _compatible_strides(shape: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
+    """``compatible_stride``: dimensions outside of an empty one have no stride.
+
+    Not so in row-major order, of which nobody tells the output.
+    """
+    if list(order) == list(range(len(shape) - 1, -1, -1)):
+        return contiguous_strides(shape)
+    strides = [0] * len(shape)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
 
 
 def _dimension_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:

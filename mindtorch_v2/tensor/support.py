@@ -31,6 +31,11 @@ TYPE_NAMES: Final[dict[DType, str]] = {
     DTYPES[name]: type_name for name, type_name in _FACTS["type_names"].items()
 }
 """The C++ types of elements, as ``caffe2::TypeMeta`` prints them."""
+ELEMENT_TYPES: Final = {
+    dtype: SCALAR_TENSOR_TYPES[dtype] if dtype.is_complex else c_type
+    for dtype, c_type in C_TYPES.items()
+}
+"""The same in kernels, which convert numbers to complex halves and not by way of floats."""
 FINFO: Final[dict[DType, dict[str, Any]]] = {
     DTYPES[name]: limits for name, limits in _FACTS["finfo"].items()
 }

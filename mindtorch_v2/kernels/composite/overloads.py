@@ -27,11 +27,26 @@ def pass_on(name: str, target: str) -> None:
 
 
 #: Operators of two tensors that have an overload ``Scalar`` for a number, with their other forms.
-_WITH_SCALAR: Final = "add sub mul div remainder fmod bitwise_and bitwise_or bitwise_xor".split()
+_WITH_SCALAR: Final = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "remainder",
+    "fmod",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+]
 #: The same with a number on the left.
-_WITH_SCALAR_TENSOR: Final = (
-    "remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift".split()
-)
+_WITH_SCALAR_TENSOR: Final = [
+    "remainder",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+]
 
 for _name in _WITH_SCALAR:
     pass_on(f"{_name}.Scalar", f"{_name}.Tensor")

@@ -34,11 +34,13 @@ for _name, _compute in (
     ("bitwise_xor", np.bitwise_xor),
     ("bitwise_left_shift", _left_shift),
     ("bitwise_right_shift", _right_shift),
-    ("__lshift__", _left_shift),
-    ("__rshift__", _right_shift),
 ):
     pointwise(f"aten::{_name}.Tensor", _compute, BINARY_OP, 2)
-for _name, _compute in (("__lshift__", _left_shift), ("__rshift__", _right_shift)):
-    pointwise(f"aten::{_name}.Scalar", _compute, BINARY_OP, 2)
+for _name, _compute, _facts in (
+    ("__lshift__", _left_shift, "aten::bitwise_left_shift.Tensor"),
+    ("__rshift__", _right_shift, "aten::bitwise_right_shift.Tensor"),
+):
+    pointwise(f"aten::{_name}.Tensor", _compute, BINARY_OP, 2, facts=_facts)
+    pointwise(f"aten::{_name}.Scalar", _compute, BINARY_OP, 2, facts=_facts)
 
 pointwise("aten::bitwise_not", np.invert, UNARY_OP, 1)

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import pointwise
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
 
@@ -35,4 +36,8 @@ _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
 pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
 pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
-pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1)
+structured.add(
+    "aten::isfinite",
+    Pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1),
+    keys=("CompositeImplicitAutograd",),
+)

@@ -7,13 +7,12 @@ addcdiv), ``Lerp.cpp``, and ``masked_fill_`` of ``TensorAdvancedIndexing.cpp``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
 from mindtorch_v2.kernels.pointwise import (
     Pointwise,
@@ -38,7 +37,7 @@ from mindtorch_v2.tensor.copying import raw_array, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, ELEMENT_TYPES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
@@ -84,10 +83,18 @@ def where(outputs: Outputs, condition: Tensor, self: Operand, other: Operand) ->
 # --- clamp -----------------------------------------------------------------------------------
 
 
-def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+def _doubles(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+    """RuntimeError for bounds that are none; perhaps nobody looks further than a NaN."""
+    found: list[Any] = []
     for bound in bounds:
-        if bound is not None:
-            scalar_to(bound, _DOUBLE)
+        found.append(None if bound is None else scalar_to(bound, _DOUBLE))
+        if bound != bound and HABITS["clamp looks no further than a NaN"]:
+            break
+    return (*found, None)[:2]
+
+
+def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+    _doubles(dtype, *bounds)
     return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
 
 
@@ -100,7 +107,7 @@ def _fill_with_nan(self: Array, low: Any, high: Any) -> Array:
     return np.full_like(self, math.nan)
 
 
-_FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1)
+_FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1, prepare=_doubles)
 
 
 def _clamp_numbers(facts: str, low: Number | None, high: Number | None) -> Any:
@@ -279,7 +286,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
     assert_no_partial_overlap(self, mask)
     TensorIterator(_IN_PLACE, (self,), (mask,))
     check_implemented("aten::masked_fill.Scalar", self._dtype)
-    filling = np.asarray(scalar_to(value, self._dtype))
+    filling = np.asarray(scalar_to(value, self._dtype, ELEMENT_TYPES[self._dtype]))
     bits = elements_of(self._dtype).encode(filling)
     raw = raw_array(self)
     raw[...] = np.where(np.broadcast_to(value_array(mask), self._sizes), bits, raw)

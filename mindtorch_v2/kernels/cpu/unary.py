@@ -6,13 +6,12 @@ Mirrors ``aten/src/ATen/native/UnaryOps.cpp`` and ``cpu/UnaryOpsKernel.cpp``.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.outputs import resize_output
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
@@ -20,6 +19,7 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
+from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -129,15 +129,16 @@ def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
         return _ABS(outputs, self)
     real = REAL_OF_COMPLEX[self._dtype]
     if output is None:
-        return replace(_ABS, config=replace(UNARY_OP, static_dtype=real))((None,), self)
+        strides = dense_strides_like(self._sizes, self._strides)
+        output = new_tensor(self._sizes, real, self._device, strides)
     if not can_cast(real, output._dtype):
         raise RuntimeError(
             f"result type {CPP_NAMES[real]} can't be cast to the desired output type "
             f"{CPP_NAMES[output._dtype]}"
         )
-    (computed,) = abs_((None,), self)
+    (computed,) = _ABS((None,), self)
     resize_output(output, computed._sizes)
-    copy_values(output, computed)
+    copy_values(output, computed._part(0, 0))
     return (output,)
 
 

@@ -7,17 +7,18 @@ and ``torch/_decomp/decompositions.py``; a function is named as it is there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
     check_same_device,
     dtype_to_type,
     elementwise,
     elementwise_dtypes,
+    is_cpu_scalar_tensor,
     is_integer,
     is_weakly_lesser_type,
     maybe_broadcast,
@@ -79,8 +80,17 @@ def add(a: Operand, b: Operand, *, alpha: Number | None = None) -> Tensor:
         wanted = dtype_to_type(_operand_dtype(a, b))
         if wanted is not bool:
             _refuse_type("alpha", alpha, wanted)
-        b = elementwise(b, alpha) if isinstance(b, Tensor) else b * alpha
+        b = _times(b, alpha)
     return elementwise(a, b)
+
+
+def _times(b: Operand, alpha: Number) -> Operand:
+    """``prims.mul``: on meta a tensor keeps its dtype, a number on the CPU is multiplied."""
+    if not isinstance(b, Tensor):
+        return b * alpha
+    if is_cpu_scalar_tensor(b):
+        return new_tensor((), result_type((b, alpha)), b._device)
+    return elementwise(b, alpha)
 
 
 @body(_REFS + "sub")
@@ -98,7 +108,7 @@ def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
         )
     if alpha != 1:
         _refuse_type("alpha", alpha, dtype_to_type(_operand_dtype(a, b)))
-        b = elementwise(b, alpha) if isinstance(b, Tensor) else b * alpha
+        b = _times(b, alpha)
     return elementwise(a, b)
 
 
@@ -106,6 +116,15 @@ def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
 def rsub(a: Tensor, b: Operand, alpha: Number = 1) -> Tensor:
     subtracted: Tensor = _SUB(b, a, alpha=alpha)
     return subtracted
+
+
+@body(_REFS + "pow")
+def pow_(a: Operand, b: Operand) -> Tensor:
+    a, b = maybe_broadcast(a, b)
+    if not isinstance(b, Tensor) and b == 1 and isinstance(a, Tensor):
+        strides = dense_strides_like(a._sizes, a._strides)  # a clone
+        return new_tensor(a._sizes, a._dtype, a._device, strides)
+    return elementwise(a, b)
 
 
 @body(_REFS + "neg")
@@ -140,21 +159,27 @@ def _promoted(function: Callable[..., Tensor], kind: str, *operands: Operand) ->
 
 
 def _floor_divide(a: Operand, b: Operand) -> Tensor:
-    if isinstance(a, Tensor) and isinstance(b, Tensor) and a._device != b._device:
+    a, b = maybe_broadcast(a, b)
+    if not isinstance(b, Tensor):
+        assert isinstance(a, Tensor)
+        b = new_tensor((), a._dtype, a._device)
+    elif not isinstance(a, Tensor):
+        a = new_tensor((), b._dtype, b._device)
+    elif a._device != b._device:
         if a._device.type == "cpu":
             raise RuntimeError(
                 f"Expected divisor (b) to be on the same device ({a._device}) as dividend (a), "
                 f"but it is found on {b._device}!"
             )
         b = new_tensor(b._sizes, b._dtype, a._device, b._strides)
-    dtype = _operand_dtype(a, b)
+    dtype = a._dtype
     if not dtype.is_floating_point and not is_integer(dtype):
         raise RuntimeError(f"{dtype} not supported for floor_divide")
     if is_integer(dtype):
         return shaped_elementwise(a, b)
-    a, b = maybe_broadcast(a, b)
-    divisor = elementwise(b) if isinstance(b, Tensor) else shaped_elementwise(a, b)
-    return elementwise(a, b, also=(divisor,))  # what the divisor is compared with comes first
+    quotient = shaped_elementwise(a, b)
+    is_zero, quotient = maybe_broadcast(elementwise(b), quotient)
+    return elementwise(is_zero, quotient)  # the divisor, compared with 0, comes first
 
 
 @body(_REFS + "floor_divide")
@@ -352,8 +377,7 @@ def expand_to(source: Tensor, target: Tensor) -> None:
 
 def _like(self: Tensor, dtype: DType | None = None) -> Tensor:
     """``empty_like``."""
-    strides = dense_strides_like(self._sizes, self._strides)
-    return new_tensor(self._sizes, dtype or self._dtype, self._device, strides)
+    return cast("Tensor", to_dtype(elementwise(self), dtype or self._dtype))
 
 
 @body(_META + "silu")

@@ -13,9 +13,14 @@ from mindtorch_v2 import profile
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
-from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, strides_in_order
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    dense_strides_like,
+    is_contiguous,
+    strides_in_order,
+)
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
@@ -30,6 +35,7 @@ _COMPLEX_OF_REAL: Final = {
     DTYPES["float64"]: DTYPES["complex128"],
 }
 _COMPUTED_IN_MORE: Final = tuple(DTYPES[name] for name in ("bfloat16", "float16", "complex32"))
+_CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _ORDERED_TYPES: Final = (bool, int, float, complex)
 _ORDERED_DTYPES: Final = tuple(
     tuple(DTYPES[name] for name in names.split())
@@ -290,8 +296,15 @@ def _output_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> tuple[
     """``compute_elementwise_output_logical_to_physical_perm``, as strides."""
     rank = len(shape)
     order = list(range(rank - 1, -1, -1))
-    if rank > 1 and not all(is_contiguous(each._sizes, each._strides) for each in tensors):
-        _sort(order, shape, tensors)
+    if rank > 1:
+        contiguous = all(is_contiguous(each._sizes, each._strides) for each in tensors)
+        channels_last = HABITS["channels last is looked for beside contiguous"] and all(
+            is_contiguous(each._sizes, each._strides, _CHANNELS_LAST) for each in tensors
+        )
+        if channels_last and not contiguous:
+            order = list(CHANNELS_LAST[_CHANNELS_LAST])
+        elif not contiguous or channels_last:
+            _sort(order, shape, tensors)
     return strides_in_order(shape, order)
 
 
@@ -323,7 +336,3 @@ def _should_swap(one: int, two: int, shape: tuple[int, ...], tensors: Sequence[T
 def shaped_elementwise(*operands: Operand) -> Tensor:
     """Broadcasting, then the prim."""
     return elementwise(*maybe_broadcast(*operands))
-
-
-def number_kind(value: Number) -> type:
-    return type(value)
