@@ -228,16 +228,16 @@ def _ternary(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "where", f"xp.where({mask}, xp.ones(3), xp.zeros(3))"
         yield "masked_fill", f"xp.ones(3).masked_fill({mask}, 2)"
     for dtype, number in product(dtypes, NUMBERS):
-        made = tensor(_values(dtype), dtype)
+        one = tensor(_values(dtype), dtype)
         if dtype == "float8_e8m0fnu" and number.startswith("-"):
             continue  # whose only values are powers of two
-        yield "where", f"xp.where(xp.tensor([True, False, True]), {made}, {number})"
-        yield "where", f"xp.where(xp.tensor([True, False, True]), {number}, {made})"
-        yield "masked_fill", f"{made}.masked_fill(xp.tensor([True, False, True]), {number})"
-    for one, two in product(NUMBERS, NUMBERS):
-        yield "where", f"xp.where(xp.tensor([True, False, True]), {one}, {two})"
-        yield "clamp", f"xp.clamp(xp.arange(5), {one}, {two})"
-        yield "clamp", f"xp.clamp(xp.tensor([1.5, -2.0, 7.0]), {one}, {two})"
+        yield "where", f"xp.where(xp.tensor([True, False, True]), {one}, {number})"
+        yield "where", f"xp.where(xp.tensor([True, False, True]), {number}, {one})"
+        yield "masked_fill", f"{one}.masked_fill(xp.tensor([True, False, True]), {number})"
+    for low, high in product(NUMBERS, NUMBERS):
+        yield "where", f"xp.where(xp.tensor([True, False, True]), {low}, {high})"
+        yield "clamp", f"xp.clamp(xp.arange(5), {low}, {high})"
+        yield "clamp", f"xp.clamp(xp.tensor([1.5, -2.0, 7.0]), {low}, {high})"
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -36,7 +36,7 @@ HABITS: dict[str, Callable[[], object]] = {
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.
-UNTAGGED = ("floor_divide", "leaky_relu", "threshold")
+UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
 

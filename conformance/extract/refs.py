@@ -117,7 +117,8 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
     wrappers: list[list[Any]] = []
     while isinstance(function, FunctionType):
         cells = closure(function)
-        owner, _, inner = function.__code__.co_qualname.partition(".<locals>")
+        code: Any = function.__code__  # Python tells its qualified name from 3.11 on
+        owner, _, inner = code.co_qualname.partition(".<locals>")
         if owner == "out_wrapper":
             wrappers.append(["out", {"exact_dtype": cells["exact_dtype"]}])
         elif owner == "elementwise_type_promotion_wrapper.__call__":

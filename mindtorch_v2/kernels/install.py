@@ -5,7 +5,15 @@ from __future__ import annotations
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import autograd, composite, cpu, rows
 from mindtorch_v2.kernels.composite import overloads, pointwise
-from mindtorch_v2.kernels.cpu import activation, arithmetic, bitwise, comparison, ternary, unary
+from mindtorch_v2.kernels.cpu import (
+    activation,
+    arithmetic,
+    bitwise,
+    clamp,
+    comparison,
+    ternary,
+    unary,
+)
 from mindtorch_v2.kernels.refs import find
 
 __all__ = [
@@ -13,6 +21,7 @@ __all__ = [
     "arithmetic",
     "autograd",
     "bitwise",
+    "clamp",
     "comparison",
     "composite",
     "cpu",

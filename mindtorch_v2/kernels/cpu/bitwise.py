@@ -20,12 +20,14 @@ def _outside(other: Array, bits: int) -> Array:
 def _left_shift(self: Array, other: Array) -> Array:
     bits = 8 * self.dtype.itemsize
     outside = _outside(other, bits)
-    return np.where(outside, 0, np.left_shift(self, np.where(outside, 0, other))).astype(self.dtype)
+    shifted = np.left_shift(self, np.where(outside, 0, other))
+    return np.asarray(np.where(outside, 0, shifted), self.dtype)
 
 
 def _right_shift(self: Array, other: Array) -> Array:
     most = 8 * self.dtype.itemsize - (self.dtype.kind == "i")
-    return np.right_shift(self, np.where(_outside(other, most), most, other).astype(self.dtype))
+    shift = np.where(_outside(other, most), most, other)
+    return np.asarray(np.right_shift(self, shift.astype(self.dtype)))
 
 
 for _name, _compute in (

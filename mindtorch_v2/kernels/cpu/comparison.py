@@ -12,9 +12,11 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
+from mindtorch_v2.tensor.tensor import Tensor
 
 for _name, _compare in (
     ("eq", np.equal),
@@ -36,8 +38,15 @@ _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
 pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
 pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
+
+
+def _check_isfinite(self: Tensor) -> None:
+    """A composition whose switch over dtypes stands before it, on meta as well."""
+    check_implemented("aten::isfinite", self._dtype)
+
+
 structured.add(
     "aten::isfinite",
-    Pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1),
+    Pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1, before=_check_isfinite),
     keys=("CompositeImplicitAutograd",),
 )

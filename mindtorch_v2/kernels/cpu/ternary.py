@@ -1,24 +1,20 @@
-"""Pointwise operators of three tensors, or of one between bounds.
+"""Pointwise operators of three tensors.
 
-Mirrors ``aten/src/ATen/native/TensorCompare.cpp`` (where, clamp), ``PointwiseOps.cpp`` (addcmul,
+Mirrors ``aten/src/ATen/native/TensorCompare.cpp`` (where), ``PointwiseOps.cpp`` (addcmul,
 addcdiv), ``Lerp.cpp``, and ``masked_fill_`` of ``TensorAdvancedIndexing.cpp``.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
 from mindtorch_v2.kernels.pointwise import (
-    Pointwise,
     as_array,
-    check_fill,
-    element,
     opmath_element,
     pointwise,
 )
@@ -28,7 +24,6 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_OP,
     TERNARY_OP,
-    UNARY_OP,
     Config,
     TensorIterator,
     dtype_of,
@@ -42,7 +37,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
 _BYTE: Final = DTYPES["uint8"]
-_DOUBLE: Final = DTYPES["float64"]
 
 # --- where -----------------------------------------------------------------------------------
 
@@ -79,128 +73,6 @@ def where(outputs: Outputs, condition: Tensor, self: Operand, other: Operand) ->
         store(output, np.where(value_array(condition) != 0, one, two))
     return (output,)
 
-
-# --- clamp -----------------------------------------------------------------------------------
-
-
-def _doubles(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
-    """RuntimeError for bounds that are none; perhaps nobody looks further than a NaN."""
-    found: list[Any] = []
-    for bound in bounds:
-        found.append(None if bound is None else scalar_to(bound, _DOUBLE))
-        if bound != bound and HABITS["clamp looks no further than a NaN"]:
-            break
-    return (*found, None)[:2]
-
-
-def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
-    _doubles(dtype, *bounds)
-    return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
-
-
-def _clamp(self: Array, low: Any, high: Any) -> Array:
-    raised = self if low is None else np.where(self < low, low, self)
-    return raised if high is None else np.where(raised > high, high, raised)
-
-
-def _fill_with_nan(self: Array, low: Any, high: Any) -> Array:
-    return np.full_like(self, math.nan)
-
-
-_FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1, prepare=_doubles)
-
-
-def _clamp_numbers(facts: str, low: Number | None, high: Number | None) -> Any:
-    """``TORCH_META_FUNC(clamp)`` and its two halves."""
-    kernel_ = Pointwise(facts, _clamp, UNARY_OP, 1, prepare=_bounds)
-    if any(bound != bound for bound in (low, high)):
-        kernel_ = _FILL_WITH_NAN
-
-    def run(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
-        check_supported(facts, self._dtype)
-        dtype = self._dtype
-        given = [bound for bound in (low, high) if bound is not None]
-        if not dtype.is_floating_point:
-            dtype = result_type((self, *given))
-            if dtype is not self._dtype and outputs[0] is self:
-                raise RuntimeError(
-                    f"result type {CPP_NAMES[dtype]} can't be cast to the desired output type "
-                    f"{TYPE_NAMES[self._dtype]}"
-                )
-        check_supported(facts, dtype)
-        if kernel_ is _FILL_WITH_NAN and low is not None:
-            check_fill(self, dtype)  # with a number; the other half fills with a tensor
-        return kernel_(outputs, self._converted(self._device, dtype), low, high)
-
-    return run
-
-
-@structured.structured("aten::clamp")
-def clamp(
-    outputs: Outputs, self: Tensor, low: Number | None, high: Number | None
-) -> tuple[Tensor, ...]:
-    if low is None and high is None:
-        raise _no_bounds()
-    facts = "aten::clamp"
-    if high is None:
-        facts = "aten::clamp_min"
-    elif low is None:
-        facts = "aten::clamp_max"
-    return _clamp_numbers(facts, low, high)(outputs, self)
-
-
-def _no_bounds() -> RuntimeError:
-    return RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-
-
-@structured.structured("aten::clamp_min")
-def clamp_min(outputs: Outputs, self: Tensor, low: Number) -> tuple[Tensor, ...]:
-    return _clamp_half("aten::clamp_min", outputs, self, low, None)
-
-
-@structured.structured("aten::clamp_max")
-def clamp_max(outputs: Outputs, self: Tensor, high: Number) -> tuple[Tensor, ...]:
-    return _clamp_half("aten::clamp_max", outputs, self, None, high)
-
-
-def _clamp_half(
-    facts: str, outputs: Outputs, self: Tensor, low: Number | None, high: Number | None
-) -> tuple[Tensor, ...]:
-    check_supported(facts, self._dtype, dtype_of(high if low is None else low))
-    return _clamp_numbers(facts, low, high)(outputs, self)
-
-
-def _unchecked(*stack: Any) -> None:
-    """Nothing is looked at before the operands."""
-
-
-_CLAMP_BETWEEN: Final = Pointwise(
-    "aten::clamp.Tensor",
-    lambda self, low, high: np.minimum(np.maximum(self, low), high),
-    TERNARY_OP,
-    3,
-    before=_unchecked,
-)
-_CLAMP_FROM: Final = Pointwise("aten::maximum", np.maximum, TERNARY_OP, 2, before=_unchecked)
-_CLAMP_TO: Final = Pointwise("aten::minimum", np.minimum, TERNARY_OP, 2, before=_unchecked)
-
-
-@structured.structured("aten::clamp.Tensor")
-def clamp_tensor(
-    outputs: Outputs, self: Tensor, low: Operand | None, high: Operand | None
-) -> tuple[Tensor, ...]:
-    if low is None and high is None:
-        raise _no_bounds()
-    check_supported("aten::clamp.Tensor", self._dtype)
-    if low is None:
-        return _CLAMP_TO(outputs, self, high)
-    if high is None:
-        return _CLAMP_FROM(outputs, self, low)
-    return _CLAMP_BETWEEN(outputs, self, low, high)
-
-
-pointwise("aten::clamp_min.Tensor", np.maximum, BINARY_OP, 2, facts="aten::maximum")
-pointwise("aten::clamp_max.Tensor", np.minimum, BINARY_OP, 2, facts="aten::minimum")
 
 # --- addcmul, addcdiv, lerp ------------------------------------------------------------------
 
@@ -242,9 +114,10 @@ def _same_dtype(self: Tensor, **others: Operand) -> None:
 
 def _lerp(self: Array, end: Array, weight: Any) -> Array:
     """``lerp``: from whichever end is nearer."""
-    near = np.abs(weight) < 0.5
     distance = end - self
-    return np.where(near, self + weight * distance, end - distance * (1 - weight))
+    near = np.asarray(np.abs(weight) < 0.5)
+    found: Array = np.where(near, self + weight * distance, end - distance * (1 - weight))
+    return found
 
 
 def _check_lerp_scalar(self: Tensor, end: Operand, weight: Number) -> None:

@@ -86,7 +86,7 @@ def _sign(self: Array) -> Array:
     """Nothing is not a number's sign."""
     if self.dtype.kind == "b":
         return self
-    return (self > 0).astype(self.dtype) - (self < 0).astype(self.dtype)
+    return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
 
 
 for _name, _compute in (
@@ -102,9 +102,8 @@ for _name, _compute in (
 
 def _round_decimals(self: Array, decimals: int) -> Array:
     power = self.dtype.type(10.0 ** abs(decimals))
-    if decimals < 0:
-        return np.rint(self / power) * power
-    return np.rint(self * power) / power
+    rounded = np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
+    return np.asarray(rounded)
 
 
 _ROUND_DECIMALS: Final = Pointwise("aten::round.decimals", _round_decimals, UNARY_OP, 1)

@@ -7,18 +7,17 @@ and ``torch/_decomp/decompositions.py``; a function is named as it is there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
     check_same_device,
     dtype_to_type,
     elementwise,
     elementwise_dtypes,
-    is_cpu_scalar_tensor,
     is_integer,
     is_weakly_lesser_type,
     maybe_broadcast,
@@ -39,8 +38,13 @@ _NN: Final = "torch._refs.nn.functional."
 _DECOMP: Final = "torch._decomp.decompositions."
 
 
-def body(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def body(*names: str) -> Callable[[Function], Function]:
+    """Make a function the body of these of torch's."""
+
+    def register(function: Function) -> Function:
         BODIES.update(dict.fromkeys(names, function))
         return function
 
@@ -85,11 +89,11 @@ def add(a: Operand, b: Operand, *, alpha: Number | None = None) -> Tensor:
 
 
 def _times(b: Operand, alpha: Number) -> Operand:
-    """``prims.mul``: on meta a tensor keeps its dtype, a number on the CPU is multiplied."""
+    """``prims.mul``: on meta a tensor keeps its dtype, one on the CPU is multiplied there."""
     if not isinstance(b, Tensor):
         return b * alpha
-    if is_cpu_scalar_tensor(b):
-        return new_tensor((), result_type((b, alpha)), b._device)
+    if not b.is_meta:
+        return cast("Tensor", _MUL(b, alpha))
     return elementwise(b, alpha)
 
 
@@ -177,9 +181,8 @@ def _floor_divide(a: Operand, b: Operand) -> Tensor:
         raise RuntimeError(f"{dtype} not supported for floor_divide")
     if is_integer(dtype):
         return shaped_elementwise(a, b)
-    quotient = shaped_elementwise(a, b)
-    is_zero, quotient = maybe_broadcast(elementwise(b), quotient)
-    return elementwise(is_zero, quotient)  # the divisor, compared with 0, comes first
+    # the divisor, compared with 0, comes first
+    return elementwise(*maybe_broadcast(elementwise(b), shaped_elementwise(a, b)))
 
 
 @body(_REFS + "floor_divide")
@@ -278,6 +281,7 @@ _WHERE_SELF: Final = OperatorHandle("aten::where.ScalarSelf")
 _CLAMP: Final = OperatorHandle("aten::clamp")
 _CLAMP_TENSOR: Final = OperatorHandle("aten::clamp.Tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
 
 
 @body(_REFS + "where")
@@ -441,7 +445,7 @@ def meta_binop_inplace_alpha(self: Tensor, other: Operand, alpha: Number = 1) ->
     return meta_binop_inplace(self, other)
 
 
-def _type_of(operand: Operand) -> type | None:
+def _type_of(operand: Operand) -> type:
     return dtype_to_type(operand._dtype) if isinstance(operand, Tensor) else type(operand)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
+from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX

@@ -21,6 +21,10 @@ _REFS: Final = "torch._refs."
 _INPLACE_OP: Final = "torch._decomp.decompositions.register_inplace"
 
 
+_ELEMENTWISE: Final[dict[tuple[str, ...], Ref]] = {("a",): unary, ("a", "b"): binary}
+"""By the names of what is promoted."""
+
+
 @cache
 def find(name: str, key: int) -> Native:
     """The Python kernel of an operator at Meta; NONE where torch or this package has none."""
@@ -51,7 +55,7 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     promoted = [options["names"] for wrapper, options in wrappers if wrapper == "promote"]
     if not function.startswith(_REFS) or not promoted:
         return None
-    return {("a",): unary, ("a", "b"): binary}.get(tuple(promoted[0]))
+    return _ELEMENTWISE.get(tuple(promoted[0]))
 
 
 def _inplace_op(name: str) -> Ref | None:
