@@ -34,7 +34,7 @@ from mindtorch_v2.kernels.tensor_iterator import (
     dtype_of,
 )
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
@@ -205,11 +205,6 @@ def _power(base: Array, exponent: Array) -> Array:
 pointwise("aten::pow.Tensor_Tensor", _power, BINARY_OP, 2)
 
 _TENSOR_SCALAR: Final = "aten::pow.Tensor_Scalar"
-_SHORTCUTS: Final[dict[float, Callable[[Array], Array]]] = {
-    0.5: np.sqrt,
-    -0.5: lambda base: 1 / np.sqrt(base),
-    -1.0: lambda base: 1 / base,
-}
 
 
 def _exponent(dtype: DType, number: Number) -> tuple[Any, ...]:
@@ -223,8 +218,6 @@ def _power_of_number(base: Array, exponent: Any) -> Array:
         return base * base
     if exponent == 3:
         return base * base * base
-    if base.dtype.kind in "fc" and exponent in _SHORTCUTS:
-        return _SHORTCUTS[exponent](base)
     return _power(base, np.asarray(exponent).astype(base.dtype))
 
 
@@ -232,6 +225,19 @@ _POWER_OP: Final = TERNARY_OP if HABITS["a power is cast to its output"] else UN
 _POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, _POWER_OP, 1, prepare=_exponent)
 _FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), _POWER_OP, 1)
 _COPY: Final = Pointwise("", lambda base: base, _POWER_OP, 1)
+_SHORTCUTS: Final = {
+    exponent: Pointwise(f"aten::{name}", compute, _POWER_OP, 1)
+    for exponent, name, compute in (
+        (0.5, "sqrt", np.sqrt),
+        (-0.5, "rsqrt", lambda base: 1 / np.sqrt(base)),
+        (-1.0, "reciprocal", lambda base: 1 / base),
+    )
+}
+"""Other kernels, which take these powers of some dtypes."""
+_WITH_SHORTCUTS: Final = tuple(
+    DTYPES[name]
+    for name in ("float32", "float64", "bfloat16", "complex32", "complex64", "complex128")
+)
 
 
 @structured.structured(_TENSOR_SCALAR)
@@ -242,7 +248,11 @@ def pow_tensor_scalar(outputs: Outputs, base: Tensor, exponent: Number) -> tuple
     if exponent == 0:
         check_fill(converted, converted._dtype)
         return _FILL_WITH_ONE(outputs, converted)
-    return _COPY(outputs, converted) if exponent == 1 else _POWER(outputs, converted, exponent)
+    if exponent == 1:
+        return _COPY(outputs, converted)
+    if exponent in _SHORTCUTS and converted._dtype in _WITH_SHORTCUTS:
+        return _SHORTCUTS[exponent](outputs, converted)
+    return _POWER(outputs, converted, exponent)
 
 
 _TENSOR_TENSOR: Final = Pointwise("aten::pow.Tensor_Tensor", _power, BINARY_OP, 2)

@@ -16,6 +16,9 @@ from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 for _name, _compare in (
@@ -45,8 +48,18 @@ def _check_isfinite(self: Tensor) -> None:
     check_implemented("aten::isfinite", self._dtype)
 
 
+def _without_nan(dtype: DType) -> tuple[bool]:
+    """Whether the dtype's only value that is none compares as if it was one."""
+    habit = HABITS["a NaN of float8_e8m0fnu is finite"]
+    return (habit and dtype is DTYPES.get("float8_e8m0fnu"),)
+
+
+def _isfinite(self: Array, always: bool) -> Array:
+    return np.ones(self.shape, np.bool_) if always else np.isfinite(self)
+
+
 structured.add(
     "aten::isfinite",
-    Pointwise("aten::isfinite", np.isfinite, _TRUTH_OP, 1, before=_check_isfinite),
+    Pointwise("aten::isfinite", _isfinite, _TRUTH_OP, 1, _check_isfinite, prepare=_without_nan),
     keys=("CompositeImplicitAutograd",),
 )
