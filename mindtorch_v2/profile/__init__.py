@@ -214,12 +214,12 @@ class Profile:
     @cached_property
     def kernels(self) -> dict[str, Any]:
         """Which dtypes the kernels of pointwise operators refuse, and in what words."""
-        return self._section("kernels.json")
+        return self._section("kernels.json.xz")
 
     @cached_property
     def refs(self) -> dict[str, Any]:
         """Which Python functions are the kernels of pointwise operators at Meta."""
-        return self._section("refs.json")
+        return self._section("refs.json.xz")
 
     @cached_property
     def python_methods(self) -> dict[str, str]:
