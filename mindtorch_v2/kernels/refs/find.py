@@ -1,4 +1,7 @@
-"""Kernels at Meta, made of the profile's facts and the bodies that this package has."""
+"""Kernels at Meta, made of the profile's facts and the bodies that this package has.
+
+An operator has one if it has a body of its own, or if this package computes it.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
+_BACKENDS: Final = (int(DispatchKey.CPU), int(DispatchKey.CompositeExplicitAutograd))
 _REFS: Final = "torch._refs."
 _INPLACE_OP: Final = "torch._decomp.decompositions.register_inplace"
 
@@ -53,9 +57,16 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     if own is not None:
         return own
     promoted = [options["names"] for wrapper, options in wrappers if wrapper == "promote"]
-    if not function.startswith(_REFS) or not promoted:
+    if not function.startswith(_REFS) or not promoted or not _computes(name):
         return None
     return _ELEMENTWISE.get(tuple(promoted[0]))
+
+
+def _computes(name: str) -> bool:
+    """Whether this package computes the operator, or the functional one of which it is a form."""
+    form = form_of(name)
+    functional = name if form is None else form.functional
+    return any((functional, key) in rows.ROWS for key in _BACKENDS)
 
 
 def _inplace_op(name: str) -> Ref | None:
