@@ -21,6 +21,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import core_ops_reductions
 from conformance.cases.core_ops_pools import (
     BINARY,
     BINARY_FUNCTIONS,
@@ -56,6 +57,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _in_place(dtypes)
     yield from _out(dtypes)
     yield from _ternary(dtypes)
+    yield from core_ops_reductions.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

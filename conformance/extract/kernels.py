@@ -37,6 +37,8 @@ HABITS: dict[str, Callable[[], object]] = {
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
+#: Reductions, which are asked over all dimensions, and for results of the dtype.
+REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
 
@@ -74,7 +76,8 @@ def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
         arguments = operator._schema.arguments
         if operator._schema.is_mutable:
             continue
-        if torch.Tag.pointwise not in operator.tags and base not in UNTAGGED:
+        is_pointwise = torch.Tag.pointwise in operator.tags or base in UNTAGGED
+        if not is_pointwise and rest not in REDUCTIONS:
             continue
         if base.endswith("_backward") or not is_askable(arguments):
             continue
@@ -91,7 +94,7 @@ def is_askable(arguments: list[Any]) -> bool:
     kinds = [
         str(argument.type)
         for argument in arguments
-        if not argument.has_default_value() and argument.name not in CHOICES
+        if not argument.has_default_value() and argument.name not in (*CHOICES, "dim")
     ]
     return "Tensor" in kinds and set(kinds) <= {"Tensor", "number", "int"}
 
@@ -132,6 +135,10 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
             values.append(ones(torch.bool if name in MASKS else dtype, shapes.pop(0)))
         elif name in CHOICES:
             values.append(choice[name])
+        elif name == "dtype":
+            values.append(dtype)
+        elif name == "dim":
+            values.append([])
         elif argument.has_default_value() and name not in GIVEN:
             values.append(argument.default_value)
         else:

@@ -29,6 +29,9 @@ ELEMENTWISE = ("_make_elementwise_unary_reference", "_make_elementwise_binary_re
 HABITS: dict[str, Callable[[], object]] = {
     "an integer takes no float in place": lambda: meta(torch.int64).add_(meta(torch.float32)),
     "two truth values are not subtracted": lambda: meta(torch.bool) - meta(torch.bool),
+    "a mean goes into its own dtype": lambda: torch.mean(
+        meta(torch.float32), 0, out=meta(torch.float64, 0)
+    ),
     "the device of an output is looked at first": lambda: torch.add(
         meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
     ),
@@ -90,8 +93,8 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
-#: Operators that are pointwise though nothing says so.
-UNTAGGED = ("floor_divide", "leaky_relu", "threshold")
+#: Operators that are pointwise though nothing says so, and reductions.
+UNTAGGED = ("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin")
 
 
 def is_pointwise(operator: Any) -> bool:

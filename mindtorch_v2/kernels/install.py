@@ -11,6 +11,7 @@ from mindtorch_v2.kernels.cpu import (
     bitwise,
     clamp,
     comparison,
+    reductions,
     ternary,
     unary,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "find",
     "overloads",
     "pointwise",
+    "reductions",
     "ternary",
     "unary",
 ]

@@ -72,6 +72,15 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
         )
 
 
+def set_output(output: Tensor | None, sizes: Sequence[int], dtype: DType, device: Device) -> Tensor:
+    """``set_output_raw_strided``: a new tensor, or the one that is given, checked and resized."""
+    if output is None:
+        return new_tensor(sizes, dtype, device)
+    check_out(output, dtype, device)
+    resize_output(output, sizes)
+    return output
+
+
 def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: Device) -> None:
     """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
     if tensor._dtype is not dtype:

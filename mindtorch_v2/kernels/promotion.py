@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.scalars import is_integral
@@ -26,6 +27,14 @@ _COMPLEX_OF_FLOATS: Final = {
     DTYPES["float32"]: DTYPES["complex64"],
     DTYPES["float64"]: DTYPES["complex128"],
 }
+
+
+_NUMBERED: Final = {enum_value(dtype): dtype for dtype in DTYPES.values()}
+
+
+def dtype_numbered(number: int) -> DType:
+    """The dtype that C++ keeps as this number."""
+    return _NUMBERED[number]
 
 
 def number_dtype(number: Number) -> DType:

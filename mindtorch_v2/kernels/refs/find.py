@@ -10,11 +10,13 @@ from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch.forms import form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.refs import reductions
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, expand_to, unary
 from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
 from mindtorch_v2.tensor.tensor import Tensor
@@ -92,37 +94,12 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
     handle = OperatorHandle(name)
 
     def run(*stack: Any) -> Any:
-        args, kwargs = _python_arguments(handle, stack)
+        args, kwargs = python_arguments(handle.operator.schema, stack)
         return function(*args, **kwargs)
 
     return run
 
 
-def _python_arguments(
-    handle: OperatorHandle, stack: tuple[Any, ...]
-) -> tuple[list[Any], dict[str, Any]]:
-    """Positional values but for defaults at the end; keywords but for defaults."""
-    arguments = handle.operator.schema.arguments
-    positional = [
-        (argument, value)
-        for argument, value in zip(arguments, stack, strict=True)
-        if not argument.kwarg_only
-    ]
-    while positional and _is_default(*positional[-1]):
-        positional.pop()
-    kwargs = {
-        "out" if argument.is_out else argument.name: value
-        for argument, value in zip(arguments, stack, strict=True)
-        if argument.kwarg_only and not _is_default(argument, value)
-    }
-    return [value for _, value in positional], kwargs
-
-
-def _is_default(argument: Any, value: Any) -> bool:
-    if not argument.has_default:
-        return False
-    default = argument.default_value
-    return value is default or (type(value) is type(default) and bool(value == default))
-
+__all__ = ["find", "reductions"]
 
 rows.FIRST.append(find)

@@ -49,12 +49,16 @@ def out(function: Ref, exact_dtype: bool) -> Ref:
             return function(*args, **kwargs)
         if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
             _check_copy_devices(args[0], out)
-        result = function(*args, **kwargs)
-        _resize(out, result)
-        _check_copy(result, out, exact_dtype)
-        return out
+        return written_out(out, function(*args, **kwargs), exact_dtype=exact_dtype)
 
     return written
+
+
+def written_out(out: Tensor, result: Tensor, *, exact_dtype: bool = False) -> Tensor:
+    """``out`` in the result's shape; RuntimeError if it cannot take the values."""
+    _resize(out, result)
+    _check_copy(result, out, exact_dtype)
+    return out
 
 
 def _resize(out: Tensor, result: Tensor) -> None:
