@@ -63,5 +63,5 @@ class Case:
             data["origin"],
             data["isolation"],
             data["warnings"],
-            data.get("close", False),
+            data["close"],
         )

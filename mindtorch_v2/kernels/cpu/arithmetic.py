@@ -225,7 +225,7 @@ _POWER_OP: Final = TERNARY_OP if HABITS["a power is cast to its output"] else UN
 _POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, _POWER_OP, 1, prepare=_exponent)
 _FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), _POWER_OP, 1)
 _COPY: Final = Pointwise("", lambda base: base, _POWER_OP, 1)
-_SHORTCUTS: Final = {
+_SHORTCUTS: Final[dict[Number, Pointwise]] = {
     exponent: Pointwise(f"aten::{name}", compute, _POWER_OP, 1)
     for exponent, name, compute in (
         (0.5, "sqrt", np.sqrt),
