@@ -8,8 +8,12 @@ Floats of float32 and float64 results compare by the rule of :mod:`conformance.c
 compares exactly.
 
 The warnings of cases with complex32, which float16 and complex numbers make too, are not compared:
-that it is experimental is said once for
-every tensor that C++ allocates on the way, so their number is that of its temporaries.
+that it is experimental is said once for every tensor that C++ allocates on the way, so their number
+is that of its temporaries.
+
+Not here, since what comes out is not torch's own but that of a vector unit or the C library: gelu
+of infinities and of large negative numbers, 0 to a complex power, which of 0.0 and -0.0 is larger;
+and outputs that show more digits than the float32 that was computed.
 """
 
 from __future__ import annotations
