@@ -29,6 +29,12 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
+def warn(function: str, message: str) -> None:
+    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``)."""
+    location = _LOCATIONS[function]
+    warnings.warn(f"{message} (Triggered internally at {location}.)", UserWarning, stacklevel=5)
+
+
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     """A UserWarning from a C++ ``function``, whose file and line it names.
 
@@ -37,7 +43,5 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     if function in _given and not _always[0]:
         return
     _given.add(function)
-    if not in_python:
-        return
-    location = _LOCATIONS[function]
-    warnings.warn(f"{message} (Triggered internally at {location}.)", UserWarning, stacklevel=5)
+    if in_python:
+        warn(function, message)
