@@ -90,6 +90,13 @@ HABITS: dict[str, Callable[[], bool]] = {
     "as_strided looks at the offset before the storage": lambda: (
         refusal(lambda: torch.ones(1).as_strided([9], [1], -1))[1].endswith("offset -1")
     ),
+    "a conjugate view can be viewed in its own dtype": lambda: (
+        not refused(
+            lambda: torch.ops.aten.view.dtype(
+                torch.ones(1, dtype=torch.complex64).conj(), torch.complex64
+            )
+        )
+    ),
     "unfold looks at a negative size itself": lambda: (
         "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
     autograd,
+    cloning,
     composite,
     composite_views,
     cpu,
@@ -39,6 +40,7 @@ __all__ = [
     "autograd",
     "bitwise",
     "clamp",
+    "cloning",
     "comparison",
     "composite",
     "composite_views",
