@@ -39,14 +39,7 @@ def test_what_dispatches_nothing_is_generated_so(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    sorted(
-        {
-            *exceptions.UNASKED,
-            *exceptions.ASKED_FIRST,
-            *exceptions.SILENT,
-            *exceptions.ASKED_AS,
-        }
-    ),
+    sorted({*exceptions.UNASKED, *exceptions.ASKED_FIRST, *exceptions.SILENT}),
 )
 def test_an_exception_bears_the_name_of_a_function_of_a_release(name: str) -> None:
     assert name in EVERY

@@ -177,7 +177,8 @@ def _parsing(
 def _asking(function: str, call: Implementation) -> Implementation:
     """A method that looks first whether its receiver overrides it.
 
-    Of several names that a C function is bound to, it shows its own, or else the first.
+    Of several names that a C function is bound to, it shows its own, or else the first.  A slot of
+    Python's (``__index__``) is reached through Python, whoever asks.
     """
     names = sorted(
         name
@@ -185,9 +186,10 @@ def _asking(function: str, call: Implementation) -> Implementation:
         if binding["function"] == function
     )
     name = function if function in names else names[0]
+    is_slot = name.startswith("__")
 
     def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not checks.has_torch_function(receiver) or is_called_by_cpp():
+        if not checks.has_torch_function(receiver) or (not is_slot and is_called_by_cpp()):
             return call(receiver, args, kwargs)
         method = getattr(Tensor, name)
         handed_over = kwargs or (function == "new" and hands_over_keywords(_PACKAGE))
