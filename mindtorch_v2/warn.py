@@ -32,6 +32,15 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
+def warn(function: str, message: str) -> None:
+    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``)."""
+    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
+    if _handlers.buffer is None:
+        warnings.warn(text, UserWarning, stacklevel=5)
+    else:
+        _handlers.buffer.append(text)
+
+
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     """A UserWarning from a C++ ``function``, whose file and line it names.
 
@@ -40,13 +49,8 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     if function in _given and not _always[0]:
         return
     _given.add(function)
-    if not in_python:
-        return
-    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
-    if _handlers.buffer is None:
-        warnings.warn(text, UserWarning, stacklevel=5)
-    else:
-        _handlers.buffer.append(text)
+    if in_python:
+        warn(function, message)
 
 
 class _Handlers(threading.local):

@@ -2,6 +2,7 @@
 
 from conformance.area import Area
 from conformance.cases import (
+    core_ops,
     dispatch_table,
     keys,
     keysets,
@@ -29,6 +30,7 @@ AREAS: tuple[Area, ...] = (
     tensor_keys.AREA,
     tensor_values.AREA,
     printing.AREA,
+    core_ops.AREA,
     schema_parse.AREA,
     schema_facts.AREA,
     operator_binding.AREA,
