@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.call_site import hands_warnings_on
 
 _LOCATIONS: Final[dict[str, str]] = profile.active().messages["warnings"]
 _given: set[str] = set()
@@ -33,7 +34,9 @@ def is_warned_of(function: str) -> bool:
 
 
 def warn(function: str, message: str) -> None:
-    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``)."""
+    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it."""
+    if not hands_warnings_on():
+        return
     text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
     if _handlers.buffer is None:
         warnings.warn(text, UserWarning, stacklevel=5)

@@ -3,6 +3,7 @@
 from conformance.area import Area
 from conformance.cases import (
     core_ops,
+    core_views,
     dispatch_table,
     keys,
     keysets,
@@ -30,6 +31,7 @@ AREAS: tuple[Area, ...] = (
     tensor_keys.AREA,
     tensor_values.AREA,
     printing.AREA,
+    core_views.AREA,
     core_ops.AREA,
     schema_parse.AREA,
     schema_facts.AREA,
