@@ -25,8 +25,10 @@ class Area:
     texts: Callable[[Profile], Iterable[Text]]
     strategy: Callable[[Profile], SearchStrategy[Text]]
     isolation: Isolation = "shared"
-    warnings: bool = True
-    """Whether the warnings that its cases draw are compared."""
+    warnings: bool | Callable[[str], bool] = True
+    """Whether the warnings that its cases draw are compared, perhaps by the text of a case."""
+    close: bool = False
+    """Whether float elements agree that are close (:mod:`conformance.closeness`)."""
     examples: Mapping[str, int] = field(default_factory=dict)
     """How many cases a hypothesis profile draws, where it is another number than the profile's."""
     imports: tuple[str, ...] = ()
@@ -42,7 +44,8 @@ class Area:
                 yield self.case(target, text)
 
     def case(self, target: str, text: str, origin: str = "generated") -> Case:
-        return Case(self.name, target, text, origin, self.isolation, self.warnings)
+        warnings = self.warnings if isinstance(self.warnings, bool) else self.warnings(text)
+        return Case(self.name, target, text, origin, self.isolation, warnings, self.close)
 
     def drawn(self, profile: Profile) -> SearchStrategy[Case]:
         """Cases drawn by hypothesis, in the same form as the generated ones."""

@@ -33,6 +33,8 @@ class Case:
     isolation: Isolation = "shared"
     warnings: bool = True
     """Whether the warnings it draws are part of its outcome."""
+    close: bool = False
+    """Whether float elements agree that are close (:mod:`conformance.closeness`)."""
 
     @property
     def id(self) -> str:
@@ -49,6 +51,7 @@ class Case:
             "origin": self.origin,
             "isolation": self.isolation,
             "warnings": self.warnings,
+            "close": self.close,
         }
 
     @classmethod
@@ -60,4 +63,5 @@ class Case:
             data["origin"],
             data["isolation"],
             data["warnings"],
+            data["close"],
         )

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from conformance.case import Case
+from conformance.closeness import close
 from conformance.outcome import Outcome
 
 Verdict = Literal["agree", "mismatch", "known", "absent", "unjudged"]
@@ -55,8 +56,12 @@ class Comparison:
 
 
 def compare(case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
-    """Compare two normalised outcomes: they agree when they are equal, and in no other way."""
-    verdict: Verdict = "agree" if oracle == subject else "mismatch"
+    """Compare two normalised outcomes: they agree when they are equal.
+
+    For a case that says so, floats that are close are equal, and nothing else.
+    """
+    agree = oracle == subject or (case.close and close(oracle, subject))
+    verdict: Verdict = "agree" if agree else "mismatch"
     if subject.kind == "absent":
         verdict = "absent"
     elif not subject.survived:

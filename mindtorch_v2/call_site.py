@@ -58,8 +58,26 @@ def is_called_by_cpp() -> bool:
     return name.startswith(_CPP)
 
 
+def hands_warnings_on() -> bool:
+    """Whether Python learns of what C++ warns of now: ``HANDLE_TH_ERRORS`` sees to that.
+
+    Bound functions and methods have it.  ``torch.ops`` has not: there C++ prints the warning.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    calls_operator = is_binding = False
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if is_binding and not module.startswith(_CPP):
+            return True
+        is_binding = module in _BINDINGS
+        calls_operator |= module == _OPERATORS
+        frame = frame.f_back
+    return is_binding or not calls_operator
+
+
 _PACKAGE: Final = f"{__package__}."
-_CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "tensor"))
+_OPERATORS: Final = f"{__package__}.binding.operators"
+_CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))
 _BINDINGS: Final = (
     __name__,
     *(f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")),

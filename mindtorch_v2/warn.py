@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.call_site import hands_warnings_on
 
 _LOCATIONS: Final[dict[str, str]] = profile.active().messages["warnings"]
 _given: set[str] = set()
@@ -32,6 +33,17 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
+def warn(function: str, message: str) -> None:
+    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it."""
+    if not hands_warnings_on():
+        return
+    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
+    if _handlers.buffer is None:
+        warnings.warn(text, UserWarning, stacklevel=5)
+    else:
+        _handlers.buffer.append(text)
+
+
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     """A UserWarning from a C++ ``function``, whose file and line it names.
 
@@ -40,13 +52,8 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     if function in _given and not _always[0]:
         return
     _given.add(function)
-    if not in_python:
-        return
-    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
-    if _handlers.buffer is None:
-        warnings.warn(text, UserWarning, stacklevel=5)
-    else:
-        _handlers.buffer.append(text)
+    if in_python:
+        warn(function, message)
 
 
 class _Handlers(threading.local):

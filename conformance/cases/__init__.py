@@ -2,6 +2,8 @@
 
 from conformance.area import Area
 from conformance.cases import (
+    core_ops,
+    core_views,
     dispatch_table,
     keys,
     keysets,
@@ -30,6 +32,8 @@ AREAS: tuple[Area, ...] = (
     tensor_keys.AREA,
     tensor_values.AREA,
     printing.AREA,
+    core_views.AREA,
+    core_ops.AREA,
     schema_parse.AREA,
     schema_facts.AREA,
     operator_binding.AREA,

@@ -23,7 +23,7 @@ FIRST = ("keys", "bindings", "registrations", "signatures", "schemas")
 #: It runs custom operators, for which torch imports its compiler.
 LAST = "library"
 #: Sections too large to be read in a diff.
-COMPRESSED = {"bindings", "registrations", "signatures", "schemas"}
+COMPRESSED = {"bindings", "kernels", "refs", "registrations", "signatures", "schemas"}
 
 
 def main() -> int:

@@ -287,6 +287,10 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "legacy_sparse_tensor_generic_ctor_new(indices_size)": lambda: torch.sparse.FloatTensor(
         *COO, [1]
     ),
+    "resize_output_check": lambda: torch.neg(torch.ones(2), out=torch.ones(3)),
+    "copy_impl": lambda: torch.ones(1).logical_and_(torch.ones(1, dtype=torch.complex64)),
+    "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
+    "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
 }
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (

@@ -24,6 +24,7 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "fill_": lambda dtype: torch.empty(2, dtype=dtype).fill_(1),
     "fill_out": lambda dtype: set_item(dtype, 1),
     "fill_one": lambda dtype: torch.empty(1, dtype=dtype).fill_(1),
+    "scalar_tensor": lambda dtype: torch.scalar_tensor(1, dtype=dtype),
     "clone": lambda dtype: made(dtype).clone(),
     "convert_from": lambda dtype: made(dtype).to(torch.float64 if is_f32(dtype) else torch.float32),
     "convert_to": lambda dtype: torch.ones(1, dtype=other_than(dtype)).to(dtype),
@@ -89,6 +90,13 @@ HABITS: dict[str, Callable[[], bool]] = {
     "as_strided looks at the offset before the storage": lambda: (
         refusal(lambda: torch.ones(1).as_strided([9], [1], -1))[1].endswith("offset -1")
     ),
+    "a conjugate view can be viewed in its own dtype": lambda: (
+        not refused(
+            lambda: torch.ops.aten.view.dtype(
+                torch.ones(1, dtype=torch.complex64).conj(), torch.complex64
+            )
+        )
+    ),
     "unfold looks at a negative size itself": lambda: (
         "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
     ),
@@ -113,7 +121,10 @@ def extract() -> dict[str, Any]:
         return {
             "cpp_names": {short(dtype): cpp_name(dtype) for dtype in dtypes()},
             "c_types": {short(dtype): c_type(dtype) for dtype in dtypes()},
-            "type_meta_names": {short(dtype): type_meta_name(dtype) for dtype in dtypes()},
+            "scalar_tensor_types": {
+                short(dtype): c_type(dtype, torch.scalar_tensor, (1e300,)) for dtype in dtypes()
+            },
+            "type_names": {short(dtype): type_name(dtype) for dtype in dtypes()},
             "refusals": {name: refusals(call) for name, call in KERNELS.items()},
             **promotions(),
             "words": {name: list(refusal(call)) for name, call in WORDS.items()},
@@ -158,22 +169,26 @@ def cpp_name(dtype: torch.dtype) -> str:
     return message.rpartition(" ")[2]
 
 
-def type_meta_name(dtype: torch.dtype) -> str:
-    """How ``caffe2::TypeMeta`` prints, as messages about ``out=`` show it."""
-    matrix, out = torch.empty(1, 1, dtype=other_than(dtype)), made(dtype)
-    _, message = refusal(lambda: torch.tril(matrix, out=out))
-    return message.rpartition("but got ")[2].removesuffix(" instead")
-
-
-def c_type(dtype: torch.dtype) -> str | None:
+def c_type(
+    dtype: torch.dtype,
+    make: Callable[..., object] = lambda number, dtype: torch.full((2,), number, dtype=dtype),
+    numbers: tuple[complex, ...] = (1j, 1e300 + 0j),
+) -> str | None:
     """The C++ type of its elements, as messages show it; None where no number is too large."""
-    for number in (1j, 1e300 + 0j):
+    for number in numbers:
         try:
-            torch.full((2,), number, dtype=dtype)
+            make(number, dtype=dtype)
         except RuntimeError as error:
             found = re.search("converted to type (.*) without overflow", str(error))
             return found and found[1]
     return None
+
+
+def type_name(dtype: torch.dtype) -> str:
+    """What ``caffe2::TypeMeta`` calls the C++ type of its elements."""
+    one = torch.ones(1, dtype=other_than(dtype))
+    _, message = refusal(lambda: torch.lerp(one, made(dtype), 0.5))
+    return message.rpartition("but got dtype ")[2]
 
 
 def answer(ask: Callable[[], bool]) -> bool:

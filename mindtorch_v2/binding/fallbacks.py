@@ -109,6 +109,8 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
     to one of them is copied back."""
 
     def run(call: Call, keyset: int) -> Any:
+        from mindtorch_v2.kernels.outputs import resize_output  # which stands on this package
+
         schema = call.operator.schema
         if _is_write(schema, f"{name} fallback", f"{name} fallback") is False:
             return _below(call, keyset, key)
@@ -140,6 +142,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
             if first is not clone:
                 condition = "cloned_mutable_input.is_same(returned_output)"
                 raise RuntimeError(internal_assert(condition, "MathOpFallback"))
+            resize_output(tensor, clone._sizes)
             copy_values(tensor, clone)
             answer = (tensor, *others) if others else tensor
         return answer

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -200,7 +200,8 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
         _check_given(given, self, indices)
     info = make_info(self, indices)
     operands = (info.restrided, *info.reshaped)
-    iterator = TensorIterator(_ITERATED, (None,), operands, dtype=self._dtype)
+    config = replace(_ITERATED, static_dtype=self._dtype)
+    iterator = TensorIterator(config, (None,), operands)
     output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
     if not output.is_meta:
         store_bits(output, raw_array(info.source)[info.places()])

@@ -5,7 +5,10 @@ from __future__ import annotations
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
     autograd,
+    cloning,
+    composite,
     composite_views,
+    cpu,
     default_backend,
     gathering,
     indexing,
@@ -18,19 +21,43 @@ from mindtorch_v2.kernels import (
     views,
     views_inplace,
 )
-from mindtorch_v2.kernels.cpu import binary
+from mindtorch_v2.kernels.composite import overloads, pointwise
+from mindtorch_v2.kernels.cpu import (
+    activation,
+    arithmetic,
+    bitwise,
+    clamp,
+    comparison,
+    reductions,
+    ternary,
+    unary,
+)
+from mindtorch_v2.kernels.refs import find
 
 __all__ = [
+    "activation",
+    "arithmetic",
     "autograd",
-    "binary",
+    "bitwise",
+    "clamp",
+    "cloning",
+    "comparison",
+    "composite",
     "composite_views",
+    "cpu",
     "default_backend",
+    "find",
     "gathering",
     "indexing",
     "joining",
+    "overloads",
+    "pointwise",
     "rearranging",
+    "reductions",
     "reshaping",
     "sorting",
+    "ternary",
+    "unary",
     "view_dtype",
     "views",
     "views_inplace",

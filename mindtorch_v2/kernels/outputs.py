@@ -6,15 +6,15 @@ generator writes for structured kernels.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel, storage_bytes
 from mindtorch_v2.tensor.size import Size
-from mindtorch_v2.tensor.support import TYPE_META_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 
 def new_tensor(
@@ -47,13 +47,13 @@ def resize_output(
     if tuple(tensor._sizes) == tuple(sizes):
         return False
     if numel(tensor._sizes):
-        warnings.warn(
+        warn(
+            "resize_output_check",
             "An output with one or more elements was resized since it had shape "
             f"{list(tensor._sizes)}, which does not match the required output shape "
             f"{list(sizes)}. This behavior is deprecated, and in a future PyTorch release "
             "outputs will not be resized unless they have zero elements. You can explicitly "
             "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            stacklevel=2,
         )
     set_sizes(tensor, sizes, strides)
     return True
@@ -63,8 +63,8 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
     """``resize_out`` of structured kernels: RuntimeError for a dtype or device it cannot have."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Expected out tensor to have dtype {TYPE_META_NAMES[dtype]}, but got "
-            f"{TYPE_META_NAMES[tensor._dtype]} instead"
+            f"Expected out tensor to have dtype {TYPE_NAMES[dtype]}, but got "
+            f"{TYPE_NAMES[tensor._dtype]} instead"
         )
     if tensor._device != device:
         raise RuntimeError(
@@ -76,8 +76,8 @@ def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: De
     """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {TYPE_META_NAMES[tensor._dtype]} and output "
-            f"tensor dtype {TYPE_META_NAMES[dtype]} should match"
+            f"Bad in-place call: input tensor dtype {TYPE_NAMES[tensor._dtype]} and output tensor "
+            f"dtype {TYPE_NAMES[dtype]} should match"
         )
     if tensor._device != device:
         raise RuntimeError(

@@ -12,13 +12,18 @@ from typing import Any
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.promotion import Operand, to_opmath
+from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import ELEMENT_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 Compute = Callable[..., Array]
 """From arrays of the dtype that is computed in, and the arguments after them, to an array."""
@@ -26,20 +31,31 @@ Compute = Callable[..., Array]
 
 @dataclass(frozen=True)
 class Pointwise:
-    """A structured kernel: ``inputs`` operands, then arguments that ``compute`` gets as they are.
+    """A structured kernel: ``inputs`` operands, then arguments that ``compute`` gets.
 
-    ``check`` sees the iterator's common dtype and the arguments before anything is made;
-    ``kernel`` names the CPU kernel whose dtypes the profile knows.
+    ``facts`` is the operator whose refusals the profile has.  ``before`` sees the operands and the
+    arguments before anything else, ``check`` the iterator and the arguments; ``prepare`` makes of
+    the common dtype and the arguments those that ``compute`` gets.  ``scalar_in_opmath``: a second
+    operand of one element enters a computation in higher precision as it is.  ``also_output``: the
+    kernel is compiled for the output's dtype as well.
     """
 
+    facts: str
     compute: Compute
     config: Config
     inputs: int
-    kernel: str = ""
+    before: Callable[..., None] | None = None
     check: Callable[..., None] | None = None
+    prepare: Callable[..., tuple[Any, ...]] | None = None
+    scalar_in_opmath: bool = False
+    also_output: bool = False
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
         operands, rest = stack[: self.inputs], stack[self.inputs :]
+        if self.before is not None:
+            self.before(*stack)
+        else:
+            check_supported(self.facts, *(dtype_of(each) for each in operands))
         iterator = TensorIterator(self.config, outputs, operands)
         if self.check is not None:
             self.check(iterator, *rest)
@@ -50,18 +66,39 @@ class Pointwise:
 
     def _run(self, iterator: TensorIterator, output: Tensor, rest: tuple[Any, ...]) -> None:
         dtype = iterator.common_dtype
-        arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+        scalar = self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1
+        check_implemented(self.facts + SCALAR * scalar, dtype)
+        if self.also_output:
+            check_implemented(self.facts, output._dtype)
+        if self.prepare is not None:
+            rest = self.prepare(dtype, *rest)
+        if not numel(output._sizes):
+            return
         with np.errstate(all="ignore"):
-            store(output, rounded(np.asarray(self.compute(*arrays, *rest)), dtype))
+            arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+            if scalar:
+                arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+            computed = np.asarray(self.compute(*arrays, *rest))
+        self._warn_of_cast(dtype, output._dtype)
+        store(output, rounded(computed, dtype))
+
+    def _warn_of_cast(self, dtype: DType, output: DType) -> None:
+        if not dtype.is_complex or output.is_complex or output in (BOOL, self.config.static_dtype):
+            return
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
-def as_array(operand: Operand, dtype: DType) -> Array:
-    """The values of an operand after conversion to ``dtype``, in the precision of its kernels."""
+def as_array(operand: Operand, dtype: DType, *, convert: bool = True) -> Array:
+    """The values of an operand in the precision in which kernels of ``dtype`` compute.
+
+    They are those that ``dtype`` has unless ``convert`` is false.
+    """
     computed = elements_of(to_opmath(dtype)).computed
-    if not isinstance(operand, Tensor):
-        return np.asarray(operand).astype(computed)
-    values = value_array(operand)
-    if operand._dtype is not dtype:
+    if isinstance(operand, Tensor):
+        values, same = value_array(operand), operand._dtype is dtype
+    else:
+        values, same = np.asarray(operand), False
+    if convert and not same:
         elements = elements_of(dtype)
         values = elements.decode(elements.encode(values))
     return values if values.dtype == computed else values.astype(computed)
@@ -75,14 +112,29 @@ def rounded(values: Array, dtype: DType) -> Array:
     return elements.decode(elements.encode(values))
 
 
-def pointwise(
-    name: str,
-    compute: Compute,
-    config: Config,
-    inputs: int,
-    *,
-    check: Callable[..., None] | None = None,
-) -> None:
-    """Register a pointwise operator and its forms, at CPU and Meta."""
-    kernel = name.removeprefix("aten::").partition(".")[0]
-    structured.add(name, Pointwise(compute, config, inputs, kernel, check))
+def element(number: Number, dtype: DType) -> Any:
+    """``Scalar::to<scalar_t>()``: a number as NumPy's scalar, in the values that ``dtype`` has.
+
+    RuntimeError if it is out of range.
+    """
+    with np.errstate(all="ignore"):
+        value = np.asarray(scalar_to(number, dtype, ELEMENT_TYPES[dtype])).astype(
+            elements_of(dtype).computed
+        )
+    return rounded(value, dtype)[()]
+
+
+def opmath_element(number: Number, dtype: DType) -> Any:
+    """The same in the precision in which kernels of ``dtype`` compute."""
+    return element(number, to_opmath(dtype))
+
+
+def check_fill(like: Tensor, dtype: DType) -> None:
+    """Raise what ``fill_`` of a result raises for a dtype that it does not take."""
+    if not like.is_meta:
+        check_dtype("fill_one" if numel(like._sizes) == 1 else "fill_", dtype)
+
+
+def pointwise(name: str, compute: Compute, config: Config, inputs: int, **steps: Any) -> None:
+    """Register a pointwise operator and its forms; ``steps`` are fields of :class:`Pointwise`."""
+    structured.add(name, Pointwise(steps.pop("facts", name), compute, config, inputs, **steps))

@@ -10,20 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeAlias
 
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import promote_types
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
 Number: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = Tensor | Number
 
 BOOL: Final = DTYPES["bool"]
-_COMPLEX_OF_FLOAT: Final = {
+_COMPLEX_OF_FLOATS: Final = {
     DTYPES["float16"]: DTYPES["complex32"],
+    DTYPES["bfloat16"]: DTYPES["complex64"],
+    DTYPES["float32"]: DTYPES["complex64"],
     DTYPES["float64"]: DTYPES["complex128"],
 }
+
+
+_NUMBERED: Final = {enum_value(dtype): dtype for dtype in DTYPES.values()}
+
+
+def dtype_numbered(number: int) -> DType:
+    """The dtype that C++ keeps as this number."""
+    return _NUMBERED[number]
 
 
 def number_dtype(number: Number) -> DType:
@@ -36,7 +47,7 @@ def number_dtype(number: Number) -> DType:
 
 
 def default_complex_dtype() -> DType:
-    return _COMPLEX_OF_FLOAT.get(get_default_dtype(), DTYPES["complex64"])
+    return _COMPLEX_OF_FLOATS[get_default_dtype()]
 
 
 def _default_for_number(number: Number) -> DType:
@@ -76,10 +87,20 @@ def _combined(higher: DType | None, lower: DType | None) -> DType | None:
         return higher
     if higher.is_floating_point:
         # a complex number takes the precision of the floats that it meets
-        return promote_types(higher, lower) if lower.is_complex else higher
-    if higher is BOOL or lower.is_floating_point or lower.is_complex:
+        return to_complex(higher) if lower.is_complex else higher
+    if lower.is_complex:
+        return lower
+    if higher is BOOL or lower.is_floating_point:
         return promote_types(higher, lower)
     return higher
+
+
+def to_complex(dtype: DType) -> DType:
+    """``c10::toComplexType`` of floats; RuntimeError if there is none."""
+    found = _COMPLEX_OF_FLOATS.get(dtype)
+    if found is None:
+        raise RuntimeError(f"Unknown Complex ScalarType for {CPP_NAMES[dtype]}")
+    return found
 
 
 def can_cast(source: DType, target: DType) -> bool:

@@ -25,6 +25,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 ROWS: Final[dict[tuple[str, int], Native]] = {}
 """By the operator's full name and the key."""
 
+FIRST: Final[list[Callable[[str, int], Native]]] = []
+"""Who has a kernel that stands before the rows."""
+
 DERIVED: Final[list[Callable[[str, int], Native]]] = []
 """Who makes a row for an operator that has none of its own, asked in this order."""
 
@@ -55,8 +58,9 @@ def add(name: str, key: str, function: Callable[..., Any], *, with_keyset: bool 
 
 def find(name: str, key: int) -> Native:
     """The kernel of an operator for a key: its own, or one that is derived."""
-    own = ROWS.get((name, key))
-    if own is not None:
-        return own
-    derived: Iterable[Native] = (derive(name, key) for derive in DERIVED)
-    return next((native for native in derived if native.function is not None), NONE)
+    asked: Iterable[Native] = (ask(name, key) for ask in (*FIRST, _row, *DERIVED))
+    return next((native for native in asked if native.function is not None), NONE)
+
+
+def _row(name: str, key: int) -> Native:
+    return ROWS.get((name, key), NONE)

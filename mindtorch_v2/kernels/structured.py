@@ -25,7 +25,12 @@ from mindtorch_v2.tensor.tensor import Tensor
 Outputs: TypeAlias = Sequence[Tensor | None]
 Structured: TypeAlias = Callable[..., tuple[Tensor, ...]]
 
-KEYS: Final = ("CPU", "Meta", "CompositeExplicitAutogradNonFunctional")
+KEYS: Final = (
+    *("CPU", "Meta"),
+    *("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
+)
+"""Where torch has such a kernel: some operators stand at the composite key and are nothing but a
+call of their ``out=`` form; others are the default of backends that have none."""
 
 _STRUCTURED: Final[dict[tuple[str, int], tuple[Structured, int]]] = {}
 """By the functional operator's full name and the key: the kernel and its number of outputs."""

@@ -14,7 +14,14 @@ from typing import Final
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
-from mindtorch_v2.kernels.promotion import Operand, can_cast, float_of, number_dtype, result_type
+from mindtorch_v2.kernels.promotion import (
+    BOOL,
+    Operand,
+    can_cast,
+    float_of,
+    number_dtype,
+    result_type,
+)
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
@@ -44,6 +51,8 @@ class Config:
     cast_common_dtype_to_outputs: bool = False
     allow_cpu_scalars: bool = False
     resize_outputs: bool = True
+    #: The dtype of outputs that are made, whatever the inputs are.
+    static_dtype: DType | None = None
 
 
 BINARY_OP: Final = Config(
@@ -54,13 +63,15 @@ BINARY_OP: Final = Config(
     allow_cpu_scalars=True,
 )
 BINARY_FLOAT_OP: Final = replace(BINARY_OP, promote_integer_inputs_to_float=True)
-UNARY_OP: Final = Config(
+TERNARY_OP: Final = replace(BINARY_OP, allow_cpu_scalars=False)
+UNARY_OP: Final = Config()
+UNARY_FLOAT_OP: Final = replace(TERNARY_OP, promote_integer_inputs_to_float=True)
+COMPARISON_OP: Final = Config(
     check_all_same_dtype=False,
-    enforce_safe_casting_to_output=True,
     promote_inputs_to_common_dtype=True,
-    cast_common_dtype_to_outputs=True,
+    allow_cpu_scalars=True,
+    static_dtype=BOOL,
 )
-UNARY_FLOAT_OP: Final = replace(UNARY_OP, promote_integer_inputs_to_float=True)
 
 
 def dtype_of(operand: Operand) -> DType:
@@ -79,16 +90,9 @@ class TensorIterator:
     """
 
     def __init__(
-        self,
-        config: Config,
-        outputs: Sequence[Tensor | None],
-        inputs: Sequence[Operand],
-        *,
-        dtype: DType | None = None,
+        self, config: Config, outputs: Sequence[Tensor | None], inputs: Sequence[Operand]
     ) -> None:
-        """``dtype`` is that of outputs that are made, if it is not the common one."""
         self.config = config
-        self._output_dtype = dtype
         self.inputs = tuple(inputs)
         self._given = tuple(outputs)
         self._check_overlaps()
@@ -187,7 +191,7 @@ class TensorIterator:
 
     def _allocated(self, output: Tensor | None) -> Tensor:
         if output is None:
-            dtype = self._output_dtype or self.common_dtype
+            dtype = self.config.static_dtype or self.common_dtype
             return new_tensor(self.shape, dtype, self.device, self.strides)
         resize_output(output, self.shape, self.strides)
         return output
@@ -205,7 +209,7 @@ class TensorIterator:
             found = _fast_strides(self.shape, operands)
             if found is not None:
                 return found
-        return strides_in_order(self.shape, _dimension_order(self.shape, operands))
+        return _compatible_strides(self.shape, _dimension_order(self.shape, operands))
 
 
 def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[int, ...] | None:
@@ -221,6 +225,21 @@ def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[i
     ):
         return last
     return None
+
+
+def _compatible_strides(shape: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
+    """``compatible_stride``: dimensions outside of an empty one have no stride.
+
+    Not so in row-major order, of which nobody tells the output.
+    """
+    if list(order) == list(range(len(shape) - 1, -1, -1)):
+        return contiguous_strides(shape)
+    strides = [0] * len(shape)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
 
 
 def _dimension_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:

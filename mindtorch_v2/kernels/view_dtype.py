@@ -9,13 +9,15 @@ from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import BACKENDS
 from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 
 @kernel("aten::view.dtype", keys=BACKENDS)
 def view_dtype(self: Tensor, dtype: int) -> Tensor:
     target = dtype_of_value(dtype)
+    if target is self._dtype and HABITS["a conjugate view can be viewed in its own dtype"]:
+        return self._alias()
     for stands, what in (
         (self._is_conj(), "conjugate view tensors"),
         (self._is_neg(), "tensors with negative bit set"),

@@ -22,6 +22,7 @@ BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 """Where releases register a view operator: with the backends, or once for all of them."""
 
 _WORD: Final = 1 << 64
+_STORAGE_MAX: Final = (1 << 63) - 1
 
 
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
@@ -131,7 +132,7 @@ def _unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int
         count += step % _WORD
         overflow |= step >= _WORD or count >= _WORD
         count %= _WORD
-    if overflow or count * itemsize >= _WORD:
+    if overflow or count * itemsize > _STORAGE_MAX:
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(sizes)} and "
             f"strides={list(strides)}"

@@ -215,6 +215,16 @@ class Profile:
         return self._section("values.json")
 
     @cached_property
+    def kernels(self) -> dict[str, Any]:
+        """Which dtypes the kernels of pointwise operators refuse, and in what words."""
+        return self._section("kernels.json.xz")
+
+    @cached_property
+    def refs(self) -> dict[str, Any]:
+        """Which Python functions are the kernels of pointwise operators at Meta."""
+        return self._section("refs.json.xz")
+
+    @cached_property
     def python_methods(self) -> dict[str, str]:
         """Parameters of the methods that ``torch.Tensor`` writes in Python, as they stand there."""
         return self._section("python_methods.json")

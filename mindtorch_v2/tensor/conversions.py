@@ -6,6 +6,8 @@ and the number protocol of ``tools/autograd/templates/python_variable_methods.cp
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.tensor.copying import value_array
@@ -37,7 +39,20 @@ def to_list(tensor: Tensor) -> Any:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     if numel(tensor._sizes):
         check_dtype("tolist", tensor.dtype)
+    _check_lists(tensor._sizes)
     return value_array(tensor).tolist()
+
+
+def _check_lists(sizes: Sequence[int]) -> None:
+    """SystemError for a negative size, which ``as_strided`` can make: no list has that length.
+
+    CPython names the line of its own source, so it is asked.
+    """
+    for size in sizes:
+        if size < 0:
+            ctypes.pythonapi.PyList_New(ctypes.c_ssize_t(size))
+        if size == 0:
+            return
 
 
 def truth(tensor: Tensor) -> bool:

@@ -77,11 +77,11 @@ def _empty(
         how,
         where,
         requires_grad=requires_grad,
-        strides=_strides_in(shape, memory_format),
+        strides=strides_in(shape, memory_format),
     )
 
 
-def _strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
+def strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
     """Strides of a new tensor in a memory format; RuntimeError if it cannot have that."""
     if any(size < 0 for size in shape):
         wrong = next(size for size in shape if size < 0)

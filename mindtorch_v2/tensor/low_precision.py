@@ -140,7 +140,8 @@ FLOAT8: Final = {
 
 def e8m0_to_float32(bits: Bits) -> Floats:
     """A power of two by its exponent; the last code is NaN."""
-    values = np.ldexp(np.float32(1), bits.astype(np.int32) - 127).astype(np.float32)
+    with np.errstate(over="ignore"):  # by the last code
+        values = np.ldexp(np.float32(1), bits.astype(np.int32) - 127).astype(np.float32)
     chosen: Floats = np.where(bits == 0xFF, np.float32(np.nan), values)
     return chosen
 

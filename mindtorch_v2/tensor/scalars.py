@@ -150,17 +150,32 @@ def _unpack_uint64(value: Any) -> int:
     return int(value)
 
 
-def scalar_to(value: Any, dtype: DType) -> Any:
-    """``Scalar::to``: a Python number as an element, RuntimeError if it is out of range."""
+def scalar_to(value: Any, dtype: DType, c_type: str | None = None) -> Any:
+    """``Scalar::to``: a Python number as an element, RuntimeError if it is out of range.
+
+    ``c_type`` is what the message calls the type, if not by its usual name.
+    """
+    try:
+        return _scalar_to(value, dtype)
+    except _OutOfRangeError:
+        name = c_type or C_TYPES[dtype]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow") from None
+
+
+class _OutOfRangeError(Exception):
+    """A number is none of the values of a dtype."""
+
+
+def _scalar_to(value: Any, dtype: DType) -> Any:
     if dtype is _BOOL:
         return value != 0
     parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
     if not dtype.is_complex and any(parts[1:]):
-        raise _scalar_overflow(dtype)
+        raise _OutOfRangeError
     if dtype in _BITS:
         return _integral_scalar(parts[0], dtype)
     if any(_is_out_of_range(part, dtype) for part in parts):
-        raise _scalar_overflow(dtype)
+        raise _OutOfRangeError
     return value if dtype.is_complex else parts[0]
 
 
@@ -181,13 +196,9 @@ def _integral_scalar(value: int | float, dtype: DType) -> int:
     if not isinstance(value, float) and not signed:
         lowest = -highest  # negative integers wrap
     if not lowest <= value <= highest:  # NaN neither
-        raise _scalar_overflow(dtype)
+        raise _OutOfRangeError
     number = math.trunc(value)
     return number if signed else number & highest
-
-
-def _scalar_overflow(dtype: DType) -> RuntimeError:
-    return RuntimeError(f"value cannot be converted to type {C_TYPES[dtype]} without overflow")
 
 
 def pack_numbers(numbers: list[Any], dtype: DType) -> np.ndarray[Any, np.dtype[Any]]:

@@ -24,10 +24,19 @@ C_TYPES: Final[dict[DType, str | None]] = {
     DTYPES[name]: c_type for name, c_type in _FACTS["c_types"].items()
 }
 """The C++ types of elements, as messages of number conversions show them."""
-TYPE_META_NAMES: Final[dict[DType, str]] = {
-    DTYPES[name]: text for name, text in _FACTS["type_meta_names"].items()
+SCALAR_TENSOR_TYPES: Final[dict[DType, str | None]] = {
+    DTYPES[name]: c_type for name, c_type in _FACTS["scalar_tensor_types"].items()
 }
-"""How ``caffe2::TypeMeta`` prints."""
+"""The same where one number becomes a tensor; None where its range is not looked at."""
+TYPE_NAMES: Final[dict[DType, str]] = {
+    DTYPES[name]: type_name for name, type_name in _FACTS["type_names"].items()
+}
+"""The C++ types of elements, as ``caffe2::TypeMeta`` prints them."""
+ELEMENT_TYPES: Final = {
+    dtype: SCALAR_TENSOR_TYPES[dtype] if dtype.is_complex else c_type
+    for dtype, c_type in C_TYPES.items()
+}
+"""The same in kernels, which convert numbers to complex halves and not by way of floats."""
 FINFO: Final[dict[DType, dict[str, Any]]] = {
     DTYPES[name]: limits for name, limits in _FACTS["finfo"].items()
 }

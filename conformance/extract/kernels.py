@@ -1,0 +1,164 @@
+"""Extracts which kernels take which dtypes: pointwise operators, asked with tensors of each.
+
+Each fact is what torch answers when it is asked.  An operator is asked with every tensor of one
+dtype, every number ``NUMBER`` (or True, lest it bring in another dtype), and the values of its
+other arguments that ``CHOICES`` has.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import torch
+
+from conformance.extract.tensors import dtypes
+from conformance.extract.values import cpp_name, short
+
+#: Values of arguments that choose a kernel.
+CHOICES: dict[str, list[Any]] = {
+    "rounding_mode": [None, "trunc", "floor"],
+    "approximate": ["none", "tanh"],
+}
+#: Marks an operator that is asked with a second tensor of no dimensions, if it answers otherwise.
+SCALAR = "[scalar]"
+#: A number that no kernel has a shortcut for.
+NUMBER = 3
+#: Optional arguments that are given: without any of them there is nothing to do.
+GIVEN = ("min", "max")
+#: Tensors that are masks whatever the others are.
+MASKS = ("condition", "mask")
+#: Questions that releases answer differently, each with yes or no.
+HABITS: dict[str, Callable[[], object]] = {
+    "a power is cast to its output": lambda: torch.pow(
+        torch.ones(1), 3, out=torch.ones(1, dtype=torch.float64)
+    ),
+    "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
+}
+#: Operators that are pointwise though nothing says so.
+UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
+#: Reductions, which are asked over all dimensions, and for results of the dtype.
+REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
+#: Tensors that hold one number.
+NUMBERS = {("masked_fill", "value")}
+
+
+def extract() -> dict[str, Any]:
+    """The section ``kernels.json``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = {name: refusals(operator, choice) for name, operator, choice in asked()}
+    for name in [name for name in found if name.endswith(SCALAR)]:
+        if found[name] == found[name.removesuffix(SCALAR)]:
+            del found[name]
+    return {
+        "refusals": {name: answers for name, answers in sorted(found.items()) if answers},
+        "habits": {name: is_taken(ask) for name, ask in HABITS.items()},
+    }
+
+
+def is_taken(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except RuntimeError:
+        return False
+    return True
+
+
+def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Every pointwise operator that makes a tensor, once for each choice; its name tells which."""
+    for name in sorted(torch._C._dispatch_get_all_op_names()):
+        namespace, _, rest = name.partition("::")
+        base, _, overload = rest.partition(".")
+        if namespace != "aten" or base.startswith(("special_", "_")):
+            continue
+        operator = getattr(getattr(torch.ops.aten, base), overload or "default")
+        arguments = operator._schema.arguments
+        if operator._schema.is_mutable:
+            continue
+        is_pointwise = torch.Tag.pointwise in operator.tags or base in UNTAGGED
+        if not is_pointwise and rest not in REDUCTIONS:
+            continue
+        if base.endswith("_backward") or not is_askable(arguments):
+            continue
+        chosen = [argument.name for argument in arguments if argument.name in CHOICES]
+        for values in product(*(CHOICES[each] for each in chosen)):
+            suffix = f"({', '.join(map(str, values))})" if chosen else ""
+            choice = dict(zip(chosen, values, strict=True))
+            yield name + suffix, operator, choice
+            if sum(str(argument.type) == "Tensor" for argument in arguments) == 2:
+                yield f"{name}{suffix}{SCALAR}", operator, {**choice, SCALAR: True}
+
+
+def is_askable(arguments: list[Any]) -> bool:
+    kinds = [
+        str(argument.type)
+        for argument in arguments
+        if not argument.has_default_value() and argument.name not in (*CHOICES, "dim")
+    ]
+    return "Tensor" in kinds and set(kinds) <= {"Tensor", "number", "int"}
+
+
+def refusals(operator: Any, choice: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each error that an operator raises for tensors of a dtype, once, and those dtypes.
+
+    ``{}`` in a message stands for the C++ name of the dtype.  The kernels that C++ compiles for
+    each dtype say that they are not implemented for it; other messages are checks before them.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for dtype in dtypes():
+        if short(dtype).startswith(("q", "bits")):
+            continue  # whose tensors other backends compute, or nobody
+        refusal = refused(operator, choice, dtype)
+        if refusal is not None:
+            error, message = refusal
+            text = message.replace(f"'{cpp_name(dtype)}'", "'{}'")
+            found.setdefault((error, text), []).append(short(dtype))
+    return [
+        {"error": error, "message": message, "dtypes": names}
+        for (error, message), names in found.items()
+    ]
+
+
+def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[str, str] | None:
+    """What an operator raises for tensors of a dtype; None if it takes them."""
+    values: list[Any] = []
+    base = operator._schema.name.removeprefix("aten::")
+    shapes = [(2,), () if SCALAR in choice else (2,), (2,), (2,)]
+    for argument in operator._schema.arguments:
+        name, kind = argument.name, str(argument.type)
+        if name in GIVEN:
+            kind = kind.removeprefix("Optional[").removesuffix("]")
+        if kind == "Tensor" and (base, name) in NUMBERS:
+            values.append(ones(dtype, ()))
+        elif kind == "Tensor":
+            values.append(ones(torch.bool if name in MASKS else dtype, shapes.pop(0)))
+        elif name in CHOICES:
+            values.append(choice[name])
+        elif name == "dtype":
+            values.append(dtype)
+        elif name == "dim":
+            values.append([])
+        elif argument.has_default_value() and name not in GIVEN:
+            values.append(argument.default_value)
+        else:
+            values.append(dtype is torch.bool or NUMBER)
+    keywords = {
+        argument.name: value
+        for argument, value in zip(operator._schema.arguments, values, strict=True)
+    }
+    try:
+        operator(**keywords)
+    except Exception as error:
+        message = str(error).partition("\n")[0]
+        if "Could not run" not in message and "INTERNAL ASSERT" not in message:
+            return type(error).__name__, message
+    return None
+
+
+def ones(dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
+    """Ones, or zeros where no kernel makes ones."""
+    try:
+        return torch.ones(shape).to(dtype)
+    except (RuntimeError, NotImplementedError):
+        return torch.zeros(shape, dtype=dtype)

@@ -1,0 +1,147 @@
+"""Extracts which Python function runs at Meta for pointwise operators, and how it is wrapped.
+
+Mirrors ``activate_meta`` in torch/_meta_registrations.py, which registers the functions of
+torch/_refs, torch/_decomp and its own there, and the wrappers of torch/_prims_common/wrappers.py.
+"""
+
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch._decomp import global_decomposition_table
+
+#: Which registration counts of several.
+PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
+
+#: Wrappers that change nothing of what comes out for tensors.
+PLAIN = (
+    "_disable_dynamo",
+    "elementwise_unary_scalar_wrapper",
+    "_inplace_wrapper",
+    "type_casts",
+)
+#: Makers of elementwise functions, which differ by their names alone.
+ELEMENTWISE = ("_make_elementwise_unary_reference", "_make_elementwise_binary_reference")
+
+
+#: Questions about the bodies of functions that releases answer differently.
+HABITS: dict[str, Callable[[], object]] = {
+    "an integer takes no float in place": lambda: meta(torch.int64).add_(meta(torch.float32)),
+    "two truth values are not subtracted": lambda: meta(torch.bool) - meta(torch.bool),
+    "a mean goes into its own dtype": lambda: torch.mean(
+        meta(torch.float32), 0, out=meta(torch.float64, 0)
+    ),
+    "the device of an output is looked at first": lambda: torch.add(
+        meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
+    ),
+}
+
+#: Questions with yes or no for an answer.
+ANSWERS: dict[str, Callable[[], bool]] = {
+    "channels last is looked for beside contiguous": lambda: (
+        torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
+    ),
+}
+
+
+def extract() -> dict[str, Any]:
+    """The section ``refs.json``."""
+    wrappers: list[list[list[Any]]] = []
+    functions: dict[str, str] = {}
+    wrapped: dict[str, int] = {}
+    for name, function in sorted(registered()):
+        functions[name], around = peeled(function)
+        if around not in wrappers:
+            wrappers.append(around)
+        wrapped[name] = wrappers.index(around)
+    return {
+        "functions": functions,
+        "wrapped": wrapped,
+        "wrappers": wrappers,
+        "habits": {
+            **{name: is_refused(ask) for name, ask in HABITS.items()},
+            **{name: ask() for name, ask in ANSWERS.items()},
+        },
+    }
+
+
+def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
+    return torch.empty(size, dtype=dtype, device="meta")
+
+
+def is_refused(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except RuntimeError as error:
+        return "broadcast a dimension" not in str(error)
+    return False
+
+
+def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every overload of a pointwise operator whose kernel at Meta is written in Python."""
+    table: dict[Any, Callable[..., Any]] = {}
+    for kind in PRECEDENCE:
+        for operator, function in global_decomposition_table[kind].items():
+            table.setdefault(operator, function)
+    for operator, function in table.items():
+        if not isinstance(operator, torch._ops.OpOverload) or not is_pointwise(operator):
+            continue
+        dump = torch._C._dispatch_dump(operator.name())
+        kernels = [line for line in dump.splitlines() if line.startswith("Meta: ")]
+        if kernels and kernels[0].endswith("[ boxed ]"):
+            yield operator.name(), function
+
+
+#: Operators that are pointwise though nothing says so, and reductions.
+UNTAGGED = ("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin")
+
+
+def is_pointwise(operator: Any) -> bool:
+    """Whether an overload of the operator, or of that which it is a form of, has the tag."""
+    base = operator._schema.name.removeprefix("aten::")
+    if operator.namespace != "aten":
+        return False
+    packets = [base, base.removesuffix("_")]
+    overloads = [
+        getattr(packet, overload)
+        for packet in (getattr(torch.ops.aten, each, None) for each in packets)
+        if packet is not None
+        for overload in packet.overloads()
+    ]
+    return base.rstrip("_") in UNTAGGED or any(
+        torch.Tag.pointwise in overload.tags for overload in overloads
+    )
+
+
+def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
+    """The innermost function by its full name, and the wrappers around it from outside."""
+    name = function.__name__
+    wrappers: list[list[Any]] = []
+    while isinstance(function, FunctionType):
+        cells = closure(function)
+        code: Any = function.__code__  # Python tells its qualified name from 3.11 on
+        owner, _, inner = code.co_qualname.partition(".<locals>")
+        if owner == "out_wrapper":
+            wrappers.append(["out", {"exact_dtype": cells["exact_dtype"]}])
+        elif owner == "elementwise_type_promotion_wrapper.__call__":
+            kind = cells["self"].type_promotion_kind.name
+            names = list(cells["self"].type_promoting_arg_names)
+            wrappers.append(["promote", {"kind": kind, "names": names}])
+        elif owner in ("_make_inplace", "_register_inplace_meta"):
+            name = name.removesuffix("_")
+            wrappers.append([owner.strip("_"), {}])
+        elif owner not in PLAIN:
+            if inner and owner not in ELEMENTWISE:
+                name = owner  # a function that another makes goes by the maker's name
+            return f"{function.__module__}.{name}", wrappers
+        function = cells["f"] if "f" in cells else cells["fn"]
+    return str(function), wrappers  # an operator, ``aten.lerp``
+
+
+def closure(function: Callable[..., Any]) -> dict[str, Any]:
+    cells = function.__closure__ or ()
+    return {
+        name: cell.cell_contents
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True)
+    }

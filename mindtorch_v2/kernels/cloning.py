@@ -1,0 +1,46 @@
+"""Copies of a tensor: ``clone`` and ``contiguous``.
+
+Mirrors ``clone`` and ``contiguous`` in ``aten/src/ATen/native/TensorFactories.cpp`` and
+``TensorProperties.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.binding.values import memory_format_of_value
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
+from mindtorch_v2.tensor.factories import strides_in
+from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+
+
+@kernel("aten::clone", keys=("Meta", "CompositeExplicitAutograd"))
+def clone(self: Tensor, memory_format: int | None) -> Tensor:
+    wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
+    copy = new_tensor(self._sizes, self._dtype, self._device, _strides(self, wanted))
+    copy_values(copy, self)
+    return copy
+
+
+def _strides(self: Tensor, wanted: memory_format) -> tuple[int, ...] | None:
+    if wanted is _PRESERVE:
+        return dense_strides_like(self._sizes, self._strides)
+    return strides_in(self._sizes, wanted)
+
+
+@kernel("aten::contiguous", key="CompositeImplicitAutograd")
+def contiguous(self: Tensor, memory_format: int) -> Any:
+    wanted = memory_format_of_value(memory_format)
+    if is_contiguous(self._sizes, self._strides, wanted):
+        return self
+    if wanted is _PRESERVE:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return _CLONE(self, memory_format=wanted)

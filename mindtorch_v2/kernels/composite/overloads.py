@@ -1,0 +1,102 @@
+"""Overloads and other names that only pass their arguments on.
+
+Mirrors the one-line functions of ``aten/src/ATen/native/BinaryOps.cpp`` and ``UnaryOps.cpp``.  A
+number for a tensor is wrapped by whoever takes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+
+KEYS: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CPU")
+"""Where torch has them; an operator stands at one."""
+
+
+def pass_on(name: str, target: str) -> None:
+    """Make ``name`` an operator that calls ``target`` with its own arguments, in their order."""
+    called = OperatorHandle(f"aten::{target}")
+
+    def run(*stack: Any) -> Any:
+        return called(*stack)
+
+    for key in KEYS:
+        rows.add(f"aten::{name}", key, run)
+
+
+#: Operators of two tensors that have an overload ``Scalar`` for a number, with their other forms.
+_WITH_SCALAR: Final = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "remainder",
+    "fmod",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+]
+#: The same with a number on the left.
+_WITH_SCALAR_TENSOR: Final = [
+    "remainder",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+]
+
+for _name in _WITH_SCALAR:
+    pass_on(f"{_name}.Scalar", f"{_name}.Tensor")
+    pass_on(f"{_name}_.Scalar", f"{_name}_.Tensor")
+for _name in ("remainder", "fmod", "bitwise_and", "bitwise_or", "bitwise_xor"):
+    pass_on(f"{_name}.Scalar_out", f"{_name}.Tensor_out")
+for _name in _WITH_SCALAR_TENSOR:
+    pass_on(f"{_name}.Scalar_Tensor", f"{_name}.Tensor")
+for _name in ("bitwise_left_shift", "bitwise_right_shift"):
+    pass_on(f"{_name}.Tensor_Scalar", f"{_name}.Tensor")
+    pass_on(f"{_name}_.Tensor_Scalar", f"{_name}_.Tensor")
+    pass_on(f"{_name}.Tensor_Scalar_out", f"{_name}.Tensor_out")
+pass_on("div.Scalar_mode", "div.Tensor_mode")
+pass_on("div_.Scalar_mode", "div_.Tensor_mode")
+pass_on("floor_divide.Scalar", "floor_divide")
+pass_on("floor_divide_.Scalar", "floor_divide_.Tensor")
+
+#: Other names, with all overloads and forms that both have.
+_ALIASES: Final = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arcsin": "asin",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "clip": "clamp",
+    "divide": "div",
+    "fix": "trunc",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "subtract": "sub",
+    "true_divide": "div",
+}
+_OVERLOADS: Final = ("", ".Tensor", ".Scalar", ".Tensor_mode", ".Scalar_mode")
+_OUT_OVERLOADS: Final = (".out", ".Tensor_out", ".Scalar_out", ".out_mode")
+
+for _alias, _name in _ALIASES.items():
+    for _overload in _OVERLOADS:
+        pass_on(f"{_alias}{_overload}", f"{_name}{_overload}")
+        pass_on(f"{_alias}_{_overload}", f"{_name}_{_overload}")
+    for _overload in _OUT_OVERLOADS:
+        pass_on(f"{_alias}{_overload}", f"{_name}{_overload}")
+for _name in ("and", "or", "xor"):
+    for _overload in (".Tensor", ".Scalar"):
+        pass_on(f"__{_name}__{_overload}", f"bitwise_{_name}{_overload}")
+        pass_on(f"__i{_name}__{_overload}", f"bitwise_{_name}_{_overload}")
+for _name in ("max", "min"):
+    pass_on(f"{_name}.other", f"{_name}imum")
+    pass_on(f"{_name}.out", f"{_name}imum.out")

@@ -1,0 +1,273 @@
+"""Arithmetic on two tensors.
+
+Mirrors ``aten/src/ATen/native/BinaryOps.cpp``, ``Pow.cpp``, ``cpu/BinaryOpsKernel.cpp`` and
+``cpu/PowKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import (
+    Pointwise,
+    as_array,
+    check_fill,
+    element,
+    pointwise,
+    rounded,
+)
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type, to_opmath
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.tensor_iterator import (
+    BINARY_FLOAT_OP,
+    BINARY_OP,
+    TERNARY_OP,
+    UNARY_OP,
+    TensorIterator,
+    dtype_of,
+)
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.tensor import Tensor
+
+# --- add and subtract ------------------------------------------------------------------------
+
+
+def _check_alpha(iterator: TensorIterator, alpha: Number) -> None:
+    """``alpha_check``."""
+    dtype = iterator.common_dtype
+    if isinstance(alpha, bool) and dtype is not BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if is_integral(dtype) and not isinstance(alpha, int):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if isinstance(alpha, complex) and not dtype.is_complex:
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+
+
+def _check_sub(self: Operand, other: Operand, alpha: Number) -> None:
+    """``sub_check``."""
+    bools = [dtype_of(each) is BOOL for each in (self, other)]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
+    """What ``other`` is multiplied with, and how the product is rounded."""
+    return element(alpha, dtype), partial(rounded, dtype=dtype)
+
+
+def _add(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
+    return self + _scaled(other, alpha, round_)
+
+
+def _sub(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
+    return self - _scaled(other, alpha, round_)
+
+
+def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
+    """Infinite complex numbers are not the same after a multiplication by 1."""
+    return other if alpha == 1 and other.dtype.kind != "c" else round_(other * alpha)
+
+
+pointwise("aten::add.Tensor", _add, BINARY_OP, 2, check=_check_alpha, prepare=_scale)
+pointwise(
+    "aten::sub.Tensor", _sub, BINARY_OP, 2, before=_check_sub, check=_check_alpha, prepare=_scale
+)
+
+# --- multiply and divide ---------------------------------------------------------------------
+
+
+def _refuse_zero(divisor: Array) -> None:
+    """Integers have no quotient by zero; floats and complex numbers do."""
+    if divisor.dtype.kind in "iu" and not np.all(divisor):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _div_trunc(self: Array, other: Array) -> Array:
+    _refuse_zero(other)
+    if self.dtype.kind not in "iu":
+        return np.trunc(np.true_divide(self, other))
+    return _quotient(self, other, floor=False)
+
+
+def _quotient(self: Array, other: Array, *, floor: bool) -> Array:
+    """Of integers; the least one by -1 is itself."""
+    floored: Array = np.floor_divide(self, other)
+    if floor:
+        return floored
+    inexact = (floored * other != self) & ((self < 0) != (other < 0))
+    return np.asarray(floored + inexact, floored.dtype)
+
+
+def _div_floor(self: Array, other: Array) -> Array:
+    """``div_floor_floating``, which is Python's."""
+    _refuse_zero(other)
+    if self.dtype.kind in "iu":
+        return _quotient(self, other, floor=True)
+    basic = np.true_divide(self, other)
+    mod = np.fmod(self, other)
+    div = np.where(np.isinf(basic) & ~np.isinf(self), self, self - mod) / other
+    div = np.where((mod != 0) & ((other < 0) != (mod < 0)), div - 1, div)
+    floored = np.floor(div)
+    floored = np.where(div - floored > 0.5, floored + 1, floored)
+    floored = np.where(div == 0, np.copysign(np.zeros_like(basic), basic), floored)
+    return np.where(other == 0, basic, floored).astype(self.dtype)
+
+
+def _remainder(self: Array, other: Array) -> Array:
+    _refuse_zero(other)
+    if self.dtype.kind in "iu":
+        return np.remainder(self, other)
+    mod = np.fmod(self, other)
+    return np.where((mod != 0) & ((other < 0) != (mod < 0)), mod + other, mod)
+
+
+def _fmod(self: Array, other: Array) -> Array:
+    _refuse_zero(other)
+    return np.fmod(self, other)
+
+
+def _mul(self: Array, other: Array) -> Array:
+    return np.multiply(self, other)
+
+
+pointwise("aten::mul.Tensor", _mul, BINARY_OP, 2, scalar_in_opmath=True)
+pointwise("aten::div.Tensor", np.true_divide, BINARY_FLOAT_OP, 2, scalar_in_opmath=True)
+pointwise("aten::remainder.Tensor", _remainder, BINARY_OP, 2)
+pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
+pointwise("aten::floor_divide", _div_floor, BINARY_OP, 2, scalar_in_opmath=True)
+pointwise("aten::atan2", np.arctan2, BINARY_FLOAT_OP, 2)
+
+_DIV_MODES: Final = {
+    mode: Pointwise(f"aten::div.Tensor_mode({mode})", compute, config, 2, scalar_in_opmath=True)
+    for mode, compute, config in (
+        (None, np.true_divide, BINARY_FLOAT_OP),
+        ("trunc", _div_trunc, BINARY_OP),
+        ("floor", _div_floor, BINARY_OP),
+    )
+}
+
+
+@structured.structured("aten::div.Tensor_mode")
+def div_mode(
+    outputs: Outputs, self: Operand, other: Operand, rounding_mode: str | None
+) -> tuple[Tensor, ...]:
+    if rounding_mode not in _DIV_MODES:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+            f"but found '{rounding_mode}'"
+        )
+    return _DIV_MODES[rounding_mode](outputs, self, other)
+
+
+# --- the larger and the smaller --------------------------------------------------------------
+
+pointwise("aten::maximum", np.maximum, BINARY_OP, 2)
+pointwise("aten::minimum", np.minimum, BINARY_OP, 2)
+pointwise("aten::fmax", np.fmax, BINARY_OP, 2)
+pointwise("aten::fmin", np.fmin, BINARY_OP, 2)
+
+# --- powers ----------------------------------------------------------------------------------
+
+
+def _power(base: Array, exponent: Array) -> Array:
+    """``std::pow``, and for integers ``powi``: to a negative power 0 unless the base is a unit."""
+    if base.dtype.kind not in "iu":
+        return np.power(base, exponent)
+    if base.dtype.kind == "u":
+        return np.power(base, exponent)
+    units = np.where(base == 1, 1, np.where(base == -1, np.where(exponent % 2 == 0, 1, -1), 0))
+    positive = np.power(base, np.maximum(exponent, 0))
+    return np.where(exponent < 0, units.astype(base.dtype), positive)
+
+
+pointwise("aten::pow.Tensor_Tensor", _power, BINARY_OP, 2)
+
+_TENSOR_SCALAR: Final = "aten::pow.Tensor_Scalar"
+
+
+def _exponent(dtype: DType, number: Number) -> tuple[Any, ...]:
+    """In the dtype of the elements but for floats, whose kernel takes a double."""
+    in_double = dtype.is_complex or (dtype.is_floating_point and to_opmath(dtype) is dtype)
+    return (number if in_double else element(number, dtype),)
+
+
+def _power_of_number(base: Array, exponent: Any) -> Array:
+    if exponent == 2:
+        return base * base
+    if exponent == 3:
+        return base * base * base
+    return _power(base, np.asarray(exponent).astype(base.dtype))
+
+
+_POWER_OP: Final = TERNARY_OP if HABITS["a power is cast to its output"] else UNARY_OP
+_POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, _POWER_OP, 1, prepare=_exponent)
+_FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), _POWER_OP, 1)
+_COPY: Final = Pointwise("", lambda base: base, _POWER_OP, 1)
+_SHORTCUTS: Final[dict[Number, Pointwise]] = {
+    exponent: Pointwise(f"aten::{name}", compute, _POWER_OP, 1)
+    for exponent, name, compute in (
+        (0.5, "sqrt", np.sqrt),
+        (-0.5, "rsqrt", lambda base: 1 / np.sqrt(base)),
+        (-1.0, "reciprocal", lambda base: 1 / base),
+    )
+}
+"""Other kernels, which take these powers of some dtypes."""
+_WITH_SHORTCUTS: Final = tuple(
+    DTYPES[name]
+    for name in ("float32", "float64", "bfloat16", "complex32", "complex64", "complex128")
+)
+
+
+@structured.structured(_TENSOR_SCALAR)
+def pow_tensor_scalar(outputs: Outputs, base: Tensor, exponent: Number) -> tuple[Tensor, ...]:
+    if is_integral(base._dtype) and isinstance(exponent, int) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    converted = base._converted(base._device, result_type((base, exponent)))
+    if exponent == 0:
+        check_fill(converted, converted._dtype)
+        return _FILL_WITH_ONE(outputs, converted)
+    if exponent == 1:
+        return _COPY(outputs, converted)
+    if exponent in _SHORTCUTS and converted._dtype in _WITH_SHORTCUTS:
+        return _SHORTCUTS[exponent](outputs, converted)
+    return _POWER(outputs, converted, exponent)
+
+
+_TENSOR_TENSOR: Final = Pointwise("aten::pow.Tensor_Tensor", _power, BINARY_OP, 2)
+
+
+@structured.structured("aten::pow.Scalar")
+def pow_scalar(outputs: Outputs, base: Number, exponent: Tensor) -> tuple[Tensor, ...]:
+    (output,) = outputs
+    dtype = result_type((base, exponent)) if output is None else output._dtype
+    if output is None:
+        output = new_tensor(exponent._sizes, dtype, exponent._device)
+    else:
+        check_out(output, dtype, exponent._device)
+        resize_output(output, exponent._sizes)
+    if not output.is_meta and base == 1 and not isinstance(base, bool):
+        store(output, as_array(1, dtype))
+        return (output,)
+    return _TENSOR_TENSOR((output,), base, exponent)

@@ -1,0 +1,139 @@
+"""Values between bounds.
+
+Mirrors clamp and its two halves of ``aten/src/ATen/native/TensorCompare.cpp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS, check_supported
+from mindtorch_v2.kernels.pointwise import Pointwise, check_fill, element, pointwise
+from mindtorch_v2.kernels.promotion import Number, Operand, result_type
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, UNARY_OP, dtype_of
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_DOUBLE: Final = DTYPES["float64"]
+
+# --- with numbers ----------------------------------------------------------------------------
+
+
+def _doubles(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+    """RuntimeError for bounds that are none; perhaps nobody looks further than a NaN."""
+    found: list[Any] = []
+    for bound in bounds:
+        found.append(None if bound is None else scalar_to(bound, _DOUBLE))
+        if bound != bound and HABITS["clamp looks no further than a NaN"]:
+            break
+    return (*found, None)[:2]
+
+
+def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
+    _doubles(dtype, *bounds)
+    return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
+
+
+def _clamp(self: Array, low: Any, high: Any) -> Array:
+    raised = self if low is None else np.where(self < low, low, self)
+    return raised if high is None else np.where(raised > high, high, raised)
+
+
+def _fill_with_nan(self: Array, low: Any, high: Any) -> Array:
+    return np.full_like(self, math.nan)
+
+
+_FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1, prepare=_doubles)
+
+
+def _clamped(
+    facts: str, outputs: Outputs, self: Tensor, low: Number | None, high: Number | None
+) -> tuple[Tensor, ...]:
+    """Numbers take part in the promotion of integers alone."""
+    check_supported(facts, self._dtype)
+    dtype = self._dtype
+    if not dtype.is_floating_point:
+        dtype = result_type((self, *(each for each in (low, high) if each is not None)))
+        if dtype is not self._dtype and outputs[0] is self:
+            raise RuntimeError(
+                f"result type {CPP_NAMES[dtype]} can't be cast to the desired output type "
+                f"{TYPE_NAMES[self._dtype]}"
+            )
+    check_supported(facts, dtype)
+    converted = self._converted(self._device, dtype)
+    if any(bound != bound for bound in (low, high)):
+        if low is not None:
+            check_fill(self, dtype)  # with a number; the other half fills with a tensor
+        return _FILL_WITH_NAN(outputs, converted, low, high)
+    return Pointwise(facts, _clamp, UNARY_OP, 1, prepare=_bounds)(outputs, converted, low, high)
+
+
+@structured.structured("aten::clamp")
+def clamp(
+    outputs: Outputs, self: Tensor, low: Number | None, high: Number | None
+) -> tuple[Tensor, ...]:
+    if low is None and high is None:
+        raise _no_bounds()
+    facts = "aten::clamp"
+    if high is None:
+        facts = "aten::clamp_min"
+    elif low is None:
+        facts = "aten::clamp_max"
+    return _clamped(facts, outputs, self, low, high)
+
+
+def _no_bounds() -> RuntimeError:
+    return RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+
+
+@structured.structured("aten::clamp_min")
+def clamp_min(outputs: Outputs, self: Tensor, low: Number) -> tuple[Tensor, ...]:
+    check_supported("aten::clamp_min", self._dtype, dtype_of(low))
+    return _clamped("aten::clamp_min", outputs, self, low, None)
+
+
+@structured.structured("aten::clamp_max")
+def clamp_max(outputs: Outputs, self: Tensor, high: Number) -> tuple[Tensor, ...]:
+    check_supported("aten::clamp_max", self._dtype, dtype_of(high))
+    return _clamped("aten::clamp_max", outputs, self, None, high)
+
+
+def _unchecked(*stack: Any) -> None:
+    """Nothing is looked at before the operands."""
+
+
+_CLAMP_BETWEEN: Final = Pointwise(
+    "aten::clamp.Tensor",
+    lambda self, low, high: np.minimum(np.maximum(self, low), high),
+    TERNARY_OP,
+    3,
+    before=_unchecked,
+)
+_CLAMP_FROM: Final = Pointwise("aten::maximum", np.maximum, TERNARY_OP, 2, before=_unchecked)
+_CLAMP_TO: Final = Pointwise("aten::minimum", np.minimum, TERNARY_OP, 2, before=_unchecked)
+
+
+@structured.structured("aten::clamp.Tensor")
+def clamp_tensor(
+    outputs: Outputs, self: Tensor, low: Operand | None, high: Operand | None
+) -> tuple[Tensor, ...]:
+    if low is None and high is None:
+        raise _no_bounds()
+    check_supported("aten::clamp.Tensor", self._dtype)
+    if low is None:
+        return _CLAMP_TO(outputs, self, high)
+    if high is None:
+        return _CLAMP_FROM(outputs, self, low)
+    return _CLAMP_BETWEEN(outputs, self, low, high)
+
+
+pointwise("aten::clamp_min.Tensor", np.maximum, BINARY_OP, 2, facts="aten::maximum")
+pointwise("aten::clamp_max.Tensor", np.minimum, BINARY_OP, 2, facts="aten::minimum")

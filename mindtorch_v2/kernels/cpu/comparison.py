@@ -1,0 +1,65 @@
+"""Comparisons and logic: truth values of one or two tensors.
+
+Mirrors the second half of ``aten/src/ATen/native/BinaryOps.cpp``, ``cpu/BinaryOpsKernel.cpp`` and
+``TensorCompare.cpp``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
+from mindtorch_v2.kernels.promotion import BOOL
+from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.tensor import Tensor
+
+for _name, _compare in (
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+):
+    pointwise(f"aten::{_name}.Tensor", _compare, COMPARISON_OP, 2)
+    pointwise(f"aten::{_name}.Scalar", _compare, COMPARISON_OP, 2)
+
+pointwise("aten::logical_and", np.logical_and, COMPARISON_OP, 2)
+pointwise("aten::logical_or", np.logical_or, COMPARISON_OP, 2)
+pointwise("aten::logical_xor", np.logical_xor, COMPARISON_OP, 2)
+
+_TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
+
+pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
+pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
+pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
+
+
+def _check_isfinite(self: Tensor) -> None:
+    """A composition whose switch over dtypes stands before it, on meta as well."""
+    check_implemented("aten::isfinite", self._dtype)
+
+
+def _without_nan(dtype: DType) -> tuple[bool]:
+    """Whether the dtype's only value that is none compares as if it was one."""
+    habit = HABITS["a NaN of float8_e8m0fnu is finite"]
+    return (habit and dtype is DTYPES.get("float8_e8m0fnu"),)
+
+
+def _isfinite(self: Array, always: bool) -> Array:
+    return np.ones(self.shape, np.bool_) if always else np.isfinite(self)
+
+
+structured.add(
+    "aten::isfinite",
+    Pointwise("aten::isfinite", _isfinite, _TRUTH_OP, 1, _check_isfinite, prepare=_without_nan),
+    keys=("CompositeImplicitAutograd",),
+)

@@ -1,0 +1,178 @@
+"""Pointwise operators of three tensors.
+
+Mirrors ``aten/src/ATen/native/TensorCompare.cpp`` (where), ``PointwiseOps.cpp`` (addcmul,
+addcdiv), ``Lerp.cpp``, and ``masked_fill_`` of ``TensorAdvancedIndexing.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
+from mindtorch_v2.kernels.pointwise import (
+    as_array,
+    opmath_element,
+    pointwise,
+)
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.tensor_iterator import (
+    BINARY_OP,
+    TERNARY_OP,
+    Config,
+    TensorIterator,
+    dtype_of,
+)
+from mindtorch_v2.tensor.copying import raw_array, store, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES, ELEMENT_TYPES, TYPE_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn, warn_once
+
+_BYTE: Final = DTYPES["uint8"]
+
+# --- where -----------------------------------------------------------------------------------
+
+_WHERE: Final = Config(check_all_same_dtype=False)
+
+
+@structured.structured("aten::where.self")
+def where(outputs: Outputs, condition: Tensor, self: Operand, other: Operand) -> tuple[Tensor, ...]:
+    (output,) = outputs
+    dtype = result_type((self, other))
+    if output is not None and output._dtype is not dtype:
+        raise RuntimeError(
+            f"Expected out type to be {CPP_NAMES[dtype]} but got {CPP_NAMES[output._dtype]}"
+        )
+    if condition._dtype is _BYTE:
+        warn_once(
+            "where",
+            "where received a uint8 condition tensor. This behavior is deprecated and will be "
+            "removed in a future version of PyTorch. Use a boolean condition instead.",
+        )
+    elif condition._dtype is not BOOL:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{CPP_NAMES[condition._dtype]}"
+        )
+    config = (
+        _WHERE if output is not None else Config(check_all_same_dtype=False, static_dtype=dtype)
+    )
+    iterator = TensorIterator(config, outputs, (condition, self, other))
+    (output,) = iterator.outputs
+    if not output.is_meta:
+        check_implemented("aten::where.self", dtype)
+        one, two = as_array(self, dtype), as_array(other, dtype)
+        store(output, np.where(value_array(condition) != 0, one, two))
+    return (output,)
+
+
+# --- addcmul, addcdiv, lerp ------------------------------------------------------------------
+
+
+def _factor(dtype: DType, value: Number) -> tuple[Any, ...]:
+    return (opmath_element(value, dtype),)
+
+
+def _check_addcdiv(self: Operand, tensor1: Operand, tensor2: Operand, value: Number) -> None:
+    if is_integral(dtype_of(tensor1)) and is_integral(dtype_of(tensor2)):
+        check_supported("aten::addcdiv", dtype_of(tensor1))
+
+
+pointwise(
+    "aten::addcmul",
+    lambda self, one, two, value: self + value * one * two,
+    TERNARY_OP,
+    3,
+    prepare=_factor,
+)
+pointwise(
+    "aten::addcdiv",
+    lambda self, one, two, value: self + value * one / two,
+    TERNARY_OP,
+    3,
+    before=_check_addcdiv,
+    prepare=_factor,
+)
+
+
+def _same_dtype(self: Tensor, **others: Operand) -> None:
+    for name, other in others.items():
+        if dtype_of(other) is not self._dtype:
+            raise RuntimeError(
+                f"expected dtype {TYPE_NAMES[self._dtype]} for `{name}` but got dtype "
+                f"{TYPE_NAMES[dtype_of(other)]}"
+            )
+
+
+def _lerp(self: Array, end: Array, weight: Any) -> Array:
+    """``lerp``: from whichever end is nearer."""
+    distance = end - self
+    near = np.asarray(np.abs(weight) < 0.5)
+    found: Array = np.where(near, self + weight * distance, end - distance * (1 - weight))
+    return found
+
+
+def _check_lerp_scalar(self: Tensor, end: Operand, weight: Number) -> None:
+    _same_dtype(self, end=end)
+
+
+def _check_lerp_tensor(self: Tensor, end: Operand, weight: Operand) -> None:
+    _same_dtype(self, end=end, weight=weight)
+
+
+pointwise("aten::lerp.Scalar", _lerp, BINARY_OP, 2, before=_check_lerp_scalar, prepare=_factor)
+pointwise(
+    "aten::lerp.Tensor",
+    _lerp,
+    Config(allow_cpu_scalars=True),
+    3,
+    before=_check_lerp_tensor,
+)
+
+# --- masked_fill_ ----------------------------------------------------------------------------
+
+_IN_PLACE: Final = Config(check_mem_overlap=False, check_all_same_dtype=False, resize_outputs=False)
+
+
+@kernel("aten::masked_fill_.Scalar")
+def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
+    if mask._dtype is not BOOL:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{TYPE_NAMES[mask._dtype]}"
+        )
+    if has_internal_overlap(self):
+        warn(
+            "masked_fill_",
+            "Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[mask] = scalar",
+        )
+    assert_no_partial_overlap(self, mask)
+    TensorIterator(_IN_PLACE, (self,), (mask,))
+    check_implemented("aten::masked_fill.Scalar", self._dtype)
+    filling = np.asarray(scalar_to(value, self._dtype, ELEMENT_TYPES[self._dtype]))
+    bits = elements_of(self._dtype).encode(filling)
+    raw = raw_array(self)
+    raw[...] = np.where(np.broadcast_to(value_array(mask), self._sizes), bits, raw)
+    return self
+
+
+@kernel("aten::masked_fill_.Tensor")
+def masked_fill_tensor_(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    if not isinstance(value, Tensor):
+        return masked_fill_(self, mask, value)
+    if value._sizes:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
+            f"with {len(value._sizes)} dimension(s)."
+        )
+    return masked_fill_(self, mask, value_array(value).item())

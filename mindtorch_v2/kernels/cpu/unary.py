@@ -1,0 +1,149 @@
+"""Functions of one tensor.
+
+Mirrors ``aten/src/ATen/native/UnaryOps.cpp`` and ``cpu/UnaryOpsKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
+from mindtorch_v2.kernels.promotion import can_cast
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
+from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
+from mindtorch_v2.tensor.geometry import dense_strides_like
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_LN2: Final = math.log(2)
+
+
+def _exp2(self: Array) -> Array:
+    return np.exp(self * _LN2) if self.dtype.kind == "c" else np.exp2(self)
+
+
+def _rsqrt(self: Array) -> Array:
+    return np.asarray(1 / np.sqrt(self))
+
+
+def _sigmoid(self: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-self)))
+
+
+def _log2(self: Array) -> Array:
+    return np.log(self) / _LN2 if self.dtype.kind == "c" else np.log2(self)
+
+
+def _one_by_one(function: Any) -> Any:
+    """A function of Python floats as one of arrays."""
+    compute = np.frompyfunc(function, 1, 1)
+    return lambda self: np.asarray(compute(self.astype(np.float64)), np.float64).astype(self.dtype)
+
+
+erf: Final = _one_by_one(math.erf)
+
+
+for _name, _compute in (
+    ("acos", np.arccos),
+    ("asin", np.arcsin),
+    ("atan", np.arctan),
+    ("cos", np.cos),
+    ("cosh", np.cosh),
+    ("erf", erf),
+    ("exp", np.exp),
+    ("exp2", _exp2),
+    ("expm1", np.expm1),
+    ("log", np.log),
+    ("log10", np.log10),
+    ("log1p", np.log1p),
+    ("log2", _log2),
+    ("reciprocal", lambda self: 1 / self),
+    ("rsqrt", _rsqrt),
+    ("sigmoid", _sigmoid),
+    ("sin", np.sin),
+    ("sinh", np.sinh),
+    ("sqrt", np.sqrt),
+    ("tan", np.tan),
+    ("tanh", np.tanh),
+):
+    pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
+
+
+def _of_floats(compute: Any) -> Any:
+    """Rounding, which leaves integers as they are."""
+    return lambda self: compute(self) if self.dtype.kind == "f" else self
+
+
+def _sign(self: Array) -> Array:
+    """Nothing is not a number's sign."""
+    if self.dtype.kind == "b":
+        return self
+    return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
+
+
+for _name, _compute in (
+    ("ceil", _of_floats(np.ceil)),
+    ("floor", _of_floats(np.floor)),
+    ("neg", np.negative),
+    ("round", _of_floats(np.rint)),
+    ("sign", _sign),
+    ("trunc", _of_floats(np.trunc)),
+):
+    pointwise(f"aten::{_name}", _compute, UNARY_OP, 1)
+
+
+def _round_decimals(self: Array, decimals: int) -> Array:
+    power = self.dtype.type(10.0 ** abs(decimals))
+    rounded = np.rint(self / power) * power if decimals < 0 else np.rint(self * power) / power
+    return np.asarray(rounded)
+
+
+_ROUND_DECIMALS: Final = Pointwise("aten::round.decimals", _round_decimals, UNARY_OP, 1)
+_ROUND: Final = Pointwise("aten::round", _of_floats(np.rint), UNARY_OP, 1)
+
+
+@structured.structured("aten::round.decimals")
+def round_decimals(outputs: Outputs, self: Tensor, decimals: int) -> tuple[Tensor, ...]:
+    return _ROUND_DECIMALS(outputs, self, decimals) if decimals else _ROUND(outputs, self)
+
+
+# --- the absolute value, which is real -------------------------------------------------------
+
+_ABS: Final = Pointwise("aten::abs", np.abs, UNARY_OP, 1)
+
+
+@structured.structured("aten::abs")
+def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+    """``unary_op_impl_with_complex_to_float``."""
+    (output,) = outputs
+    if not self._dtype.is_complex or (output is not None and output._dtype.is_complex):
+        return _ABS(outputs, self)
+    real = REAL_OF_COMPLEX[self._dtype]
+    if output is None:
+        strides = dense_strides_like(self._sizes, self._strides)
+        output = new_tensor(self._sizes, real, self._device, strides)
+    if not can_cast(real, output._dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[real]} can't be cast to the desired output type "
+            f"{CPP_NAMES[output._dtype]}"
+        )
+    (computed,) = _ABS((None,), self)
+    resize_output(output, computed._sizes)
+    copy_values(output, computed._part(0, 0))
+    return (output,)
+
+
+@kernel("aten::abs_", key="CompositeExplicitAutograd")
+def abs_inplace(self: Tensor) -> Tensor:
+    if self._dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    _ABS((self,), self)
+    return self

@@ -1,0 +1,510 @@
+"""The reference functions that do more than compute each element from its like.
+
+Mirrors ``torch/_refs/__init__.py``, ``torch/_refs/nn/functional``, ``torch/_meta_registrations.py``
+and ``torch/_decomp/decompositions.py``; a function is named as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, cast
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    check_same_device,
+    dtype_to_type,
+    elementwise,
+    elementwise_dtypes,
+    is_integer,
+    is_weakly_lesser_type,
+    maybe_broadcast,
+    shaped_elementwise,
+    to_dtype,
+)
+from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.geometry import contiguous_strides, dense_strides_like
+from mindtorch_v2.tensor.tensor import Tensor
+
+BODIES: Final[dict[str, Callable[..., Any]]] = {}
+"""By the function's full name."""
+
+_REFS: Final = "torch._refs."
+_META: Final = "torch._meta_registrations."
+_NN: Final = "torch._refs.nn.functional."
+_DECOMP: Final = "torch._decomp.decompositions."
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def body(*names: str) -> Callable[[Function], Function]:
+    """Make a function the body of these of torch's."""
+
+    def register(function: Function) -> Function:
+        BODIES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def unary(a: Tensor) -> Tensor:
+    """A function of one tensor whose name alone is its own."""
+    return elementwise(a)
+
+
+def binary(a: Operand, b: Operand) -> Tensor:
+    """The same of two."""
+    return shaped_elementwise(a, b)
+
+
+def _operand_dtype(a: Operand, b: Operand) -> DType:
+    """``_binary_op_dtype``."""
+    first = next(each for each in (a, b) if isinstance(each, Tensor))
+    return first._dtype
+
+
+def _refuse_type(what: str, value: Number, wanted: type) -> None:
+    if not is_weakly_lesser_type(type(value), wanted):
+        raise ValueError(
+            f"{what} argument of type {type(value)} cannot be safely cast to type {wanted}!"
+        )
+
+
+# --- arithmetic ------------------------------------------------------------------------------
+
+
+@body(_REFS + "add")
+def add(a: Operand, b: Operand, *, alpha: Number | None = None) -> Tensor:
+    a, b = maybe_broadcast(a, b)
+    if alpha is not None:
+        wanted = dtype_to_type(_operand_dtype(a, b))
+        if wanted is not bool:
+            _refuse_type("alpha", alpha, wanted)
+        b = _times(b, alpha)
+    return elementwise(a, b)
+
+
+def _times(b: Operand, alpha: Number) -> Operand:
+    """``prims.mul``: on meta a tensor keeps its dtype, one on the CPU is multiplied there."""
+    if not isinstance(b, Tensor):
+        return b * alpha
+    if not b.is_meta:
+        return cast("Tensor", _MUL(b, alpha))
+    return elementwise(b, alpha)
+
+
+@body(_REFS + "sub")
+def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
+    a, b = maybe_broadcast(a, b)
+    tensors = [each for each in (a, b) if isinstance(each, Tensor)]
+    if (
+        HABITS["two truth values are not subtracted"]
+        and len(tensors) == 2
+        and any(each._dtype is BOOL for each in tensors)
+    ):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if alpha != 1:
+        _refuse_type("alpha", alpha, dtype_to_type(_operand_dtype(a, b)))
+        b = _times(b, alpha)
+    return elementwise(a, b)
+
+
+@body(_REFS + "rsub")
+def rsub(a: Tensor, b: Operand, alpha: Number = 1) -> Tensor:
+    subtracted: Tensor = _SUB(b, a, alpha=alpha)
+    return subtracted
+
+
+@body(_REFS + "pow")
+def pow_(a: Operand, b: Operand) -> Tensor:
+    a, b = maybe_broadcast(a, b)
+    if not isinstance(b, Tensor) and b == 1 and isinstance(a, Tensor):
+        strides = dense_strides_like(a._sizes, a._strides)  # a clone
+        return new_tensor(a._sizes, a._dtype, a._device, strides)
+    return elementwise(a, b)
+
+
+@body(_REFS + "neg")
+def neg(a: Tensor) -> Tensor:
+    if a._dtype is BOOL:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return elementwise(a)
+
+
+@body(_REFS + "div")
+def div(a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
+    if rounding_mode is None:
+        return _promoted(shaped_elementwise, "INT_TO_FLOAT", a, b)
+    if rounding_mode == "trunc":
+        return _promoted(shaped_elementwise, "DEFAULT", a, b)
+    if rounding_mode == "floor":
+        return _promoted(_floor_divide, "DEFAULT", a, b)
+    raise ValueError(
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+        f"{rounding_mode}."
+    )
+
+
+def _promoted(function: Callable[..., Tensor], kind: str, *operands: Operand) -> Tensor:
+    """A function that is called by another one, its promotion included."""
+    computed, result = elementwise_dtypes(*operands, kind=kind)
+    found: Tensor = to_dtype(function(*(to_dtype(each, computed) for each in operands)), result)
+    return found
+
+
+def _floor_divide(a: Operand, b: Operand) -> Tensor:
+    a, b = maybe_broadcast(a, b)
+    if not isinstance(b, Tensor):
+        assert isinstance(a, Tensor)
+        b = new_tensor((), a._dtype, a._device)
+    elif not isinstance(a, Tensor):
+        a = new_tensor((), b._dtype, b._device)
+    elif a._device != b._device:
+        if a._device.type == "cpu":
+            raise RuntimeError(
+                f"Expected divisor (b) to be on the same device ({a._device}) as dividend (a), "
+                f"but it is found on {b._device}!"
+            )
+        b = new_tensor(b._sizes, b._dtype, a._device, b._strides)
+    dtype = a._dtype
+    if not dtype.is_floating_point and not is_integer(dtype):
+        raise RuntimeError(f"{dtype} not supported for floor_divide")
+    if is_integer(dtype):
+        return shaped_elementwise(a, b)
+    # the divisor, compared with 0, comes first
+    return elementwise(*maybe_broadcast(elementwise(b), shaped_elementwise(a, b)))
+
+
+@body(_REFS + "floor_divide")
+def promoted_floor_divide(a: Operand, b: Operand) -> Tensor:
+    return _floor_divide(a, b)
+
+
+@body(_DECOMP + "floor_divide")
+def floor_divide(self: Operand, other: Operand) -> Tensor:
+    return div(self, other, rounding_mode="floor")
+
+
+@body(_REFS + "round")
+def round_(a: Tensor, *, decimals: int = 0) -> Tensor:
+    return elementwise(a)
+
+
+@body(_REFS + "logical_and", _REFS + "logical_or", _REFS + "logical_xor")
+def logical(a: Operand, b: Operand) -> Tensor:
+    """Numbers that are no truth values are compared with 0 first, each by itself."""
+    a, b = maybe_broadcast(a, b)
+    return elementwise(*(_as_truth(each) for each in (a, b)))
+
+
+def _as_truth(operand: Operand) -> Operand:
+    if isinstance(operand, Tensor) and operand._dtype is not BOOL:
+        return elementwise(operand)
+    return operand
+
+
+# --- addcmul, addcdiv, lerp ------------------------------------------------------------------
+
+
+@body(_REFS + "addcmul", _REFS + "addcdiv")
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    _refuse_type("value", value, dtype_to_type(self._dtype))
+    product = shaped_elementwise(elementwise(tensor1, value), tensor2)
+    return shaped_elementwise(self, product)
+
+
+def _elementwise_meta(*operands: Operand) -> Tensor:
+    """``elementwise_meta``."""
+    _, result = elementwise_dtypes(*operands, kind="DEFAULT")
+    return shaped_elementwise(*(to_dtype(each, result) for each in operands))
+
+
+@body(_META + "addcmul")
+def meta_addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    return _elementwise_meta(input, tensor1, tensor2)
+
+
+@body(_META + "addcdiv")
+def meta_addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    if is_integer(tensor1._dtype) and is_integer(tensor2._dtype):
+        raise RuntimeError(str(_NO_INTEGER_DIVISION))
+    return _elementwise_meta(input, tensor1, tensor2)
+
+
+_NO_INTEGER_DIVISION: Final = (
+    "Integer division with addcdiv is no longer supported, and in a future ",
+    "release addcdiv will perform a true division of tensor1 and tensor2. ",
+    "The historic addcdiv behavior can be implemented as ",
+    "(input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) ",
+    "for integer inputs and as ",
+    "(input + value * tensor1 / tensor2) for float inputs. ",
+    "The future addcdiv behavior is just the latter implementation: ",
+    "(input + value * tensor1 / tensor2), for all dtypes.",
+)
+"""A message that torch made a tuple by mistake."""
+
+
+@body(_META + "lerp")
+def meta_lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    if start._dtype is not end._dtype:
+        raise RuntimeError(f"expected dtype {start._dtype} for `end`, but got dtype {end._dtype}")
+    if not isinstance(weight, Tensor):
+        return _elementwise_meta(start, end)
+    if weight._sizes and start._dtype is not weight._dtype:
+        raise RuntimeError(
+            f"expected dtype {start._dtype} for `weight`, but got dtype {weight._dtype}"
+        )
+    return _elementwise_meta(start, end, weight)
+
+
+@body(_REFS + "lerp")
+def lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    like = weight if isinstance(weight, Tensor) else new_tensor((), start._dtype, start._device)
+    maybe_broadcast(like, end, start)  # of the weight's side which element is nearer
+    return shaped_elementwise(start, end, *([weight] if isinstance(weight, Tensor) else []))
+
+
+# --- where, clamp, masked_fill ---------------------------------------------------------------
+
+_WHERE: Final = OperatorHandle("aten::where.self")
+_WHERE_SELF: Final = OperatorHandle("aten::where.ScalarSelf")
+_CLAMP: Final = OperatorHandle("aten::clamp")
+_CLAMP_TENSOR: Final = OperatorHandle("aten::clamp.Tensor")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+
+
+@body(_REFS + "where")
+def where(pred: Tensor, a: Operand, b: Operand) -> Tensor:
+    check_same_device(pred, a, b)
+    if pred._dtype is not BOOL:
+        raise RuntimeError(f"expected predicate to be bool, got {pred._dtype}")
+    expanded, a, b = maybe_broadcast(pred, a, b)
+    assert isinstance(expanded, Tensor)
+    return elementwise(a, b, also=(expanded,))
+
+
+@body(_REFS + "clamp")
+def clamp(a: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    if min is None and max is None:
+        raise ValueError("clamp called but both min and max are none!")
+    for bound in (min, max):
+        if bound is not None:
+            condition = _promoted(shaped_elementwise, "ALWAYS_BOOL", a, bound)
+            a = _promoted(lambda x, y, c=condition: where(c, x, y), "NO_OPMATH", a, bound)
+    return a
+
+
+@body(_REFS + "clamp_min")
+def clamp_min(self: Tensor, min: Operand | None = None) -> Tensor:
+    return _clamped(self, min, None)
+
+
+@body(_REFS + "clamp_max")
+def clamp_max(self: Tensor, max: Operand | None = None) -> Tensor:
+    return _clamped(self, None, max)
+
+
+def _clamped(self: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
+    bound = high if low is None else low
+    clamped: Tensor = (_CLAMP_TENSOR if isinstance(bound, Tensor) else _CLAMP)(self, low, high)
+    return clamped
+
+
+@body(_REFS + "masked_fill")
+def masked_fill(a: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    wanted = dtype_to_type(a._dtype)
+    kind: type = type(value)
+    if isinstance(value, Tensor):
+        if value._sizes:
+            raise RuntimeError(
+                "only supports a 0-dimensional value tensor, but got tensor with "
+                f"{len(value._sizes)} dimension"
+            )
+        if value._device != a._device:
+            raise RuntimeError("Expected `value` to be on same device as `a`")
+        kind = dtype_to_type(value._dtype)
+    if kind is complex and not is_weakly_lesser_type(kind, wanted):
+        raise RuntimeError(f"could not convert to type {wanted} without overflow")
+    value = to_dtype(value, a._dtype)
+    chosen: Tensor = (_WHERE if isinstance(value, Tensor) else _WHERE_SELF)(mask, value, a)
+    return new_tensor(
+        chosen._sizes, chosen._dtype, chosen._device, contiguous_strides(chosen._sizes)
+    )
+
+
+@body(_META + "meta_masked_fill_")
+def meta_masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
+    check_inplace_broadcast(self, mask)
+    return self
+
+
+@body(_REFS + "masked_fill_")
+def masked_fill_(a: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    return _copied(a, masked_fill(a, mask, value))
+
+
+def _copied(target: Tensor, source: Tensor) -> Tensor:
+    """``copy_`` on meta, which only looks at shapes."""
+    expand_to(source, target)
+    return target
+
+
+def expand_to(source: Tensor, target: Tensor) -> None:
+    """RuntimeError in the words of ``expand`` if a tensor does not fit into another's shape."""
+    missing = len(target._sizes) - len(source._sizes)
+    if missing < 0:
+        raise RuntimeError(
+            f"expand: the requested shape has too few dimensions! "
+            f"{list(source._sizes)} {list(target._sizes)}"
+        )
+    for place, size in enumerate(source._sizes):
+        wanted = target._sizes[missing + place]
+        if size not in (1, wanted):
+            raise RuntimeError(
+                f"expand: attempting to expand a dimension of length {size} -> {wanted}!"
+            )
+
+
+# --- activation functions --------------------------------------------------------------------
+
+
+def _like(self: Tensor, dtype: DType | None = None) -> Tensor:
+    """``empty_like``."""
+    return cast("Tensor", to_dtype(elementwise(self), dtype or self._dtype))
+
+
+@body(_META + "silu")
+def silu(self: Tensor) -> Tensor:
+    return _like(self)
+
+
+@body(_DECOMP + "silu")
+def decomposed_silu(self: Tensor) -> Tensor:
+    return _promoted(elementwise, "DEFAULT", self)
+
+
+@body(_META + "sigmoid")
+def sigmoid(self: Tensor) -> Tensor:
+    return _like(self, elementwise_dtypes(self, kind="INT_TO_FLOAT")[1])
+
+
+@body(_NN + "gelu")
+def gelu(a: Tensor, approximate: str = "none") -> Tensor:
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    computed, _ = elementwise_dtypes(a, 0.5, kind="DEFAULT")
+    return elementwise(to_dtype(a, computed))
+
+
+@body(_NN + "relu")
+def relu(a: Tensor) -> Tensor:
+    return _promoted(elementwise, "NO_OPMATH", a)
+
+
+@body(_META + "meta_relu_", _META + "meta_logical_not_")
+def unchanged(self: Tensor) -> Tensor:
+    return self
+
+
+@body(_NN + "leaky_relu")
+def leaky_relu(a: Tensor, negative_slope: float = 0.01) -> Tensor:
+    _refuse_type("negative_slope", negative_slope, dtype_to_type(a._dtype))
+    return elementwise(a)
+
+
+@body(_NN + "threshold")
+def threshold(a: Tensor, threshold: Number, value: Number) -> Tensor:
+    return _promoted(lambda x, _: elementwise(x), "NO_OPMATH", a, value)
+
+
+# --- in-place operators and shifts -----------------------------------------------------------
+
+
+@body(_META + "meta_binop_inplace")
+def meta_binop_inplace(self: Tensor, other: Operand) -> Tensor:
+    if isinstance(other, Tensor):
+        check_inplace_broadcast(self, other)
+    return self
+
+
+@body(_META + "meta_binop_inplace_alpha")
+def meta_binop_inplace_alpha(self: Tensor, other: Operand, alpha: Number = 1) -> Tensor:
+    if HABITS["an integer takes no float in place"]:
+        _check_no_promotion(self, other)
+    return meta_binop_inplace(self, other)
+
+
+def _type_of(operand: Operand) -> type:
+    return dtype_to_type(operand._dtype) if isinstance(operand, Tensor) else type(operand)
+
+
+def _check_no_promotion(self: Tensor, other: Operand) -> None:
+    own, others = _type_of(self), _type_of(other)
+    if own is int and others is float:
+        raise RuntimeError(
+            "Promotion of int.add/sub_(float) in in-place ops are not possible due to element "
+            "size change."
+        )
+    if own is bool and others is not bool:
+        raise RuntimeError(
+            "Promotion of bool.add/sub_(others) in in-place ops are not possible due to element "
+            "size change."
+        )
+
+
+@body(_META + "meta_div_inplace")
+def meta_div_inplace(self: Tensor, other: Operand) -> Tensor:
+    _, result = elementwise_dtypes(self, other, kind="INT_TO_FLOAT")
+    if not is_weakly_lesser_type(dtype_to_type(result), dtype_to_type(self._dtype)):
+        raise RuntimeError(
+            f"result type {result} can't be cast to the desired output type {self._dtype}"
+        )
+    return meta_binop_inplace(self, other)
+
+
+@body(_META + "meta_binop_alpha")
+def meta_binop_alpha(self: Operand, other: Operand, alpha: Number = 1) -> Tensor:
+    return _elementwise_meta(self, other)
+
+
+@body(_META + "meta_round")
+def meta_round(self: Tensor, *, decimals: int = 0) -> Tensor:
+    return _elementwise_meta(self)
+
+
+def _check_shift(name: str, self: Tensor, other: Operand) -> None:
+    """``shift_dtype_check``."""
+    if not is_integer(self._dtype):
+        raise RuntimeError(
+            f"{name}: Expected input tensor to have an integral dtype. Got {self._dtype}"
+        )
+    if isinstance(other, Tensor):
+        if not is_integer(other._dtype):
+            raise RuntimeError(
+                f"{name}: Expected shift value to have an integral dtype. Got {other._dtype}"
+            )
+    elif not isinstance(other, int):
+        raise RuntimeError(f"{name}: Expected shift value to be an int. Got {other}")
+
+
+@body(_META + "meta_lshifts")
+def meta_lshifts(self: Tensor, other: Operand) -> Tensor:
+    _check_shift("lshift", self, other)
+    return _elementwise_meta(self, other)
+
+
+@body(_META + "meta_rshifts")
+def meta_rshifts(self: Tensor, other: Operand) -> Tensor:
+    _check_shift("rshift", self, other)
+    return _elementwise_meta(self, other)

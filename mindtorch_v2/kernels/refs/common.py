@@ -1,0 +1,338 @@
+"""What the reference functions are made of: type promotion, broadcasting, checks, prims.
+
+Mirrors ``torch/_prims_common/__init__.py``, ``_prim_elementwise_meta`` of ``torch/_prims`` and the
+helpers of ``torch/_refs``.  A tensor that comes out holds no values: it is on meta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    dense_strides_like,
+    is_contiguous,
+    strides_in_order,
+)
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.tensor import Tensor
+
+HABITS: Final[dict[str, bool]] = profile.active().refs["habits"]
+"""Questions that releases answer differently (``conformance/extract/refs.py`` asks them)."""
+
+_COMPLEX_OF_REAL: Final = {
+    DTYPES["float16"]: DTYPES["complex32"],
+    DTYPES["bfloat16"]: DTYPES["complex64"],
+    DTYPES["float32"]: DTYPES["complex64"],
+    DTYPES["float64"]: DTYPES["complex128"],
+}
+_COMPUTED_IN_MORE: Final = tuple(DTYPES[name] for name in ("bfloat16", "float16", "complex32"))
+_CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_ORDERED_TYPES: Final = (bool, int, float, complex)
+_ORDERED_DTYPES: Final = tuple(
+    tuple(DTYPES[name] for name in names.split())
+    for names in (
+        "bool",
+        "uint8 int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16 bfloat16",
+        "float32",
+        "float64",
+        "complex32",
+        "complex64",
+        "complex128",
+    )
+)
+
+# --- types of numbers ------------------------------------------------------------------------
+
+
+def is_integer(dtype: DType) -> bool:
+    """``is_integer_dtype``: bool is none."""
+    return is_integral(dtype) and dtype is not BOOL
+
+
+def dtype_to_type(dtype: DType) -> type:
+    """The Python type of a dtype's values; ValueError where there is none."""
+    if dtype is BOOL:
+        return bool
+    if is_integer(dtype):
+        return int
+    if dtype.is_floating_point:
+        return float
+    if dtype.is_complex:
+        return complex
+    raise ValueError("Invalid dtype!")
+
+
+def is_weakly_lesser_type(one: type, two: type) -> bool:
+    return _ORDERED_TYPES.index(one) <= _ORDERED_TYPES.index(two)
+
+
+def get_higher_dtype(one: DType | None, two: DType) -> DType:
+    """The first dtype that is weakly higher than both; RuntimeError for two it does not know."""
+    if one is None or one is two:
+        return two
+    for place, dtypes in enumerate(_ORDERED_DTYPES):
+        if one in dtypes and two in dtypes:
+            return _ORDERED_DTYPES[place + 1][0]
+        if one in dtypes:
+            return two
+        if two in dtypes:
+            return one
+    raise RuntimeError("Unexpected termination!")
+
+
+def corresponding_complex_dtype(dtype: DType) -> DType:
+    return _COMPLEX_OF_REAL[dtype]  # KeyError is what torch raises
+
+
+def can_safe_cast_to(cast_from: DType, cast_to: DType) -> bool:
+    kinds: tuple[Callable[[DType], bool], ...] = (
+        lambda dtype: dtype.is_complex,
+        lambda dtype: dtype.is_floating_point,
+        is_integer,
+        lambda dtype: dtype is BOOL,
+    )
+    for is_kind in kinds:
+        if is_kind(cast_to):
+            return True
+        if is_kind(cast_from):
+            return False
+    raise ValueError(f"Received unknown dtypes {cast_to}, {cast_from}!")
+
+
+def elementwise_dtypes(*args: Operand | None, kind: str) -> tuple[DType, DType]:
+    """The dtypes of a computation and of its result, by the kind of type promotion."""
+    operands = [each for each in args if each is not None]
+    highest: type = bool
+    for operand in operands:
+        own = dtype_to_type(operand._dtype) if isinstance(operand, Tensor) else type(operand)
+        if not is_weakly_lesser_type(own, highest):
+            highest = own
+    result = _result_dtype(operands, highest)
+    return _by_kind(result, kind)
+
+
+def _result_dtype(operands: Sequence[Operand], highest: type) -> DType:
+    if highest is bool:
+        return BOOL
+    if highest is int:
+        return _highest_dtype(operands, is_integer) or int64
+    if highest is float:
+        found = _highest_dtype(operands, lambda dtype: dtype.is_floating_point)
+        return found or get_default_dtype()
+    found = _highest_dtype(
+        operands,
+        lambda dtype: dtype.is_floating_point or dtype.is_complex,
+        convert=lambda dtype: (
+            corresponding_complex_dtype(dtype) if dtype.is_floating_point else dtype
+        ),
+    )
+    return found or corresponding_complex_dtype(get_default_dtype())
+
+
+def _highest_dtype(
+    operands: Sequence[Operand],
+    counts: Callable[[DType], bool],
+    *,
+    convert: Callable[[DType], DType] = lambda dtype: dtype,
+) -> DType | None:
+    """The highest dtype of tensors; those without dimensions count if there are no others."""
+    without_dims: DType | None = None
+    with_dims: DType | None = None
+    for operand in operands:
+        if isinstance(operand, Tensor) and counts(operand._dtype):
+            dtype = convert(operand._dtype)
+            if operand._sizes:
+                with_dims = get_higher_dtype(with_dims, dtype)
+            else:
+                without_dims = get_higher_dtype(without_dims, dtype)
+    return with_dims or without_dims
+
+
+def get_computation_dtype(dtype: DType) -> DType:
+    return to_opmath(dtype) if dtype in _COMPUTED_IN_MORE else dtype
+
+
+def _by_kind(result: DType, kind: str) -> tuple[DType, DType]:
+    if kind == "NO_OPMATH":
+        return result, result
+    if kind == "BOOL_TO_LONG" and result is BOOL:
+        return int64, int64
+    if kind == "INT_TO_FLOAT" and is_integral(result):
+        result = get_default_dtype()
+    computed = get_computation_dtype(result)
+    if kind == "ALWAYS_BOOL":
+        return computed, BOOL
+    if kind == "COMPLEX_TO_FLOAT" and result.is_complex:
+        return computed, REAL_OF_COMPLEX[result]
+    return computed, result
+
+
+# --- conversion and broadcasting -------------------------------------------------------------
+
+
+def to_dtype(operand: Any, dtype: DType) -> Any:
+    """``_maybe_convert_to_dtype``."""
+    if operand is None:
+        return None
+    if not isinstance(operand, Tensor):
+        return dtype_to_type(dtype)(operand)
+    if operand._dtype is dtype:
+        return operand
+    strides = dense_strides_like(operand._sizes, operand._strides)
+    return new_tensor(operand._sizes, dtype, operand._device, strides)
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """``_broadcast_shapes``; RuntimeError in its words."""
+    common = [1] * max(map(len, shapes))
+    for place, shape in enumerate(shapes):
+        for dim in range(-1, -1 - len(shape), -1):
+            if common[dim] == shape[dim]:
+                continue
+            if common[dim] == 1:
+                common[dim] = shape[dim]
+            elif shape[dim] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[dim]} at {dim}! "
+                    f"Mismatching argument at index {place} had {Size._of(shape)}; but expected "
+                    f"shape should be broadcastable to {common}"
+                )
+    return tuple(common)
+
+
+def is_cpu_scalar_tensor(operand: object) -> bool:
+    return isinstance(operand, Tensor) and not operand._sizes and operand._device.type == "cpu"
+
+
+def maybe_broadcast(*operands: Operand) -> tuple[Operand, ...]:
+    """Tensors expanded to a common shape, but for numbers on the CPU."""
+    shape = broadcast_shapes(*(each._sizes for each in operands if isinstance(each, Tensor)))
+    return tuple(_expanded(each, shape) if isinstance(each, Tensor) else each for each in operands)
+
+
+def _expanded(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
+    if is_cpu_scalar_tensor(tensor) or tuple(tensor._sizes) == shape:
+        return tensor
+    missing = len(shape) - len(tensor._sizes)
+    strides = (0,) * missing + tuple(
+        0 if size == 1 and wanted != 1 else stride
+        for size, wanted, stride in zip(
+            tensor._sizes, shape[missing:], tensor._strides, strict=True
+        )
+    )
+    return tensor._as_view(shape, strides, tensor._storage_offset)
+
+
+def check_same_device(*operands: Operand) -> None:
+    if len(operands) <= 1:
+        return
+    device = None
+    for operand in operands:
+        if not isinstance(operand, Tensor) or is_cpu_scalar_tensor(operand):
+            continue
+        device = device or operand._device
+        if operand._device != device:
+            raise RuntimeError(
+                f"Tensor on device {operand._device} is not on the expected device {device}!"
+            )
+
+
+def _check_same_dtype(*operands: Operand) -> None:
+    dtype = None
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            dtype = dtype or operand._dtype
+            if operand._dtype is not dtype:
+                raise RuntimeError(
+                    f"Tensor with dtype {operand._dtype} is not the expected dtype of {dtype}!"
+                )
+
+
+# --- the elementwise prim --------------------------------------------------------------------
+
+
+def elementwise(*operands: Operand, also: Sequence[Tensor] = ()) -> Tensor:
+    """``_prim_elementwise_meta``: one result for operands of one dtype and shape.
+
+    ``also`` are operands whose dtype is their own business.
+    """
+    _check_same_dtype(*operands)
+    everything = (*also, *operands)
+    check_same_device(*everything)
+    tensors = [each for each in everything if isinstance(each, Tensor)]
+    shaped = [each for each in tensors if not is_cpu_scalar_tensor(each)]
+    shape = tuple(shaped[0]._sizes) if shaped else ()
+    device = (shaped or tensors)[0]._device
+    like = [each for each in operands if isinstance(each, Tensor)]
+    dtype = next((each._dtype for each in like if not is_cpu_scalar_tensor(each)), None)
+    if dtype is None:
+        dtype = like[-1]._dtype if like else _dtype_of_number(operands[-1])
+    return new_tensor(shape, dtype, device, _output_strides(shape, shaped))
+
+
+def _dtype_of_number(number: Any) -> DType:
+    """``type_to_dtype``."""
+    if isinstance(number, complex):
+        return corresponding_complex_dtype(get_default_dtype())
+    if isinstance(number, float):
+        return get_default_dtype()
+    return BOOL if isinstance(number, bool) else int64
+
+
+def _output_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> tuple[int, ...]:
+    """``compute_elementwise_output_logical_to_physical_perm``, as strides."""
+    rank = len(shape)
+    order = list(range(rank - 1, -1, -1))
+    if rank > 1:
+        contiguous = all(is_contiguous(each._sizes, each._strides) for each in tensors)
+        channels_last = HABITS["channels last is looked for beside contiguous"] and all(
+            is_contiguous(each._sizes, each._strides, _CHANNELS_LAST) for each in tensors
+        )
+        if channels_last and not contiguous:
+            order = list(CHANNELS_LAST[_CHANNELS_LAST])
+        elif not contiguous or channels_last:
+            _sort(order, shape, tensors)
+    return strides_in_order(shape, order)
+
+
+def _sort(order: list[int], shape: tuple[int, ...], tensors: Sequence[Tensor]) -> None:
+    """An insertion sort from the innermost dimension: what is ambiguous keeps its order."""
+    for place in range(1, len(order)):
+        moved = place
+        for earlier in range(place - 1, -1, -1):
+            answer = _should_swap(order[earlier], order[moved], shape, tensors)
+            if answer > 0:
+                order[earlier], order[moved] = order[moved], order[earlier]
+                moved = earlier
+            elif answer < 0:
+                break
+
+
+def _should_swap(one: int, two: int, shape: tuple[int, ...], tensors: Sequence[Tensor]) -> int:
+    for tensor in tensors:
+        stride_one, stride_two = tensor._strides[one], tensor._strides[two]
+        if stride_one == 0 or stride_two == 0:
+            continue
+        if stride_one != stride_two:
+            return -1 if stride_one < stride_two else 1
+        if shape[one] > shape[two]:
+            return 1
+    return 0
+
+
+def shaped_elementwise(*operands: Operand) -> Tensor:
+    """Broadcasting, then the prim."""
+    return elementwise(*maybe_broadcast(*operands))

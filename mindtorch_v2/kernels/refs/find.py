@@ -1,0 +1,105 @@
+"""Kernels at Meta, made of the profile's facts and the bodies that this package has.
+
+An operator has one if it has a body of its own, or if this package computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.values import python_arguments
+from mindtorch_v2.dispatch.forms import form_of
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.refs import reductions
+from mindtorch_v2.kernels.refs.bodies import BODIES, binary, expand_to, unary
+from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
+from mindtorch_v2.tensor.tensor import Tensor
+
+_META: Final = int(DispatchKey.Meta)
+_BACKENDS: Final = (int(DispatchKey.CPU), int(DispatchKey.CompositeExplicitAutograd))
+_REFS: Final = "torch._refs."
+_INPLACE_OP: Final = "torch._decomp.decompositions.register_inplace"
+
+
+_ELEMENTWISE: Final[dict[tuple[str, ...], Ref]] = {("a",): unary, ("a", "b"): binary}
+"""By the names of what is promoted."""
+
+
+@cache
+def find(name: str, key: int) -> Native:
+    """The Python kernel of an operator at Meta; NONE where torch or this package has none."""
+    if key != _META:
+        return NONE
+    facts = profile.active().refs
+    function = facts["functions"].get(name)
+    if function is None:
+        return NONE
+    wrappers = facts["wrappers"][facts["wrapped"][name]]
+    found = _body(name, function, wrappers)
+    if found is None:
+        return NONE
+    for wrapper, options in reversed(wrappers):
+        found = WRAPPERS[wrapper](found, **options)
+    return Native(_with_python_arguments(name, found))
+
+
+def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
+    """The innermost function; those of one or two tensors need none of their own."""
+    if function == _INPLACE_OP:
+        return _inplace_op(name)
+    if function.startswith("aten."):
+        return _operator(name)
+    own = BODIES.get(function)
+    if own is not None:
+        return own
+    promoted = [options["names"] for wrapper, options in wrappers if wrapper == "promote"]
+    if not function.startswith(_REFS) or not promoted or not _computes(name):
+        return None
+    return _ELEMENTWISE.get(tuple(promoted[0]))
+
+
+def _computes(name: str) -> bool:
+    """Whether this package computes the operator, or the functional one of which it is a form."""
+    form = form_of(name)
+    functional = name if form is None else form.functional
+    return any((functional, key) in rows.ROWS for key in _BACKENDS)
+
+
+def _inplace_op(name: str) -> Ref | None:
+    """``register_inplace``: the functional operator, then a copy."""
+    functional = _operator(name)
+    if functional is None:
+        return None
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        expand_to(functional(self, *args, **kwargs), self)
+        return self
+
+    return inplace
+
+
+def _operator(name: str) -> Ref | None:
+    form = form_of(name)
+    return None if form is None else OperatorHandle(form.functional)
+
+
+def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
+    """A kernel that gets a stack, and passes on what a kernel in Python is called with."""
+    handle = OperatorHandle(name)
+
+    def run(*stack: Any) -> Any:
+        args, kwargs = python_arguments(handle.operator.schema, stack)
+        return function(*args, **kwargs)
+
+    return run
+
+
+__all__ = ["find", "reductions"]
+
+rows.FIRST.append(find)

@@ -1,0 +1,140 @@
+"""The wrappers of reference functions: type promotion, ``out=``, in place.
+
+Mirrors ``torch/_prims_common/wrappers.py`` and ``_make_inplace`` of ``torch/_refs``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any, Final
+
+from mindtorch_v2.kernels.outputs import set_sizes
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    broadcast_shapes,
+    can_safe_cast_to,
+    elementwise_dtypes,
+    is_cpu_scalar_tensor,
+    to_dtype,
+)
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+Ref = Callable[..., Any]
+
+
+def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
+    """``elementwise_type_promotion_wrapper``: arguments in the dtype of the computation, the
+    result in its own."""
+    parameters = tuple(signature(function).parameters)
+
+    def promoted(*args: Any, **kwargs: Any) -> Any:
+        bound = dict(zip(parameters, args, strict=False)) | kwargs
+        given = [name for name in names if name in bound]
+        computed, result = elementwise_dtypes(*(bound[name] for name in given), kind=kind)
+        for name in given:
+            bound[name] = to_dtype(bound[name], computed)
+        return to_dtype(function(**bound), result)
+
+    return promoted
+
+
+def out(function: Ref, exact_dtype: bool) -> Ref:
+    """``out_wrapper``: the result goes into ``out`` if that is given."""
+
+    def written(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
+        if out is None:
+            return function(*args, **kwargs)
+        if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
+            _check_copy_devices(args[0], out)
+        return written_out(out, function(*args, **kwargs), exact_dtype=exact_dtype)
+
+    return written
+
+
+def written_out(out: Tensor, result: Tensor, *, exact_dtype: bool = False) -> Tensor:
+    """``out`` in the result's shape; RuntimeError if it cannot take the values."""
+    _resize(out, result)
+    _check_copy(result, out, exact_dtype)
+    return out
+
+
+def _resize(out: Tensor, result: Tensor) -> None:
+    """``_maybe_resize_out``, whose message forgot to be formatted."""
+    if tuple(out._sizes) == tuple(result._sizes):
+        return
+    if numel(out._sizes):
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{out._sizes} which does not match the required output shape {{str(shape)}}. "
+            "This behavior is deprecated, and in a future PyTorch release outputs will not "
+            "be resized unless they have zero elements. "
+            "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements "
+            "with t.resize_(0).",
+            stacklevel=2,
+        )
+    set_sizes(out, result._sizes)
+
+
+def _check_copy_devices(source: Tensor, target: Tensor) -> None:
+    if source._device != target._device:
+        raise RuntimeError(
+            f"Attempting to copy from device {source._device} to device {target._device}, but "
+            "cross-device copies are not allowed!"
+        )
+
+
+def _check_copy(source: Tensor, target: Tensor, exact_dtype: bool) -> None:
+    """``_safe_copy_out``."""
+    if not is_cpu_scalar_tensor(source):
+        _check_copy_devices(source, target)
+    if exact_dtype:
+        if source._dtype is not target._dtype:
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {source._dtype} but got {target._dtype} instead"
+            )
+    elif not can_safe_cast_to(source._dtype, target._dtype):
+        raise RuntimeError(
+            f"Attempting to cast from {source._dtype} to out tensor with dtype {target._dtype}, "
+            "but this can't be cast because it is not safe!"
+        )
+
+
+def make_inplace(function: Ref) -> Ref:
+    """The function with its first argument for ``out``."""
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        changed: Tensor = function(self, *args, out=self, **kwargs)
+        return changed
+
+    return inplace
+
+
+def register_inplace_meta(function: Ref) -> Ref:
+    """``_register_inplace_meta``: the first argument, if the result would fit into it."""
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        result = function(self, *args, **kwargs)
+        check_inplace_broadcast(self, result)
+        return self
+
+    return inplace
+
+
+def check_inplace_broadcast(self: Tensor, *others: Tensor) -> None:
+    shape = broadcast_shapes(self._sizes, *(other._sizes for other in others))
+    if shape != tuple(self._sizes):
+        raise RuntimeError(
+            f"output with shape {self._sizes} doesn't match the broadcast shape {shape}"
+        )
+
+
+WRAPPERS: Final[dict[str, Callable[..., Ref]]] = {
+    "promote": promote,
+    "out": out,
+    "make_inplace": make_inplace,
+    "register_inplace_meta": register_inplace_meta,
+}
+"""By the names that the profile has for them."""
