@@ -11,7 +11,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from mindtorch_v2 import _dispatcher_bindings, _operator_bindings, _schema_bindings, profile
+from mindtorch_v2 import (
+    _dispatcher_bindings,
+    _mode_bindings,
+    _operator_bindings,
+    _schema_bindings,
+    profile,
+)
+from mindtorch_v2 import torch_function as _torch_function
+from mindtorch_v2.binding.torch_kernels import RestoredSnapshotGuard as _RestoredSnapshotGuard
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
@@ -195,6 +203,10 @@ globals().update(_schema_bindings.EXPORTS)
 globals().update(_operator_bindings.EXPORTS)
 globals().update(_dispatcher_bindings.EXPORTS)
 
+# --- modes ------------------------------------------------------------------------------------
+
+globals().update(_mode_bindings.EXPORTS)
+
 # --- thread-local state -----------------------------------------------------------------------
 
 _define(
@@ -229,8 +241,15 @@ _define_guard(
 )
 _define_guard("_ForceDispatchKeyGuard", _tls.ForceDispatchKeyGuard)
 _define_guard("_SetExcludeDispatchKeyGuard", _tls.SetExcludeDispatchKeyGuard)
+_define_guard(
+    "_EnableTorchFunction",
+    lambda: _torch_function.StateGuard(_torch_function.State.ENABLED),
+    at_init=True,
+)
+_define_guard("_RestorePythonTLSSnapshot", _RestoredSnapshotGuard)
 for _name, _guard_facts in _facts.keys.guards.items():
-    if _guard_facts.at is not None or _guard_facts.restores_all:
+    _acts = _guard_facts.at is not None or _guard_facts.restores_all
+    if _acts and _guard_facts.error is None:
         _define_guard(
             _name,
             partial(_tls.guard_from_facts, _guard_facts),

@@ -79,6 +79,8 @@ globals().update(QSCHEMES)
 bind_functions(globals(), _C)
 bind_methods()
 
+from mindtorch_v2 import overrides, utils  # noqa: E402 (they look at what has been bound)
+
 __all__ = [
     "_C",
     "DispatchKey",
@@ -124,6 +126,7 @@ __all__ = [
     "ones",
     "ones_like",
     "ops",
+    "overrides",
     "promote_types",
     "qscheme",
     "quantize_per_tensor",
@@ -143,6 +146,7 @@ __all__ = [
     "storage",
     "t",
     "tensor",
+    "utils",
     "zeros",
     "zeros_like",
 ]

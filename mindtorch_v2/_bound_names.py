@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import _tensor, profile
 from mindtorch_v2.binding.python.bindings import functions_of, methods
+from mindtorch_v2.binding.python.getset import getset_descriptor
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -31,8 +32,10 @@ def bind_methods() -> None:
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
     for name, kind in profile.active().signatures["names"]["torch._C.TensorBase"].items():
-        if kind == "getset_descriptor" and isinstance(vars(Tensor).get(name), property):
-            setattr(TensorBase, name, vars(Tensor)[name])
+        own = vars(Tensor).get(name)
+        if kind == "getset_descriptor" and isinstance(own, property):
+            assert own.fget is not None
+            setattr(TensorBase, name, getset_descriptor(name, own.fget, own.fset))
             delattr(Tensor, name)
     _tensor.bind()
 

@@ -6,14 +6,17 @@ Mirrors ``torch/_ops.py``, whose module this is named after, as far as no kernel
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
+from mindtorch_v2.binding.python.checks import overriding_arguments
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
+from mindtorch_v2.torch_dispatch import set_api_functions
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 
 class OpOverload:
@@ -91,11 +94,29 @@ class OpOverload:
         return self._operator.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._operator.bind(args, kwargs).run()
+        return called(self, self._operator.name, self._operator.bind, args, kwargs)
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
         return self._operator.bind(args, kwargs).redispatch(keyset.mask)
+
+
+def called(
+    function: Any,
+    name: str,
+    bind: Callable[[tuple[Any, ...], dict[str, Any]], Call],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """``_get_operation_for_overload_or_packet``: overrides are asked before anything is bound.
+
+    ``function`` is what they see, ``name`` the operator's qualified name.
+    """
+    overloaded = overriding_arguments((*args, *kwargs.values()))
+    if overloaded or is_mode_enabled():
+        shown_name = f"torch.ops{name.replace('::', '.')}"  # without a dot, as in torch
+        return handle_torch_function(function, shown_name, overloaded, args, kwargs)
+    return bind(args, kwargs).run()
 
 
 class TorchBindOpOverload(OpOverload):
@@ -164,7 +185,7 @@ class OpOverloadPacket:
         return self._packet.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._packet.bind(args, kwargs).run()
+        return called(self, self._packet.name, self._packet.bind, args, kwargs)
 
 
 class _OpNamespace(types.ModuleType):
@@ -225,3 +246,14 @@ class _Ops(types.ModuleType):
 _OPS: Final = "mindtorch_v2.ops"
 
 ops: Final = _Ops()
+
+
+def _api_function(operator: Operator) -> OpOverload:
+    namespace, _, rest = operator.canonical.partition("::")
+    name, _, overload_name = rest.partition(".")
+    packet: OpOverloadPacket = getattr(getattr(ops, namespace), name)
+    overload: OpOverload = getattr(packet, overload_name or "default")
+    return overload
+
+
+set_api_functions(_api_function)

@@ -14,7 +14,7 @@ from numbers import Number
 from types import FunctionType
 from typing import Any, Final
 
-from mindtorch_v2 import functional, profile
+from mindtorch_v2 import functional, profile, torch_dispatch
 from mindtorch_v2.functional import bound_function
 from mindtorch_v2.named_tensor import (
     ellipsis_index,
@@ -23,7 +23,11 @@ from mindtorch_v2.named_tensor import (
     unzip_named_shape,
     update_names,
 )
-from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.overrides import (
+    get_default_nowrap_functions,
+    handle_torch_function,
+    has_torch_function,
+)
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -316,7 +320,20 @@ def _torch_function(
     if not all(issubclass(cls, each) for each in types):
         return NotImplemented
     with without_torch_function():
-        return func(*args, **(kwargs or {}))
+        answer = func(*args, **(kwargs or {}))
+        wraps_answer = func not in get_default_nowrap_functions()
+        return _converted(answer, cls) if wraps_answer else answer
+
+
+def _converted(answer: Any, cls: type) -> Any:
+    """``_convert``: tensors, also those in tuples and lists, as instances of ``cls``."""
+    if cls is Tensor:
+        return answer
+    if isinstance(answer, Tensor) and not isinstance(answer, cls):
+        answer = answer.as_subclass(cls)  # type: ignore[attr-defined]
+    if isinstance(answer, (tuple, list)):
+        answer = type(answer)(_converted(each, cls) for each in answer)
+    return answer
 
 
 def bind() -> None:
@@ -343,6 +360,7 @@ def bind() -> None:
         "__array_priority__": 1000,
         "storage": storage,
         "__torch_function__": classmethod(_torch_function),
+        "__torch_dispatch__": torch_dispatch.disabled,
     }
     for name, other in others.items():
         setattr(Tensor, name, other)

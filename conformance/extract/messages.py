@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 import torch
 from torch import _C as C
+from torch.utils._python_dispatch import BaseTorchDispatchMode
 
 from conformance.extract import ExtractionError
 
@@ -32,6 +33,7 @@ def extract() -> dict[str, Any]:
             for name, provoke in WARNINGS.items()
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         },
+        "none_refusals": {name: refusal(lambda f=getattr(C, name): f(None)) for name in OF_A_MODE},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
     }
@@ -118,6 +120,39 @@ def stale_table() -> None:
         library.reset()
 
 
+def beyond_protocol() -> None:
+    """Have torch ask a mode that has no ``__torch_function__``."""
+    C._push_on_torch_function_stack(0)
+    try:
+        torch.ones(1)
+    finally:
+        C._pop_torch_function_stack()
+
+
+def without_snapshot() -> None:
+    """Come to the key Python without PythonTLSSnapshot; AttributeError where that is taken."""
+    with BaseTorchDispatchMode():
+        C._dispatch_tls_set_dispatch_key_included(C.DispatchKey.PythonTLSSnapshot, False)
+        torch.ones(1)
+    raise AttributeError("this release does not ask for a snapshot")
+
+
+def without_dispatcher() -> None:
+    """Come to the key PythonDispatcher without a Python dispatcher."""
+    with C._IncludeDispatchKeyGuard(C.DispatchKey.PythonDispatcher):
+        torch.ones(1)
+
+
+def plain_method() -> None:
+    """Have torch call a ``__torch_function__`` that is no classmethod."""
+
+    class Overriding:
+        def __torch_function__(self, *given: object) -> None:
+            pass
+
+    C._VariableFunctions.add(Overriding(), 1)
+
+
 def override_kernel() -> None:
     """Register two kernels for one key."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -132,6 +167,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "checkInvariants": lambda: stale_table(),
     "Library": lambda: C._dispatch_library("FRAGMENT", "nosuch", "CPU"),
     "Library.fallback": lambda: C._dispatch_library("IMPL", "_", "").fallback_fallthrough(),
+    "dispatch_on_mode": lambda: beyond_protocol(),
+    "pythonFallback": lambda: without_snapshot(),
+    "pythonDispatcherFallback": lambda: without_dispatcher(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
     "findErrorInKwargs": lambda: torch.ops.aten.std.dim(None, None, True, unbiased=True),
@@ -159,9 +197,13 @@ ASSERTS: dict[str, Callable[[], object]] = {
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = ("SchemaInfo.addArgumentValue",)
 
+#: Functions that refuse None in words of the compiler.
+OF_A_MODE = ("_set_dispatch_mode", "_get_dispatch_mode", "_unset_dispatch_mode")
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
+    "dispatch_on_subclass": lambda: plain_method(),
     "check_deprecated": lambda: torch.add(torch.ones(1), 1, torch.ones(1)),
     "checkSparseTensorInvariants": lambda: torch.sparse_coo_tensor((1,)),
     "tensor_frombuffer": lambda: torch.frombuffer(b"1", dtype=torch.int8),

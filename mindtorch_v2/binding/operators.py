@@ -15,12 +15,12 @@ from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
+from mindtorch_v2.binding.torch_kernels import kernel_of_torch
 from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.dispatch.calls import Target, at_highest, keyset_of, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.key import key_name
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.dispatch.tls import apply_masks
@@ -109,26 +109,27 @@ class Call(NamedTuple):
 
     def run_with(self, keyset: int) -> Any:
         """The same, with a keyset whose masks are applied."""
-        return self._run_at(resolve(self._entry(), keyset))
+        return self.run_at(resolve(self.entry(), keyset))
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if is_stopping():
             raise Stopped(self)
-        return self._run_at(at_highest(self._entry(), keyset))
+        return self.run_at(at_highest(self.entry(), keyset))
 
-    def _entry(self) -> OperatorEntry:
+    def entry(self) -> OperatorEntry:
         entry = DISPATCHER.find(self.operator.canonical)
         if entry is None:
             raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
         return entry
 
-    def _run_at(self, target: Target) -> Any:
-        entry = self._entry()
+    def run_at(self, target: Target) -> Any:
+        entry = self.entry()
         if target.kernel.function is not None:
             return call_python(target.kernel, target.keyset, self)
-        if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
-            return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+        inner = kernel_of_torch(entry, target)
+        if inner is not None:
+            return inner(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
@@ -141,10 +142,6 @@ class Call(NamedTuple):
 
 def _keys_of(value: Any) -> int | None:
     return value._keys if isinstance(value, Tensor) else None
-
-
-_AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
-"""``c10::after_autograd_keyset``."""
 
 
 class Packet:

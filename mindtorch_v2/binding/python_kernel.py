@@ -30,14 +30,23 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
         before.append(cast(keyset))
     if kernel.with_op:
         before.append(call.operator)
-    return returned(call.operator.schema, kernel.function(*before, *args, **kwargs))
+    answer = kernel.function(*before, *args, **kwargs)
+    return returned(call.operator.schema, answer, "PythonKernelHolder")
 
 
-def returned(schema: FunctionSchema, answer: Any) -> Any:
-    """What a call answers: every value converted to the type that the schema returns there."""
+def returned(schema: FunctionSchema, answer: Any, whose: str) -> Any:
+    """What a call answers: every value converted to the type that the schema returns there.
+
+    ``whose`` answer it is, a message says that refuses one where nothing is to be returned.
+    """
     if len(schema.returns) == 1:
         return _converted(schema.returns[0], answer)
     if not schema.returns:
+        if answer is not None:
+            raise RuntimeError(
+                f"Expected {whose} for {schema.full_name} to return None but it returned "
+                "something else instead."
+            )
         return None
     if not isinstance(answer, Sequence):
         raise TypeError(

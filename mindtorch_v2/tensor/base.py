@@ -5,14 +5,37 @@ Mirrors ``THPVariableType`` and its metaclass in ``torch/csrc/autograd/python_va
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from mindtorch_v2.torch_function import disabled
 
 _stored_name: Final = vars(type)["__name__"]
 """See Note [tp_name] in :mod:`mindtorch_v2.pybind.classes`."""
 
 
 class _TensorMeta(type):
-    """The metaclass of tensors: ``__name__`` is short, the stored name has its module."""
+    """The metaclass of tensors: ``__name__`` is short, the stored name has its module.
+
+    A class whose operators are overridden has its functions not overridden, unless it says how.
+    """
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        if not bases:
+            return
+        if not _tensor_class:
+            _tensor_class.append(cls)
+        (tensor,) = _tensor_class
+        if not issubclass(cls, tensor):
+            raise RuntimeError("Cannot subclass _TensorBase directly")
+        if getattr(cls, "__torch_dispatch__", None) is getattr(tensor, "__torch_dispatch__", None):
+            return
+        own, default = (
+            getattr(method, "__func__", method)
+            for method in (cls.__torch_function__, tensor.__torch_function__)
+        )
+        if own is default:
+            cls.__torch_function__ = disabled
 
     @property
     def __name__(cls) -> str:  # type: ignore[override]
@@ -22,6 +45,10 @@ class _TensorMeta(type):
     @__name__.setter
     def __name__(cls, name: str) -> None:
         _stored_name.__set__(cls, name)
+
+
+_tensor_class: Final[list[Any]] = []
+"""``torch.Tensor``, the first class below TensorBase and the only one directly below it."""
 
 
 class TensorBase(metaclass=_TensorMeta):

@@ -50,6 +50,9 @@ _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
+_PYTHON_KEYS: Final = functionality_bit(DispatchKey.Python) | functionality_bit(
+    DispatchKey.PythonTLSSnapshot
+)
 
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
@@ -280,6 +283,11 @@ class Tensor(TensorBase):
     def _is_inference(self) -> bool:
         """Whether it was made in inference mode: it has neither autograd nor version keys."""
         return not self._keys & _ADINPLACE_OR_VIEW
+
+    @property
+    def _python_dispatch(self) -> bool:
+        """Whether its class overrides operators."""
+        return self._keys & _PYTHON_KEYS == _PYTHON_KEYS
 
     @property
     def is_cpu(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import (
     accessors,
+    checks,
     constructors,
     indexing,
     legacy,
@@ -34,7 +35,8 @@ from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.torch_dispatch import is_seen_by_python
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import warn_once
 
 _SIGNATURES: Final = profile.active().signatures
@@ -66,11 +68,14 @@ class _Binding:
         run: Callable[[Any, Parsed], Any],
         written: Implementation | None,
         owner: str,
+        *,
+        overridable: bool = True,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
         self._written = written
         self._owner = owner
+        self._overridable = overridable
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -88,9 +93,10 @@ class _Binding:
     def _parsed(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if parsed.overloaded:
+        if self._overridable and (parsed.overloaded or is_mode_enabled()):
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not is_stopping():
+        operators_are_seen = is_stopping() or is_seen_by_python((receiver, *parsed.values))
+        if self._written is not None and not operators_are_seen:
             return self._written(receiver, args, kwargs)
         return self._run(receiver, parsed)
 
@@ -102,8 +108,28 @@ class _Binding:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
         return handle_torch_function(
-            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs
+            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs or None
         )
+
+
+_OF_CLASSES: Final = frozenset(
+    ("as_subclass", "_make_subclass", "_make_wrapper_subclass", "_dtensor__new__")
+)
+"""What makes instances of subclasses asks no override: it is what overrides call."""
+
+
+def _overridable_without_parser(name: str, call: Implementation) -> Implementation:
+    """A method that takes its arguments unparsed, or none, and asks its tensor for overrides."""
+
+    def asking(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if is_mode_enabled() or checks.has_torch_function(receiver):
+            function, given = getattr(Tensor, name), (receiver, *args)
+            return handle_torch_function(
+                function, f"{_METHODS}.{name}", [receiver], given, kwargs or None
+            )
+        return call(receiver, args, kwargs)
+
+    return asking
 
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
@@ -166,7 +192,12 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
     """What calls operators, or while they have no kernels, what was written in their place."""
     if bound is None or own is None:
         return bound or own
-    return lambda *call: (bound if is_stopping() else own)(*call)
+
+    def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        seen = is_stopping() or is_seen_by_python((receiver, *args))
+        return (bound if seen else own)(receiver, args, kwargs)
+
+    return call
 
 
 def _ignoring_arguments(call: Implementation) -> Implementation:
@@ -180,6 +211,8 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
     made = {}
     for name, facts in generated.items():
         call: Implementation = _generated(facts, _as_written_method(written.get(name)), _METHODS)
+        if facts["noargs"]:
+            call = _overridable_without_parser(name, call)
         if name.startswith("__"):
             call = not_implemented_on_type_error(call)
         flags = "METH_NOARGS" if facts["noargs"] else ""
@@ -201,7 +234,8 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     call: Implementation
     if binding["signatures"]:
         run = _RUNNERS.get(function, _nothing_by_hand(function))
-        call = _Binding(binding["signatures"], run, own, _METHODS)
+        overridable = name not in _OF_CLASSES
+        call = _Binding(binding["signatures"], run, own, _METHODS, overridable=overridable)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:
@@ -210,7 +244,8 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         chosen = _chosen(_WITHOUT_PARSER.get(function), own)
         if chosen is None:
             return None
-        call = chosen
+        asks = function not in subclasses.WITHOUT_PARSER
+        call = _overridable_without_parser(name, chosen) if asks else chosen
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])

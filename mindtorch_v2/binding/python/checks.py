@@ -6,7 +6,7 @@ and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -56,6 +57,18 @@ def is_tensor_like(value: Any, overloaded: Overloaded) -> bool:
 def has_torch_function(value: Any) -> bool:
     """Whether ``value`` overrides functions."""
     return overrides(value, never=Tensor)
+
+
+def overriding_arguments(values: Iterable[Any]) -> Overloaded:
+    """Those of an operator's arguments that override functions, alone or in a list."""
+    overloaded: Overloaded = []
+    for value in values:
+        is_tensor_like(value, overloaded)
+        if isinstance(value, (list, tuple)):
+            for item in stored(value):
+                if not is_tensor_like(item, overloaded):
+                    break
+    return overloaded
 
 
 def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
@@ -97,13 +110,21 @@ def is_float(value: object) -> bool:
 
 
 def _is_plain_scalar_tensor(value: Any) -> bool:
-    return isinstance(value, Tensor) and not value.requires_grad and value.dim() == 0
+    if not isinstance(value, Tensor) or value._sizes:
+        return False
+    return not _requires_grad(value)
+
+
+def _requires_grad(tensor: Tensor) -> bool:
+    """As ``Tensor.requires_grad``, which overrides would see."""
+    base = tensor._base_tensor
+    return tensor._requires_grad or (base is not None and _requires_grad(base))
 
 
 def is_int(value: Any) -> bool:
     if is_integer(value) or isinstance(value, SymInt):
         return True
-    return _is_plain_scalar_tensor(value) and _is_integral(value.dtype, with_bool=False)
+    return _is_plain_scalar_tensor(value) and _is_integral(value._dtype, with_bool=False)
 
 
 def is_device_index(value: Any) -> bool:
@@ -126,7 +147,7 @@ def is_symbolic_int(value: Any) -> bool:
 
 
 def holds_one_integer(tensor: Tensor) -> bool:
-    return tensor.numel() == 1 and _is_integral(tensor.dtype, with_bool=True)
+    return numel(tensor._sizes) == 1 and _is_integral(tensor._dtype, with_bool=True)
 
 
 def is_index(value: Any) -> bool:

@@ -27,7 +27,7 @@ from mindtorch_v2.tensor.construct import infer_dtype, is_sequence
 from mindtorch_v2.tensor.dtype import DTYPES, sparse_compressed, sparse_coo
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.torch_function import Overloaded, handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
@@ -45,8 +45,8 @@ _SHORT: Final = 32
 
 def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     (index,) = args
-    if checks.has_torch_function(receiver):
-        return _overridden("__getitem__", [receiver], (receiver, index))
+    if is_mode_enabled() or checks.has_torch_function(receiver):
+        return _overridden("__getitem__", receiver, index)
     if index is None:
         return _unsqueeze(receiver, 0)
     if index is Ellipsis:
@@ -59,23 +59,23 @@ def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         inner = _unsqueeze(receiver, 0)
         return _index(inner, [_mask(inner, index)])
     indices = _as_tuple(index)
-    overriding = _first_overriding(indices)
-    if overriding is not None:
-        return _overridden("__getitem__", [overriding], (receiver, indices))
+    if any(map(checks.has_torch_function, indices)):
+        return _overridden("__getitem__", receiver, indices)
     found, tensors = _apply(receiver, indices)
     if tensors:
         return _index(found, tensors)
     return _alias(found) if found is receiver else found
 
 
-def _overridden(name: str, overloaded: list[Any], args: tuple[Any, ...]) -> Any:
+def _overridden(name: str, receiver: Tensor, index: Any, *given: Any) -> Any:
+    """``handle_torch_function_indexing``: indices and the assigned value are asked too."""
+    overloaded: Overloaded = []
+    for value in (receiver, *(index if isinstance(index, tuple) else (index,)), *given):
+        checks.is_tensor_like(value, overloaded)
+    args = (receiver, index, *given)
     return handle_torch_function(
-        getattr(Tensor, name), f"torch.Tensor.{name}", overloaded, args, {}
+        getattr(Tensor, name), f"torch.Tensor.{name}", overloaded, args, None
     )
-
-
-def _first_overriding(indices: tuple[Any, ...]) -> Any:
-    return next(filter(checks.has_torch_function, indices), None)
 
 
 def _as_tuple(index: Any) -> tuple[Any, ...]:
@@ -252,9 +252,8 @@ def _bound(item: Any) -> Any:
 
 def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     index, given = args
-    overriding = [each for each in (receiver, given) if checks.has_torch_function(each)]
-    if overriding:
-        _overridden("__setitem__", overriding[:1], (receiver, index, given))
+    if is_mode_enabled() or any(map(checks.has_torch_function, (receiver, given))):
+        _overridden("__setitem__", receiver, index, given)
         return
     if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
         raise type_error("Cannot assign to a sparse tensor")
@@ -276,9 +275,8 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
     indices = _as_tuple(index)
-    overriding = _first_overriding(indices)
-    if overriding is not None:
-        _overridden("__setitem__", [overriding], (receiver, index, given))
+    if any(map(checks.has_torch_function, indices)):
+        _overridden("__setitem__", receiver, index, given)
         return
     found, tensors = _apply(receiver, indices)
     if not tensors:

@@ -26,7 +26,7 @@ from mindtorch_v2.tensor.dtype import DType, sparse_coo, strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 TYPE_META_NAMES: Final[dict[str, str]] = profile.active().argument_parser["type_meta_names"]
 """C++ types of elements as the compiler spells them, by dtype."""
@@ -53,10 +53,10 @@ _parser: Final = cache(ArgParser)
 
 
 def _new(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if checks.has_torch_function(receiver):
+    if is_mode_enabled() or checks.has_torch_function(receiver):
         method = Tensor.new  # type: ignore[attr-defined]
         return handle_torch_function(
-            method, "torch.Tensor.new", [receiver], (receiver, *args), kwargs
+            method, "torch.Tensor.new", [receiver], (receiver, *args), kwargs or None
         )
     if receiver.layout is sparse_coo:
         return _new_sparse(receiver, args, kwargs)
