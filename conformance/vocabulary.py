@@ -299,7 +299,7 @@ DISPATCH: Final = _words("""
     enable_reentrant_dispatch BaseTorchDispatchMode BaseTorchFunctionMode
     is_in_torch_dispatch_mode is_infra_mode _push_mode _pop_mode push
     _get_current_function_mode _get_current_function_mode_stack _get_overloaded_args
-    get_default_nowrap_functions wrap_torch_function resolve_name is_tensor_method_or_property
+    get_default_nowrap_functions wrap_torch_function is_tensor_method_or_property
     _enable_torch_function _mode_key _dispatch_key FUNCTIONAL PROXY FAKE
     ENABLED SUBCLASSES_DISABLED ALL_DISABLED
     _dispatch python enable_python_dispatcher

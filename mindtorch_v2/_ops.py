@@ -115,7 +115,9 @@ def called(
     overloaded = overriding_arguments((*args, *kwargs.values()))
     if overloaded or is_mode_enabled():
         shown_name = f"torch.ops{name.replace('::', '.')}"  # without a dot, as in torch
-        return handle_torch_function(function, shown_name, overloaded, args, kwargs)
+        return handle_torch_function(
+            function, shown_name, overloaded, args, kwargs, in_python=False
+        )
     return bind(args, kwargs).run()
 
 

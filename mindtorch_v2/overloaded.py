@@ -71,12 +71,14 @@ def handle(
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None,
     shown_name: str | None = None,
+    *,
+    in_python: bool = True,
 ) -> Any:
     """What the first answers that does not decline: the topmost mode, then the arguments.
 
     ``function`` is what the user called.  ``kwargs`` is None where C++ has none to pass on.
     ``shown_name`` is its name in the TypeError that follows if all decline; by default that of
-    the function and its module.
+    the function and its module.  ``in_python`` says whether Python hears warnings of the call.
     """
     types = tuple(map(type_of, overloaded))
     given = (function, types, args) if kwargs is None else (function, types, args, kwargs)
@@ -91,7 +93,7 @@ def handle(
         if protocol.method == "__torch_dispatch__" and protocol.is_disabled(method):
             continue
         if protocol.warns_of_plain_methods:
-            _warn_of_plain_method(protocol, method, argument)
+            _warn_of_plain_method(protocol, method, argument, in_python)
         answer = method(*given)
         if answer is not NotImplemented:
             return answer
@@ -122,12 +124,15 @@ def _method(protocol: Protocol, owner: Any) -> Any:
     return method
 
 
-def _warn_of_plain_method(protocol: Protocol, method: Any, argument: Any) -> None:
+def _warn_of_plain_method(
+    protocol: Protocol, method: Any, argument: Any, in_python: bool
+) -> None:
     if attribute(method, "__self__") is argument and not protocol.is_disabled(method):
         warn_once(
             "dispatch_on_subclass",
             f"Defining your `{protocol.method}` as a plain method is deprecated and will be an "
             "error in future, please define it as a classmethod.",
+            in_python=in_python,
         )
 
 

@@ -185,10 +185,14 @@ def handle_torch_function(
     overloaded_args: Overloaded,
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None,
+    *,
+    in_python: bool = True,
 ) -> Any:
     """What the topmost mode answers, or the first ``__torch_function__`` that does not decline.
 
     ``function`` is what the user called, ``shown_name`` its full name in messages; TypeError if
-    every one declines.
+    every one declines.  ``in_python`` says whether Python hears warnings of the call.
     """
-    return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs, shown_name)
+    return overloaded.handle(
+        _PROTOCOL, function, overloaded_args, args, kwargs, shown_name, in_python=in_python
+    )

@@ -67,7 +67,8 @@ def _variable_type(call: Call, keyset: int) -> Any:
             f"mindtorch_v2 records no gradient of {call.operator.full_name} yet"
         )
     with tls.guarded(tls.ExcludeDispatchKeyGuard, _NO_AUTOGRAD):
-        return call.run_with(intersection(keyset, _AFTER_AUTOGRAD))
+        answer = call.run_with(intersection(keyset, _AFTER_AUTOGRAD))
+    return _with_written(call, answer)
 
 
 def _adinplace_or_view(call: Call, keyset: int) -> Any:
@@ -81,7 +82,23 @@ def _adinplace_or_view(call: Call, keyset: int) -> Any:
             _count_change(value)
         elif answer is value:
             raise RuntimeError(_VIEW_IS_BASE)
-    return answer
+    return _with_written(call, answer)
+
+
+def _with_written(call: Call, answer: Any) -> Any:
+    """Of what is written to, C++ answers the argument, whatever came back from below."""
+    schema = call.operator.schema
+    written = {
+        alias: value
+        for argument, value in zip(schema.arguments, call.stack, strict=True)
+        if argument.alias_info is not None and argument.alias_info.is_write
+        for alias in argument.alias_info.before_set
+    }
+    aliases = [each.alias_info and next(iter(each.alias_info.before_set), None)
+               for each in schema.returns]
+    if len(aliases) == 1:
+        return written.get(aliases[0], answer)
+    return answer if not written else tuple(map(written.get, aliases, answer))
 
 
 def _count_change(value: Any) -> None:

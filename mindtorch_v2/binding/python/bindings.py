@@ -112,10 +112,9 @@ class _Binding:
         )
 
 
-_OF_CLASSES: Final = frozenset(
-    ("as_subclass", "_make_subclass", "_make_wrapper_subclass", "_dtensor__new__")
-)
-"""What makes instances of subclasses asks no override: it is what overrides call."""
+_UNSEEN: Final = frozenset(profile.active().modes["unseen"])
+"""What torch binds by hand and asks no override for, what makes instances of subclasses above
+all: it is what overrides call."""
 
 
 def _overridable_without_parser(name: str, call: Implementation) -> Implementation:
@@ -163,7 +162,8 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
             run = _RUNNERS.get(name, _nothing_by_hand(name))
-            by_hand = _Binding(signatures, run, _as_written(written.get(name)), owner)
+            own = _as_written(written.get(name))
+            by_hand = _Binding(signatures, run, own, owner, overridable=name not in _UNSEEN)
             made[name] = builtin_function_or_method(name, by_hand)
         for name, other in _SIGNATURES["renamed"].items():
             made[name] = made[other]
@@ -180,7 +180,7 @@ def _function_by_hand(
     call: Implementation
     if binding["signatures"]:
         run = _RUNNERS.get(binding["function"], _nothing_by_hand(name))
-        call = _Binding(binding["signatures"], run, own, owner)
+        call = _Binding(binding["signatures"], run, own, owner, overridable=name not in _UNSEEN)
     else:
         call = _chosen(_WITHOUT_PARSER.get(binding["function"]), own) or _nothing_unparsed(name)
     if "METH_O" in binding["flags"]:
@@ -194,7 +194,9 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
         return bound or own
 
     def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        seen = is_stopping() or is_seen_by_python((receiver, *args))
+        values = (receiver, *args)
+        seen = is_stopping() or is_mode_enabled() or is_seen_by_python(values)
+        seen = seen or bool(checks.overriding_arguments(values))
         return (bound if seen else own)(receiver, args, kwargs)
 
     return call
@@ -234,8 +236,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     call: Implementation
     if binding["signatures"]:
         run = _RUNNERS.get(function, _nothing_by_hand(function))
-        overridable = name not in _OF_CLASSES
-        call = _Binding(binding["signatures"], run, own, _METHODS, overridable=overridable)
+        call = _Binding(binding["signatures"], run, own, _METHODS, overridable=name not in _UNSEEN)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call))
     elif function in generated:

@@ -140,7 +140,8 @@ class Parameter:
         """
         if self._suits(value, overloaded, position):
             return True
-        if _OVERRIDES_ANYWHERE and checks.has_torch_function(value):
+        foreign = _OVERRIDES_ANYWHERE and not checks.is_tensor(value)
+        if foreign and checks.has_torch_function(value):
             append_overloaded(overloaded, value)
             return True
         return False
