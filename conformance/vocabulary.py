@@ -372,7 +372,7 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 #: What a case may set.  No module, class or operator of torch keeps its own state under these.
-SETTABLE: Final = _words("requires_grad grad data names real imag elem inner calls seen")
+SETTABLE: Final = _words("requires_grad grad data names real imag elem inner calls seen _mode_key")
 
 
 def operator_name(text: str) -> str | None:

@@ -79,10 +79,11 @@ globals().update(QSCHEMES)
 bind_functions(globals(), _C)
 bind_methods()
 
-from mindtorch_v2 import overrides, utils  # noqa: E402 (they look at what has been bound)
+from mindtorch_v2 import _dispatch, overrides, utils  # noqa: E402 (they look at what has been bound)
 
 __all__ = [
     "_C",
+    "_dispatch",
     "DispatchKey",
     "DispatchKeySet",
     "ExcludeDispatchKeyGuard",

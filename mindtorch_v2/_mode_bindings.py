@@ -52,6 +52,11 @@ _module_function.__module__ = "builtins"
 _module_function.__name__ = _module_function.__qualname__ = "builtin_function_or_method"
 
 
+def _value(member: Any) -> int:
+    value: int = member._value
+    return value
+
+
 def _define(name: str, call: Callable[..., Any], count: int | None) -> None:
     EXPORTS[name] = _module_function(name, call, count)
 
@@ -65,13 +70,14 @@ _ModeKey: Any = make_enum(
     _classes["_TorchDispatchModeKey"]["members"],
     _cast.signed_loader(8),
 )
+_cast.register_class("torch._C._TorchDispatchModeKey", _ModeKey, _value, _ModeKey.from_cpp)
 EXPORTS["_TorchDispatchModeKey"] = _ModeKey
 
 
 def _cast_key(value: Any) -> int:
     """``py::cast``: RuntimeError for what is no mode key."""
     if isinstance(value, _ModeKey):
-        return int(value)
+        return _value(value)
     raise RuntimeError(
         f"Unable to cast Python instance of type {type(value)} to C++ type '?' (#define "
         "PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
@@ -272,7 +278,7 @@ if "_TorchFunctionState" in _classes:
         _cast.signed_loader(8),
     )
     _cast.register_class(
-        "torch._C._TorchFunctionState", _FunctionState, int, _FunctionState.from_cpp
+        "torch._C._TorchFunctionState", _FunctionState, _value, _FunctionState.from_cpp
     )
     EXPORTS["_TorchFunctionState"] = _FunctionState
     _define(

@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
+from mindtorch_v2.binding.errors import PybindTypeError
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
 from mindtorch_v2.binding.python.checks import overriding_arguments
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.torch_dispatch import set_api_functions
-from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
+from mindtorch_v2.torch_function import Side, handle_torch_function, is_mode_enabled
 
 
 class OpOverload:
@@ -118,7 +119,11 @@ def called(
         return handle_torch_function(
             function, shown_name, overloaded, args, kwargs, in_python=False
         )
-    return bind(args, kwargs).run()
+    with Side(in_cpp=True):
+        try:
+            return bind(args, kwargs).run()
+        except PybindTypeError as error:
+            raise TypeError(str(error)) from None
 
 
 class TorchBindOpOverload(OpOverload):

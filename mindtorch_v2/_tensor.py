@@ -30,10 +30,11 @@ from mindtorch_v2.overrides import (
 )
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
+from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import storage
-from mindtorch_v2.torch_function import without_torch_function
+from mindtorch_v2.torch_function import Side, without_torch_function
 
 _DECLARED: Final = profile.active().python_methods
 
@@ -99,6 +100,13 @@ class _Methods:
     @_operator
     def __rmatmul__(self: Any, other: Any) -> Any:
         return bound_function("matmul")(other, self)
+
+    def __repr__(self: Any, *, tensor_contents: Any = None) -> Any:
+        if has_torch_function((self,)):
+            options = {"tensor_contents": tensor_contents}
+            return handle_torch_function(_TENSOR.__repr__, (self,), self, **options)
+        with Side(in_cpp=True):
+            return tensor_str(self)
 
     def __len__(self: Any) -> Any:
         if has_torch_function((self,)):

@@ -16,7 +16,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import FULL, difference, full_after, functionality_bit, mask_of
 from mindtorch_v2.overloaded import Overloaded, append_overloaded, has_attribute
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import disabled_arguments
+from mindtorch_v2.torch_function import Side, disabled_arguments
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Operator
@@ -99,7 +99,8 @@ def dispatch(
     for value in _tensors(values):
         if is_python_tensor(value):
             append_overloaded(overloaded_args, value)
-    return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs, shown_name)
+    with Side(in_cpp=False):
+        return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs, shown_name)
 
 
 _find_api_function: list[Callable[[Operator], Any]] = []

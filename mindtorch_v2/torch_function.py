@@ -30,6 +30,7 @@ class _ThreadLocal(threading.local):
     def __init__(self) -> None:
         self.state = State.ENABLED
         self.modes: list[Any] = []
+        self.in_cpp = False
 
 
 _thread_local: Final = _ThreadLocal()
@@ -39,6 +40,31 @@ _PLAIN: Final = (
     *(type(None), type(...), type(NotImplemented), ModuleType),
 )
 """Types that are not looked at further."""
+
+
+# --- what stands for C++ ----------------------------------------------------------------------
+
+
+class Side:
+    """Says on which side the code of a block is: ``in_cpp`` or in Python.
+
+    Note [C++ asks no override]
+        torch's C++ reads a tensor's fields and calls its methods without asking anybody.  This
+        package does both through the same attributes as users, so code that stands for C++ runs
+        in such a block, and what C++ calls back, kernels in Python and overrides, in the other.
+    """
+
+    __slots__ = ("_before", "_in_cpp")
+
+    def __init__(self, *, in_cpp: bool) -> None:
+        self._in_cpp = in_cpp
+
+    def __enter__(self) -> None:
+        self._before = _thread_local.in_cpp
+        _thread_local.in_cpp = self._in_cpp
+
+    def __exit__(self, *exception: object) -> None:
+        _thread_local.in_cpp = self._before
 
 
 # --- the switches -----------------------------------------------------------------------------
@@ -84,7 +110,9 @@ def is_torch_function_enabled() -> bool:
 
 def is_mode_enabled() -> bool:
     """Whether a mode is there to be asked."""
-    return bool(_thread_local.modes) and _thread_local.state is not State.ALL_DISABLED
+    if not _thread_local.modes or _thread_local.in_cpp:
+        return False
+    return _thread_local.state is not State.ALL_DISABLED
 
 
 def push_mode(mode: Any) -> None:
@@ -163,7 +191,9 @@ def overrides(value: Any, never: type) -> bool:
     ``never`` is the class whose own instances are not asked.
     """
     cls = type(value)
-    if cls is never or cls in _PLAIN or get_state() is not State.ENABLED:
+    if cls is never or cls in _PLAIN or _thread_local.state is not State.ENABLED:
+        return False
+    if _thread_local.in_cpp:
         return False
     if not has_attribute(value, "__torch_function__"):
         return False

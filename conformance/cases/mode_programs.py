@@ -23,6 +23,7 @@ def state():
     log.append((tls(), C._len_torch_dispatch_stack(), C._len_torch_function_stack()))
     log.append((C._is_torch_function_enabled(), C._is_torch_function_mode_enabled()))
 def show(value):
+    if isinstance(value, (list, tuple)): return [show(each) for each in value]
     if not isinstance(value, xp.Tensor): return repr(value)
     return ("a tensor", value is x, value is out, str(type(value)), C._dispatch_keys(value))
 def fresh(size=4):
@@ -78,7 +79,7 @@ REFUSED_CALLS: Final = (
     "ops.one()",
     "ops.one({0}, 'y')",
     "ops.one.default({0}, w=1)",
-    "ops.many({0})",
+    "ops.many(3, {0})",
     "ops.change({0})",
     "ops.one({0}, ops)",
     "ops.nosuch({0})",
@@ -178,7 +179,11 @@ REFUSED_FUNCTION_CALLS: Final = (
 )
 """Calls whose arguments no parser takes."""
 
-SETTINGS: Final = ("{0}.requires_grad = {1}", "{0}.data = {1}", "{0}[0] = {1}", "{0}[x] = {1}")
+SETTINGS: Final = (
+    *("{0}.requires_grad = {1}", "{0}[0] = {1}", "{0}[x] = {1}", "{0}[0:1] = {1}"),
+    *("x[{0}] = out", "x[0] = {0}"),
+)
+"""Assignments, to a tensor ``{0}`` and of a value ``{1}``."""
 
 
 # --- overrides --------------------------------------------------------------------------------
@@ -196,6 +201,18 @@ def dispatch_mode(name: str, body: str, base: str = DISPATCH_MODE) -> str:
         f"        log.append(({name!r}, str(func), named(types), len(args), sorted(kwargs)))\n"
         "        log.append((tls(), C._len_torch_dispatch_stack()))\n"
         f"        {body}"
+    )
+
+
+INFRA_KEYS: Final = ("FAKE", "PROXY", "FUNCTIONAL")
+
+
+def infra_mode(name: str, key: str, body: str) -> str:
+    """A class of infra modes, of which there may be one of each kind."""
+    return (
+        f"{dispatch_mode(name, body)}\n"
+        "    def __init__(self):\n"
+        f"        super().__init__()\n        self._mode_key = C._TorchDispatchModeKey.{key}"
     )
 
 
@@ -266,9 +283,12 @@ MODE_BODIES: Final = (
 
 FUNCTION_ANSWERS: Final = (DECLINE_AT_FIRST, ANSWER, RAISE, "return 5", "return None", "return func")
 """The same for functions."""
-ANSWERS: Final = (DECLINE, ANSWER, RAISE, "return 5", "return None", "return out", "return func")
+ANSWERS: Final = (DECLINE, ANSWER, RAISE, "return 5", "return None", "return func")
 """Bodies that call no function."""
 
+PASS_ON_BELOW: Final = "with C.DisableTorchFunctionSubclass(): " + PASS_ON
+INHERIT: Final = "return super().__torch_function__(func, types, args, kwargs or {})"
+"""For classes that see functions, which would see what they call."""
 DISABLED: Final = "with C._DisableTorchDispatch(): " + PASS_ON
 UNWRAPPED: Final = (
     "return func(*[x if isinstance(each, xp.Tensor) else each for each in args], **kwargs)"
@@ -281,27 +301,32 @@ def made(name: str) -> str:
     return f"xp.Tensor._make_subclass({name}, x)"
 
 
-def program(definitions: Iterable[str], steps: Sequence[str], *, operators: bool = True) -> str:
-    """The case that tries these steps, lines or lambdas' bodies after ``>``."""
-    lines = [line for each in steps for line in _step(each)]
-    body = "\n".join([*definitions, *lines, "state()", "log"])
+def program(definitions: Iterable[str], steps: Iterable[str], *, operators: bool = True) -> str:
+    """The case that defines things and tries these steps."""
+    body = "\n".join([*definitions, *steps, "state()", "log"])
     if not operators:
         return f"{PRELUDE}\n{body}"
     namespace = f"m{zlib.crc32(body.encode()):08x}"
     return f"{PRELUDE}\n{OPERATORS.format(namespace=namespace)}\n{body}"
 
 
-def _step(text: str) -> list[str]:
-    """``> call`` is tried; what else there is stands as it is, but every ``> `` in it."""
-    return [
-        f"{line[: line.index('> ')]}step(lambda: {line[line.index('> ') + 2 :]})"
-        if line.lstrip().startswith("> ")
-        else line
-        for line in text.split("\n")
-    ]
+def tried(expression: str) -> str:
+    """A step: the log has what an expression is, or the error it raises."""
+    return f"step(lambda: {expression})"
 
 
-def within(context: str, steps: Sequence[str]) -> str:
+def tried_line(line: str) -> str:
+    """The same for a statement."""
+    return f"def run():\n    {line}\nstep(run)"
+
+
+def within(context: str, steps: Iterable[str]) -> str:
     """Steps in a ``with`` block."""
     inner = "\n".join(steps).replace("\n", "\n    ")
     return f"with {context}:\n    {inner}"
+
+
+def refused_within(context: str, steps: Iterable[str]) -> str:
+    """The same, where entering the block may raise."""
+    block = within(context, steps).replace("\n", "\n    ")
+    return f"def run():\n    {block}\nstep(run)"

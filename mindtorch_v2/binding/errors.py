@@ -48,3 +48,8 @@ class ReferenceCastError(Exception):
 
     pybind11 takes it for a call that does not suit the function which torch had it make.
     """
+
+
+class PybindTypeError(Exception):
+    """``pybind11::type_error``: a TypeError where pybind11 catches it, and a RuntimeError where
+    a function of torch's own binding does."""

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.binding.convert import converter
-from mindtorch_v2.binding.errors import ConversionError, c_string
+from mindtorch_v2.binding.errors import ConversionError, PybindTypeError, c_string
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.pybind.cast import caster_for
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
+from mindtorch_v2.torch_function import Side
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call
 
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
-    """The answer of ``kernel``; RuntimeError or TypeError if it is not what the schema returns."""
+    """The answer of ``kernel``; RuntimeError or PybindTypeError if it is not what the schema returns."""
     assert kernel.function is not None
     args, kwargs = call.python_arguments()
     before: list[Any] = []
@@ -30,7 +31,8 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
         before.append(cast(keyset))
     if kernel.with_op:
         before.append(call.operator)
-    answer = kernel.function(*before, *args, **kwargs)
+    with Side(in_cpp=False):
+        answer = kernel.function(*before, *args, **kwargs)
     return returned(call.operator.schema, answer, "PythonKernelHolder")
 
 
@@ -49,11 +51,12 @@ def returned(schema: FunctionSchema, answer: Any, whose: str) -> Any:
             )
         return None
     if not isinstance(answer, Sequence):
-        raise TypeError(
+        raise PybindTypeError(
             f"Object of type '{type(answer).__name__}' is not an instance of 'sequence'"
         )
-    pairs = zip(schema.returns, answer, strict=True)
-    return tuple(_converted(expected, value) for expected, value in pairs)
+    # C++ has as many values as came back, and of a single one it makes no tuple.
+    values = [_converted(*pair) for pair in zip(schema.returns, answer, strict=False)]
+    return values[0] if len(values) == 1 else tuple(values) or None
 
 
 def _converted(expected: Argument, value: Any) -> Any:

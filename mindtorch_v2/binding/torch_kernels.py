@@ -28,6 +28,7 @@ from mindtorch_v2.dispatch.keyset import (
 )
 from mindtorch_v2.dispatch.operator_entry import OperatorEntry
 from mindtorch_v2.messages import internal_assert, is_asserted
+from mindtorch_v2.torch_function import Side
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call
@@ -193,7 +194,9 @@ def _python_dispatcher(call: Call, keyset: int) -> Any:
     handler = _handler_in_python(function, key)
     if handler is not None:
         args, kwargs = call.python_arguments()
-        return returned(call.operator.schema, handler(*args, **kwargs), "Python dispatcher")
+        with Side(in_cpp=False):
+            answer = handler(*args, **kwargs)
+        return returned(call.operator.schema, answer, "Python dispatcher")
     kernel = call.entry().table.get(key, MISSING)
     if kernel is MISSING:
         raise NotImplementedError(

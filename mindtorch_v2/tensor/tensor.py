@@ -259,6 +259,24 @@ class Tensor(TensorBase):
         base = self._base_tensor
         return self._requires_grad or (base is not None and base.requires_grad)
 
+    @requires_grad.setter
+    def requires_grad(self, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if not self._is_leaf:
+            hint = (
+                ""
+                if value
+                else " If you want to use a computed variable in a subgraph that doesn't require "
+                "differentiation use var_no_grad = var.detach()."
+            )
+            raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{hint}")
+        if value and not self._is_differentiable():
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
+        self._requires_grad = value
+
     @property
     def is_leaf(self) -> bool:
         """Whether no operation on a tensor that requires grad made it."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.errors import PybindTypeError
 from mindtorch_v2.binding.python import (
     accessors,
     checks,
@@ -28,7 +29,7 @@ from mindtorch_v2.binding.python.function import (
     builtin_function_or_method,
     method,
     not_implemented_on_type_error,
-    slot_wrapper,
+    wrapper_descriptor,
     with_one_argument,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
@@ -36,7 +37,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
-from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
+from mindtorch_v2.torch_function import Side, handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import warn_once
 
 _SIGNATURES: Final = profile.active().signatures
@@ -96,9 +97,13 @@ class _Binding:
         if self._overridable and (parsed.overloaded or is_mode_enabled()):
             return self._overridden(parsed, receiver, args, kwargs)
         operators_are_seen = is_stopping() or is_seen_by_python((receiver, *parsed.values))
-        if self._written is not None and not operators_are_seen:
-            return self._written(receiver, args, kwargs)
-        return self._run(receiver, parsed)
+        with Side(in_cpp=True):
+            if self._written is not None and not operators_are_seen:
+                return self._written(receiver, args, kwargs)
+            try:
+                return self._run(receiver, parsed)
+            except PybindTypeError as error:
+                raise RuntimeError(str(error)) from None
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -108,8 +113,13 @@ class _Binding:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
         return handle_torch_function(
-            function, f"{self._owner}.{name}", parsed.overloaded, args, kwargs or None
+            function, f"{_shown(self._owner)}.{name}", parsed.overloaded, args, kwargs or None
         )
+
+
+def _shown(owner: str) -> str:
+    """The module that messages name where every override declines."""
+    return owner.replace("torch._C._", "torch.")
 
 
 _UNSEEN: Final = frozenset(profile.active().modes["unseen"])
@@ -126,7 +136,8 @@ def _overridable_without_parser(name: str, call: Implementation) -> Implementati
             return handle_torch_function(
                 function, f"{_METHODS}.{name}", [receiver], given, kwargs or None
             )
-        return call(receiver, args, kwargs)
+        with Side(in_cpp=True):
+            return call(receiver, args, kwargs)
 
     return asking
 
@@ -158,13 +169,13 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
             call = _ignoring_arguments(call)
         if name.startswith("__"):
             call = not_implemented_on_type_error(call)
-        made[name] = builtin_function_or_method(name, call)
+        made[name] = builtin_function_or_method(name, call, owner)
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
             run = _RUNNERS.get(name, _nothing_by_hand(name))
             own = _as_written(written.get(name))
             by_hand = _Binding(signatures, run, own, owner, overridable=name not in _UNSEEN)
-            made[name] = builtin_function_or_method(name, by_hand)
+            made[name] = builtin_function_or_method(name, by_hand, owner)
         for name, other in _SIGNATURES["renamed"].items():
             made[name] = made[other]
     for name, binding in _SIGNATURES["manual"].get(module, {}).items():
@@ -185,7 +196,7 @@ def _function_by_hand(
         call = _chosen(_WITHOUT_PARSER.get(binding["function"]), own) or _nothing_unparsed(name)
     if "METH_O" in binding["flags"]:
         call = with_one_argument(f"torch._VariableFunctionsClass.{name}", call)
-    return builtin_function_or_method(name, call)
+    return builtin_function_or_method(name, call, owner)
 
 
 def _chosen(bound: Implementation | None, own: Implementation | None) -> Implementation | None:
@@ -225,7 +236,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = by_hand
     for name, (slot, count) in indexing.SLOTS.items():
         chosen = _chosen(slot, _as_written_method(written.get(name))) or slot
-        made[name] = slot_wrapper(name, chosen, count)
+        made[name] = wrapper_descriptor(name, chosen, count)
     return made
 
 

@@ -13,7 +13,7 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
+from mindtorch_v2.torch_function import Side, handle_torch_function, is_mode_enabled
 
 _NEVER_OVERRIDDEN: Final = frozenset(("_python_dispatch", "_has_symbolic_sizes_strides"))
 
@@ -83,7 +83,8 @@ class getset_descriptor:  # noqa: N801 (CPython's name)
         self._check(instance)
         if self._is_overridden(instance):
             return self._overridden("__get__", instance, (instance,))
-        return self._read(instance)
+        with Side(in_cpp=True):
+            return self._read(instance)
 
     def set(self, instance: Any, value: Any) -> None:
         self._check(instance)
