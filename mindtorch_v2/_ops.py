@@ -12,8 +12,15 @@ from typing import Any, Final
 
 from mindtorch_v2._operator_bindings import BoundPacket, Tag, bound_overload, wrap_schema
 from mindtorch_v2.binding.errors import PybindTypeError
-from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet
+from mindtorch_v2.binding.operators import (
+    Call,
+    Operator,
+    Packet,
+    find_packet,
+    takes_numbers,
+)
 from mindtorch_v2.binding.python.checks import overriding_arguments
+from mindtorch_v2.binding.python_kernel import NumbersAsTensors
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.torch_dispatch import set_api_functions
@@ -119,7 +126,7 @@ def called(
         return handle_torch_function(
             function, shown_name, overloaded, args, kwargs, in_python=False
         )
-    with Side(in_cpp=True):
+    with Side(in_cpp=True), NumbersAsTensors(takes_numbers(name)):
         try:
             return bind(args, kwargs).run()
         except PybindTypeError as error:

@@ -66,7 +66,12 @@ def is_seen_by_python(values: Any) -> bool:
     raw = tls.local_dispatch_key_set()
     if raw.excluded & _PYTHON:
         return False
-    return bool(raw.included & _PYTHON) or any(map(is_python_tensor, _tensors(values)))
+    return bool(raw.included & _PYTHON) or has_python_tensor(values)
+
+
+def has_python_tensor(values: Any) -> bool:
+    """Whether there is a tensor among the values whose class overrides operators."""
+    return any(map(is_python_tensor, _tensors(values)))
 
 
 def _tensors(values: Any) -> Iterator[Any]:

@@ -59,7 +59,7 @@ class Operator:
     @cached_property
     def binder(self) -> OpSchema:
         return OpSchema(
-            parse_printed(self.text), numbers_as_tensors=_takes_numbers(self._text.name)
+            parse_printed(self.text), numbers_as_tensors=takes_numbers(self._text.name)
         )
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
@@ -178,7 +178,8 @@ def _joined(name: str, overload_name: str) -> str:
     return f"{name}.{overload_name}" if overload_name else name
 
 
-def _takes_numbers(name: str) -> bool:
+def takes_numbers(name: str) -> bool:
+    """``opAllowsNumbersAsTensors``: whether numbers pass for tensors, by the name alone."""
     return name.startswith("prims::") or name in _NUMBERS_AS_TENSORS
 
 

@@ -6,8 +6,9 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding.convert import converter
 from mindtorch_v2.binding.errors import ConversionError, PybindTypeError, c_string
@@ -36,6 +37,28 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
     return returned(call.operator.schema, answer, "PythonKernelHolder")
 
 
+class _Numbers(threading.local):
+    allowed = False
+
+
+_numbers: Final = _Numbers()
+
+
+class NumbersAsTensors:
+    """``ToIValueAllowNumbersAsTensors``: whether in a block a number passes for a tensor."""
+
+    __slots__ = ("_allowed", "_before")
+
+    def __init__(self, allowed: bool) -> None:
+        self._allowed = allowed
+
+    def __enter__(self) -> None:
+        self._before, _numbers.allowed = _numbers.allowed, self._allowed
+
+    def __exit__(self, *exception: object) -> None:
+        _numbers.allowed = self._before
+
+
 def returned(schema: FunctionSchema, answer: Any, whose: str) -> Any:
     """What a call answers: every value converted to the type that the schema returns there.
 
@@ -61,6 +84,6 @@ def returned(schema: FunctionSchema, answer: Any, whose: str) -> Any:
 
 def _converted(expected: Argument, value: Any) -> Any:
     try:
-        return converter(expected.real_type)(value)
+        return converter(expected.real_type, numbers_as_tensors=_numbers.allowed)(value)
     except ConversionError as error:
         raise RuntimeError(c_string(error.args[0])) from None

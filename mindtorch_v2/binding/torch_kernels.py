@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2 import torch_dispatch
 from mindtorch_v2.binding.python_kernel import returned
-from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
@@ -171,10 +171,23 @@ def _python(call: Call, keyset: int) -> Any:
     if _on_entry.sets is None and is_asserted("pythonFallback"):
         raise RuntimeError(internal_assert("tls_on_entry.has_value()", "pythonFallback"))
     with tls.guarded(tls.ExcludeDispatchKeyGuard, torch_dispatch.ABOVE_PYTHON):
+        if not mode_stack.stack_len() and not torch_dispatch.has_python_tensor(call.stack):
+            return _without_python(call, keyset)
         args, kwargs = call.python_arguments()
         function = torch_dispatch.api_function(call.operator)
         answer = torch_dispatch.dispatch(function, call.stack, args, kwargs)
         return returned(call.operator.schema, answer, "__torch_dispatch__")
+
+
+def _without_python(call: Call, keyset: int) -> Any:
+    """The key was included by hand, or by a mode that answers: to what is below it.
+
+    Releases before the rule end in a SystemError of Python's.
+    """
+    raw = tls.local_dispatch_key_set()
+    python = mask_of(DispatchKey.Python)
+    with tls.guarded(tls.ForceDispatchKeyGuard, difference(raw.included, python), raw.excluded):
+        return call.run_with(difference(keyset, python))
 
 
 def _python_dispatcher(call: Call, keyset: int) -> Any:

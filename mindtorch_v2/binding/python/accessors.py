@@ -31,6 +31,7 @@ from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import Side
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
@@ -79,7 +80,8 @@ def _eq(receiver: Tensor, parsed: Parsed) -> Any:
     if isinstance(other, np.ndarray):
         return call_operator("aten::eq.Tensor", self=receiver, other=tensor_from_numpy(other))
     equal: Callable[..., Any] = Tensor.eq  # type: ignore[attr-defined]
-    return equal(receiver, other)
+    with Side(in_cpp=False):  # it is the method as Python has it, overrides and all
+        return equal(receiver, other)
 
 
 # --- functions of Python, applied to elements -------------------------------------------------
