@@ -17,9 +17,10 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.overloaded import has_attribute
 from mindtorch_v2.pybind import cast as _cast
-from mindtorch_v2.pybind.classes import make_enum
+from mindtorch_v2.pybind.classes import make_enum, tp_name
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import State
 
@@ -75,7 +76,9 @@ EXPORTS["_TorchDispatchModeKey"] = _ModeKey
 
 
 def _cast_key(value: Any) -> int:
-    """``py::cast``: RuntimeError for what is no mode key."""
+    """``py::cast``: RuntimeError for what is no mode key, without words for None."""
+    if value is None:
+        raise RuntimeError
     if isinstance(value, _ModeKey):
         return _value(value)
     raise RuntimeError(
@@ -190,19 +193,21 @@ EXPORTS["_disabled_torch_function_impl"] = torch_function.disabled
 EXPORTS["_disabled_torch_dispatch_impl"] = torch_dispatch.disabled
 
 
-class _MadeInC(type):
-    """The class of classes that C defines: none may have a subclass, and each prints as C's."""
+class _Final(MadeInC):
+    """The class of classes that may have no subclass."""
 
-    def __new__(
-        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]
-    ) -> _MadeInC:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _Final:
         for base in bases:
-            if isinstance(base, _MadeInC) and base.__name__ != "_Switch":
-                raise TypeError(f"type 'torch._C.{base.__name__}' is not an acceptable base type")
+            if isinstance(base, _Final) and base is not _Switch:
+                raise TypeError(f"type '{tp_name(base)}' is not an acceptable base type")
         return super().__new__(mcs, name, bases, namespace)
 
 
-class _Switch(metaclass=_MadeInC):
+_Final.__qualname__ = "type"
+_Final.__module__ = "builtins"
+
+
+class _Switch(metaclass=_Final):
     """A context manager written in C that switches overriding off: no guard, it only remembers
     what it found when it was last entered."""
 
@@ -241,30 +246,30 @@ def _receiver(name: str, args: tuple[Any, ...]) -> _Switch:
     return args[0]
 
 
-class DisableTorchFunction(_Switch):
-    """No object and no mode overrides a function."""
+class DisableTorchFunction(_Switch):  # no object and no mode overrides a function
 
     __slots__ = ()
+    __module__ = "mindtorch_v2._C"
+    __doc__ = None
 
     @staticmethod
     def _next(state: State) -> State:
         return State.ALL_DISABLED
 
 
-class DisableTorchFunctionSubclass(_Switch):
-    """No object overrides a function."""
+class DisableTorchFunctionSubclass(_Switch):  # no object overrides a function
 
     __slots__ = ()
+    __module__ = "mindtorch_v2._C"
+    __doc__ = None
 
     @staticmethod
     def _next(state: State) -> State:
         return max(state, State.SUBCLASSES_DISABLED)
 
 
-for _cls in (DisableTorchFunction, DisableTorchFunctionSubclass):
-    _cls.__module__ = "mindtorch_v2._C"
-    _cls.__doc__ = None
-    EXPORTS[_cls.__name__] = _cls
+EXPORTS["DisableTorchFunction"] = DisableTorchFunction
+EXPORTS["DisableTorchFunctionSubclass"] = DisableTorchFunctionSubclass
 
 
 # --- what only newer releases have ------------------------------------------------------------

@@ -19,7 +19,8 @@ from mindtorch_v2.warn import warn_once
 Overloaded = list[Any]
 """Arguments that override a call, one of each type, in the order in which they are asked."""
 
-_ABSENT: Final = object()
+ABSENT: Final = object()
+"""Stands for an attribute that an object has not."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ def attribute(value: Any, name: str) -> Any:
     try:
         return getattr(value, name)
     except Exception:
-        return _ABSENT
+        return ABSENT
 
 
 def has_attribute(value: Any, name: str) -> bool:
-    return attribute(value, name) is not _ABSENT
+    return attribute(value, name) is not ABSENT
 
 
 def handle(
@@ -82,7 +83,7 @@ def handle(
     """
     types = tuple(map(type_of, overloaded))
     given = (function, types, args) if kwargs is None else (function, types, args, kwargs)
-    mode: Any = _ABSENT
+    mode: Any = ABSENT
     if protocol.is_mode_enabled():
         with protocol.stashed_mode() as mode:
             answer = _of_mode(protocol, mode, given)
@@ -97,7 +98,7 @@ def handle(
         answer = method(*given)
         if answer is not NotImplemented:
             return answer
-    modes = "" if mode is _ABSENT else f"  - mode object {mode!r}\n"
+    modes = "" if mode is ABSENT else f"  - mode object {mode!r}\n"
     raise TypeError(
         f"Multiple dispatch failed for '{shown_name or _full_name(function)}'; all "
         f"{protocol.method} handlers returned NotImplemented:\n\n{modes}"
@@ -119,7 +120,7 @@ def _of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
 def _method(protocol: Protocol, owner: Any) -> Any:
     """RuntimeError, an assertion of torch's, for what came here without the method."""
     method = attribute(owner, protocol.method)
-    if method is _ABSENT:
+    if method is ABSENT:
         raise RuntimeError(internal_assert("0", "dispatch_on_mode"))
     return method
 

@@ -104,6 +104,17 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 @cache
+def _get_tensor_methods() -> frozenset[Any]:
+    names = profile.active().modes["tensor_methods"]
+    return frozenset(getattr(Tensor, name) for name in names if hasattr(Tensor, name))
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether it is a method of tensors that overrides see, or ``__get__`` of an attribute."""
+    return func in _get_tensor_methods() or func.__name__ == "__get__"
+
+
+@cache
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     """Attributes whose tensors are not made instances of the subclass that was asked."""
     names = ("_base", "grad", "_grad")

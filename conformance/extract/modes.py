@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import _C as C
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, is_tensor_method_or_property
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import signatures
@@ -30,6 +30,7 @@ def extract() -> dict[str, Any]:
         "wraps_handlers": not isinstance(vars(Plain)["__torch_dispatch__"], staticmethod),
         "knows_infra_modes": hasattr(TorchDispatchMode, "is_infra_mode"),
         "unseen": sorted(unseen()),
+        "tensor_methods": sorted(tensor_methods()),
         "refusals": {
             "key": refusal(lambda: TorchDispatchMode(0)),
             "other key": refusal(TorchDispatchMode(C.DispatchKey.CPU).__enter__),
@@ -45,6 +46,14 @@ def refusal(provoke: Any) -> str:
     except AssertionError as error:
         return str(error).replace(repr(TorchDispatchMode), "%r")
     raise AssertionError("torch takes what it used to refuse; look at modes.py")
+
+
+def tensor_methods() -> Iterator[str]:
+    """Methods of tensors that overrides see, says torch."""
+    for name in dir(torch.Tensor):
+        method = getattr(torch.Tensor, name)
+        if hasattr(method, "__name__") and is_tensor_method_or_property(method):
+            yield name
 
 
 # --- functions that ask nobody ------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, Final
 
-from mindtorch_v2 import profile
+from mindtorch_v2 import overloaded, profile
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, default_scalar_type, scalar_type
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
@@ -22,7 +22,7 @@ from mindtorch_v2.dispatch.mode_stack import stashed_stack
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.dtype import jagged, strided
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
@@ -114,8 +114,7 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     cls = _class(parsed)
     if _CLASS_FIRST:
         _check_subclass(cls)
-    method = getattr(cls, "__torch_dispatch__", None)
-    if method is None or method is disabled:
+    if overloaded.attribute(cls, "__torch_dispatch__") in (overloaded.ABSENT, disabled):
         raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
     sizes, strides = value(parsed, "size"), value(parsed, "strides")
     offset, nbytes = value(parsed, "storage_offset"), value(parsed, "storage_size")
@@ -123,20 +122,29 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     layout = strided if is_absent(parsed, "layout") else parsed.values[_place(parsed, "layout")]
     device = value(parsed, "device") or Device("cpu")
     steps = geometry.contiguous_strides(sizes) if strides is None else tuple(strides)
-    if nbytes is None:
-        nbytes = geometry.storage_bytes(sizes, steps, offset or 0, dtype.itemsize)
+    if len(steps) != len(sizes):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(steps)})"
+        )
     if strides is None and offset is not None:
         raise RuntimeError("setting storage offset without stride not supported")
+    if any(size < 0 for size in sizes):
+        raise RuntimeError("numel: integer multiplication overflow")
+    if nbytes is None:
+        nbytes = geometry.storage_bytes(sizes, steps, offset or 0, dtype.itemsize)
     extra = value(parsed, "_extra_dispatch_keys")
     _check_policy(parsed)
+    storage = UntypedStorage._of(nbytes, Device("meta"))
+    storage.device = device  # where there is nothing of it
     made = Tensor._make(
         sizes,
         dtype,
-        layout,
+        strided if layout is jagged else layout,
         device,
         extra_keys=0 if extra is None else extra.mask,
         requires_grad=value(parsed, "requires_grad"),
-        storage=UntypedStorage._of(nbytes, Device("meta")),
+        storage=storage,
         strides=steps,
         offset=offset or 0,
     )
