@@ -30,7 +30,6 @@ from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.guard import make_guard_class
 from mindtorch_v2.pybind.signature import parse_docstring
 from mindtorch_v2.tensor.base import TensorBase as TensorBase
-from mindtorch_v2.tensor.base import TensorBase as _TensorBase
 from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_key
 from mindtorch_v2.tensor.options import compute_dispatch_key as _compute_dispatch_key
 from mindtorch_v2.tensor.symbolic import nested_int as _nested_int

@@ -79,11 +79,14 @@ globals().update(QSCHEMES)
 bind_functions(globals(), _C)
 bind_methods()
 
-from mindtorch_v2 import _dispatch, overrides, utils  # noqa: E402 (they look at what has been bound)
+from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
+    _dispatch,
+    overrides,
+    utils,
+)
 
 __all__ = [
     "_C",
-    "_dispatch",
     "DispatchKey",
     "DispatchKeySet",
     "ExcludeDispatchKeyGuard",
@@ -97,6 +100,7 @@ __all__ = [
     "TypedStorage",
     "UntypedStorage",
     "__version__",
+    "_dispatch",
     "_efficientzerotensor",
     "_empty_affine_quantized",
     "_neg_view",

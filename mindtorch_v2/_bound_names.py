@@ -44,7 +44,8 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
     functions = functions_of("torch", public)
     public.update(functions)
-    c_module.TensorBase = TensorBase  # type: ignore[attr-defined]
+    for name in ("TensorBase", "_TensorBase"):
+        setattr(c_module, name, TensorBase)
     c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
     _bind_module(c_module, "nn")
     for module, prefix in _PREFIXES.items():

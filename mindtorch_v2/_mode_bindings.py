@@ -213,6 +213,8 @@ class _Switch(metaclass=_Final):
 
     __slots__ = ("_before",)
 
+    _before: State
+
     def __new__(cls, *args: Any, **kwargs: Any) -> _Switch:
         self = super().__new__(cls)
         self._before = State.ENABLED
@@ -247,7 +249,6 @@ def _receiver(name: str, args: tuple[Any, ...]) -> _Switch:
 
 
 class DisableTorchFunction(_Switch):  # no object and no mode overrides a function
-
     __slots__ = ()
     __module__ = "mindtorch_v2._C"
     __doc__ = None
@@ -258,7 +259,6 @@ class DisableTorchFunction(_Switch):  # no object and no mode overrides a functi
 
 
 class DisableTorchFunctionSubclass(_Switch):  # no object overrides a function
-
     __slots__ = ()
     __module__ = "mindtorch_v2._C"
     __doc__ = None
@@ -291,10 +291,11 @@ if "_TorchFunctionState" in _classes:
         lambda: torch_function.get_state() is State.ALL_DISABLED,
         0,
     )
-    for _name, _call in {
+    _state_functions: dict[str, Callable[..., Any]] = {
         "_get_torch_function_state": lambda: _FunctionState.from_cpp(torch_function.get_state()),
         "_set_torch_function_state": torch_function.set_state,
-    }.items():
+    }
+    for _name, _call in _state_functions.items():
         _doc = _functions[_name]
         _overloads = tuple(
             Overload(signature, _call, {}, lambda value: value)

@@ -125,9 +125,7 @@ def _method(protocol: Protocol, owner: Any) -> Any:
     return method
 
 
-def _warn_of_plain_method(
-    protocol: Protocol, method: Any, argument: Any, in_python: bool
-) -> None:
+def _warn_of_plain_method(protocol: Protocol, method: Any, argument: Any, in_python: bool) -> None:
     if attribute(method, "__self__") is argument and not protocol.is_disabled(method):
         warn_once(
             "dispatch_on_subclass",

@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from mindtorch_v2 import overloaded
-from mindtorch_v2.overloaded import Overloaded, has_attribute
+from mindtorch_v2.overloaded import Overloaded as Overloaded
 from mindtorch_v2.overloaded import append_overloaded as append_overloaded
+from mindtorch_v2.overloaded import has_attribute
 
 
 class State(IntEnum):

@@ -6,6 +6,7 @@ from conformance.cases import (
     keys,
     keysets,
     lookup_alias,
+    modes,
     operator_binding,
     packet_binding,
     printing,
@@ -35,6 +36,7 @@ AREAS: tuple[Area, ...] = (
     lookup_alias.AREA,
     registration.AREA,
     dispatch_table.AREA,
+    modes.AREA,
 )
 
 BY_NAME: dict[str, Area] = {area.name: area for area in AREAS}

@@ -10,6 +10,8 @@ from conformance.area import Text
 from conformance.cases.mode_programs import (
     ANSWER,
     DECLINE,
+    DISPATCH_MODE,
+    FUNCTION_MODE,
     PASS_ON,
     dispatch_class,
     dispatch_mode,
@@ -19,7 +21,7 @@ from conformance.cases.mode_programs import (
     made,
     program,
     tried,
-    tried_line,
+    tried_block,
     within,
 )
 from conformance.cases.pools import wrong_calls
@@ -55,7 +57,8 @@ _STACK_STEPS: Final = (
     "C._push_on_torch_function_stack(None)",
     *(f"C._set_dispatch_mode({mode})" for mode in ("fake", "proxy", "functional", "m")),
     *(f"C._push_on_torch_dispatch_stack({mode})" for mode in ("fake", "proxy")),
-    *(f"C._{verb}({key})" for verb in ("unset_dispatch_mode", "get_dispatch_mode") for key in _KEYS),
+    *(f"C._unset_dispatch_mode({key})" for key in _KEYS),
+    *(f"C._get_dispatch_mode({key})" for key in _KEYS),
     *(f"C._pop_torch_dispatch_stack({key})" for key in _KEYS),
     "P._get_current_dispatch_mode()",
     "P._get_current_dispatch_mode_stack()",
@@ -139,14 +142,19 @@ def _functions_of_c(profile: Profile) -> Iterator[Text]:
                 steps = [tried(f"str({call})"), _EMPTY]
                 yield name, program([], steps, operators=False)
             yield name, program([], [tried(f"C.{name}")], operators=False)
-    for kind, arguments in product(("dispatch", "function"), _PUSHED):
-        call = f"C._push_on_torch_{kind}_stack{arguments}"
+    for kind, given in product(("dispatch", "function"), _PUSHED):
+        call = f"C._push_on_torch_{kind}_stack{given}"
         yield "push", program(_MODES, [tried(call), tried("ops.one(x)"), "state()", _EMPTY])
-    for name, arguments in product(("function", "dispatch"), _DISABLED_CALLS):
-        call = f"C._disabled_torch_{name}_impl{arguments}"
+    for kind, given in product(("function", "dispatch"), _DISABLED_CALLS):
+        call = f"C._disabled_torch_{kind}_impl{given}"
         yield "disabled", program(_MODES, [tried(call), within("M()", [tried(call)])])
-    for member, question in product((*_KEYS, f"{_KEY}(1)", f"{_KEY}(7)"), ("{0}", "int({0})", "{0}.name", "{0}.value", "hash({0})", "{0} == 1")):
-        yield "_TorchDispatchModeKey", program([], [tried(question.format(member))], operators=False)
+    members = (*_KEYS, f"{_KEY}(1)", f"{_KEY}(7)")
+    questions = ("{0}", "int({0})", "{0}.name", "{0}.value", "hash({0})", "{0} == 1")
+    for member, question in product(members, questions):
+        yield (
+            "_TorchDispatchModeKey",
+            program([], [tried(question.format(member))], operators=False),
+        )
     yield "_TorchDispatchModeKey", program([], [tried(f"{_KEY}.__members__")], operators=False)
     if newer:
         for state in ("ENABLED", "SUBCLASSES_DISABLED", "ALL_DISABLED"):
@@ -174,9 +182,9 @@ def _switches() -> Iterator[Text]:
     for name, outer, life in product(names, (*names, "_PreserveDispatchKeyGuard"), lives):
         steps = [f"g = C.{name}()", "state()"]
         for line in life:
-            steps += [tried_line(line) if "=" in line and "a=" not in line else tried(line), "state()"]
-        steps = [line.replace("    g = None\nstep(run)", "    pass\ng = None") for line in steps]
-        yield f"life of {name}", program(define, [within(f"C.{outer}()", steps), "g = None"], operators=False)
+            steps += [line if line == "g = None" else tried(line), "state()"]
+        steps = [within(f"C.{outer}()", steps), "g = None"]
+        yield f"life of {name}", program(define, steps, operators=False)
 
 
 # --- classes ----------------------------------------------------------------------------------
@@ -191,7 +199,7 @@ _MEMBERS: Final = (
     "__torch_function__ = xp._C._disabled_torch_function_impl",
     "def __torch_dispatch__(self, func, types, args=(), kwargs=None): return fresh()",
     "@staticmethod\n    def __torch_dispatch__(func, types, args=(), kwargs=None): return fresh()",
-    "@classmethod\n    def __torch_dispatch__(cls, func, types, args=(), kwargs=None): return fresh()",
+    "@classmethod\n    def __torch_dispatch__(cls, func, types, *given): return fresh()",
     "@classmethod\n    def __torch_dispatch__(cls, func): return fresh()",
     "@classmethod\n    def __torch_function__(cls, func, types, args=(), kwargs=None): return 7",
     "def __torch_function__(self, func, types, args=(), kwargs=None): return 7",
@@ -294,6 +302,14 @@ def _wrappers() -> Iterator[Text]:
 _VALUES: Final = ("x", "t", "d", "s", "w", "5", "None", "'a'", "T", "W", "[t]", "xp", "{}", "...")
 
 
+_FUNCTION_SWITCHES: Final = (
+    "C._PreserveDispatchKeyGuard()",
+    "C.DisableTorchFunction()",
+    "C.DisableTorchFunctionSubclass()",
+    "F()",
+)
+
+
 def _overrides() -> Iterator[Text]:
     define = [
         function_class("T", ANSWER),
@@ -303,7 +319,7 @@ def _overrides() -> Iterator[Text]:
         "class E(xp.Tensor): pass",
         f"t, d, s, e, w = {made('T')}, {made('D')}, {made('S')}, {made('E')}, W()",
         "def f(a, b=None): return 7",
-        "@O" if False else "g = O.wrap_torch_function(lambda a, b=None: (a, b))(f)",
+        "g = O.wrap_torch_function(lambda a, b=None: (a, b))(f)",
     ]
     for value in _VALUES:
         calls = [
@@ -320,15 +336,15 @@ def _overrides() -> Iterator[Text]:
             f"O.handle_torch_function(f, ({value},), {value}, b=x)",
             f"O.handle_torch_function(f, [x, {value}, w], 1)",
         ]
-        contexts = ("C._PreserveDispatchKeyGuard()", "C.DisableTorchFunction()", "F()", "C.DisableTorchFunctionSubclass()")
-        for call, context in product(calls, contexts):
+        for call, context in product(calls, _FUNCTION_SWITCHES):
             mode = function_mode("F", "return 9")
             steps = [within(context, [tried(call)])]
             yield "torch.overrides", program([*define, mode], steps, operators=False)
     questions = ("add", "shape", "dim", "sum", "numel", "requires_grad", "T")
     for name in questions:
         attribute = f"xp.Tensor.{name}"
-        for call in (f"O.is_tensor_method_or_property({attribute})", attribute, f"{attribute}.__name__"):
+        asked = f"O.is_tensor_method_or_property({attribute})"
+        for call in (asked, attribute, f"{attribute}.__name__"):
             yield "torch.overrides", program([], [tried(call)], operators=False)
     for name in ("add", "sum", "ones"):
         yield "torch.overrides", program([], [tried(f"xp.{name}")], operators=False)
@@ -363,18 +379,22 @@ def _modes_in_python(profile: Profile) -> Iterator[Text]:
         "len(O._get_current_function_mode_stack())",
         "ops.one(x)",
     )
-    contexts = ("m", "n", "f", "fake", "P._disable_current_modes()", "P._pop_mode_temporarily()", "O._pop_mode_temporarily()")
+    contexts = (
+        *("m", "n", "f", "fake", "P._disable_current_modes()"),
+        *("P._pop_mode_temporarily()", "O._pop_mode_temporarily()"),
+    )
     for outer, middle, inner in product(contexts, contexts[:5], contexts):
         if [outer, middle, inner].count("fake") > 1:  # see `is_set_twice`
             continue
-        block = within(inner, map(tried, inside)).replace("\n", "\n    ")
-        block = within(middle, [block, *map(tried, inside)]).replace("\n", "\n    ")
-        yield "modes in Python", program(_MODES, [tried_line(within(outer, [block]).replace("\n", "\n    ")), _EMPTY])
-    for context, error in product(("m", "f", "fake", "m, n", "P._disable_current_modes()"), ("ValueError('inside')", "KeyError")):
-        block = within(context, ["state()", f"raise {error}"]).replace("\n", "\n    ")
-        yield "modes in Python", program(_MODES, [tried_line(block)])
-    if "is_infra_mode" in str(profile.modes) or profile.modes["knows_infra_modes"]:
-        yield "modes in Python", program(_MODES, [tried("M.is_infra_mode()"), tried("P.is_in_torch_dispatch_mode(False)")])
+        block = within(middle, [within(inner, map(tried, inside)), *map(tried, inside)])
+        yield "modes in Python", program(_MODES, [tried_block(within(outer, [block])), _EMPTY])
+    errors = ("ValueError('inside')", "KeyError")
+    for context, error in product(("m", "f", "fake", "m, n", "P._disable_current_modes()"), errors):
+        block = within(context, ["state()", f"raise {error}"])
+        yield "modes in Python", program(_MODES, [tried_block(block)])
+    if profile.modes["knows_infra_modes"]:
+        steps = [tried("M.is_infra_mode()"), tried("P.is_in_torch_dispatch_mode(False)")]
+        yield "modes in Python", program(_MODES, steps)
 
 
 def _handlers() -> Iterator[Text]:
@@ -391,8 +411,8 @@ def _handlers() -> Iterator[Text]:
     )
     for handler, protocol in product(handlers, ("dispatch", "function")):
         member = handler.format(f"__torch_{protocol}__")
-        for base in ("object", f"xp.{'utils._python_dispatch' if protocol == 'dispatch' else 'overrides'}.Torch{protocol.title()}Mode"):
+        for base in ("object", DISPATCH_MODE if protocol == "dispatch" else FUNCTION_MODE):
             define = [f"class H({base}):\n    {member}", "h = H()"]
             push = f"C._push_on_torch_{protocol}_stack(h)"
-            calls = ("ops.one(x)", "xp.add(x, 1)" if protocol == "function" else "ops.none()", "ops.many([x])")
+            calls = ("ops.one(x)", "x.dim()", "ops.none()", "ops.many([x])")
             yield "handlers", program(define, [push, *map(tried, calls), "state()", _EMPTY])

@@ -8,7 +8,7 @@ line of its method.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 PRELUDE: Final = """\
@@ -281,7 +281,14 @@ MODE_BODIES: Final = (
 )
 """What a dispatch mode answers; those after the first few want operators of the program's own."""
 
-FUNCTION_ANSWERS: Final = (DECLINE_AT_FIRST, ANSWER, RAISE, "return 5", "return None", "return func")
+FUNCTION_ANSWERS: Final = (
+    DECLINE_AT_FIRST,
+    ANSWER,
+    RAISE,
+    "return 5",
+    "return None",
+    "return func",
+)
 """The same for functions."""
 ANSWERS: Final = (DECLINE, ANSWER, RAISE, "return 5", "return None", "return func")
 """Bodies that call no function."""
@@ -315,18 +322,13 @@ def tried(expression: str) -> str:
     return f"step(lambda: {expression})"
 
 
-def tried_line(line: str) -> str:
-    """The same for a statement."""
-    return f"def run():\n    {line}\nstep(run)"
+def tried_block(block: str) -> str:
+    """The same for statements."""
+    inner = block.replace("\n", "\n    ")
+    return f"def run():\n    {inner}\nstep(run)"
 
 
 def within(context: str, steps: Iterable[str]) -> str:
     """Steps in a ``with`` block."""
     inner = "\n".join(steps).replace("\n", "\n    ")
     return f"with {context}:\n    {inner}"
-
-
-def refused_within(context: str, steps: Iterable[str]) -> str:
-    """The same, where entering the block may raise."""
-    block = within(context, steps).replace("\n", "\n    ")
-    return f"def run():\n    {block}\nstep(run)"

@@ -46,7 +46,7 @@ from conformance.cases.mode_programs import (
     made,
     program,
     tried,
-    tried_line,
+    tried_block,
     within,
 )
 from mindtorch_v2.profile import Profile
@@ -103,7 +103,7 @@ def _infra_modes() -> Iterator[Text]:
             yield "infra modes", program(modes, [nested])
     for one, other in permutations(INFRA_KEYS, 2):
         modes = [infra_mode("I", one, PASS_ON), infra_mode("J", other, PASS_ON)]
-        inner = tried_line(within("J()", [*_CALLS, "state()"]).replace("\n", "\n    "))
+        inner = tried_block(within("J()", [*_CALLS, "state()"]))
         yield "infra modes", program(modes, [within("I()", [inner, "state()"])])
 
 
@@ -155,7 +155,7 @@ def _one_function_mode() -> Iterator[Text]:
             steps = [within("F()", [tried(call.format("x"))])]
             yield "TorchFunctionMode, operators", program([mode], steps)
         for line in SETTINGS if body != PASS_ON else SETTINGS[:1]:
-            steps = [within("F()", [tried_line(line.format("x", "True"))])]
+            steps = [within("F()", [tried_block(line.format("x", "True"))])]
             yield "TorchFunctionMode, assignments", program([mode], steps, operators=False)
 
 
@@ -188,7 +188,7 @@ def _function_classes() -> Iterator[Text]:
         yield "__torch_function__", program(define, [tried(call.format("t"))], operators=False)
     for body, line in product(FUNCTION_ANSWERS, SETTINGS):
         define = [function_class("T", body), f"t = {made('T')}"]
-        steps = [tried_line(line.format("t", "1.0"))]
+        steps = [tried_block(line.format("t", "1.0"))]
         yield "__torch_function__, assignments", program(define, steps, operators=False)
     for bodies in product((DECLINE, ANSWER, INHERIT), repeat=2):
         define = [
@@ -247,8 +247,7 @@ def _guards() -> Iterator[Text]:
     ]
     calls = [*map(tried, ("ops.one(x)", "ops.one(s)", "xp.numel(t)", "ops.none()")), "state()"]
     for outer, inner in product(SWITCHES, repeat=2):
-        block = within(inner, calls).replace("\n", "\n    ")
-        nested = tried_line(within(outer, [block, *calls]).replace("\n", "\n    "))
+        nested = tried_block(within(outer, [within(inner, calls), *calls]))
         yield "switches", program(define, [nested])
     for switch, base in product(SWITCHES[:-2], ("M", "S", "F", "T")):
         inside = f"with {switch}: {PASS_ON}"
@@ -273,7 +272,7 @@ def _threads() -> Iterator[Text]:
         define = [dispatch_mode("M", body), function_mode("F", body.replace(DECLINE, ANSWER))]
         for context in ("M()", "F()", "M(), F()", "C.DisableTorchFunction()"):
             work = within(context, ["state()", "in_thread(state)", *_CALLS])
-            lines = [f"def work():\n    {work.replace(chr(10), chr(10) + '    ')}"]
+            lines = ["def work():\n    " + work.replace("\n", "\n    ")]
             lines += ["work()", "in_thread(work)", within(context, ["in_thread(work)", *_CALLS])]
             yield "threads", program(define, lines)
 
@@ -320,7 +319,7 @@ def mode_programs_drawn(draw: st.DrawFn) -> Text:
 
 def _block(pair: tuple[str, list[str]]) -> str:
     context, steps = pair
-    return tried_line(within(context, steps).replace("\n", "\n    "))
+    return tried_block(within(context, steps))
 
 
 AREA: Final = Area("modes", texts, strategy, isolation="thread")

@@ -7,6 +7,7 @@ own words.  What else a message says is a rule of the subject.
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -33,7 +34,7 @@ def extract() -> dict[str, Any]:
             for name, provoke in WARNINGS.items()
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         },
-        "none_refusals": {name: refusal(lambda f=getattr(C, name): f(None)) for name in OF_A_MODE},
+        "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
     }

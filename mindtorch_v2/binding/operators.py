@@ -58,9 +58,7 @@ class Operator:
 
     @cached_property
     def binder(self) -> OpSchema:
-        return OpSchema(
-            parse_printed(self.text), numbers_as_tensors=takes_numbers(self._text.name)
-        )
+        return OpSchema(parse_printed(self.text), numbers_as_tensors=takes_numbers(self._text.name))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call with these arguments; RuntimeError in torch's words if they do not suit."""

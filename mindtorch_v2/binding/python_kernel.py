@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
-    """The answer of ``kernel``; RuntimeError or PybindTypeError if it is not what the schema returns."""
+    """The answer of ``kernel``; RuntimeError or PybindTypeError if the schema returns no such."""
     assert kernel.function is not None
     args, kwargs = call.python_arguments()
     before: list[Any] = []

@@ -90,16 +90,17 @@ def _with_written(call: Call, answer: Any) -> Any:
     """Of what is written to, C++ answers the argument, whatever came back from below."""
     schema = call.operator.schema
     written = {
-        alias: value
+        name: value
         for argument, value in zip(schema.arguments, call.stack, strict=True)
         if argument.alias_info is not None and argument.alias_info.is_write
-        for alias in argument.alias_info.before_set
+        for name in argument.alias_info.before
     }
-    aliases = [each.alias_info and next(iter(each.alias_info.before_set), None)
-               for each in schema.returns]
-    if len(aliases) == 1:
-        return written.get(aliases[0], answer)
-    return answer if not written else tuple(map(written.get, aliases, answer))
+    if not written:
+        return answer
+    names = [each.alias_info.before[0] if each.alias_info else "" for each in schema.returns]
+    if len(names) == 1:
+        return written.get(names[0], answer)
+    return tuple(map(written.get, names, answer))
 
 
 def _count_change(value: Any) -> None:

@@ -13,6 +13,12 @@ _stored_name: Final = vars(type)["__name__"]
 """See Note [tp_name] in :mod:`mindtorch_v2.pybind.classes`."""
 
 
+def _unbound(cls: type, name: str) -> Any:
+    """A class's method as it was written; None if it has none."""
+    method = getattr(cls, name, None)
+    return getattr(method, "__func__", method)
+
+
 class _TensorMeta(type):
     """The metaclass of tensors: ``__name__`` is short, the stored name has its module.
 
@@ -30,15 +36,11 @@ class _TensorMeta(type):
             raise RuntimeError("Cannot subclass _TensorBase directly")
         if getattr(cls, "__torch_dispatch__", None) is getattr(tensor, "__torch_dispatch__", None):
             return
-        own, default = (
-            getattr(method, "__func__", method)
-            for method in (cls.__torch_function__, tensor.__torch_function__)
-        )
-        if own is default:
+        if _unbound(cls, "__torch_function__") is _unbound(tensor, "__torch_function__"):
             cls.__torch_function__ = disabled
 
     @property
-    def __name__(cls) -> str:  # type: ignore[override]
+    def __name__(cls) -> str:
         name: str = _stored_name.__get__(cls)
         return name.rpartition(".")[2]
 

@@ -29,8 +29,8 @@ from mindtorch_v2.binding.python.function import (
     builtin_function_or_method,
     method,
     not_implemented_on_type_error,
-    wrapper_descriptor,
     with_one_argument,
+    wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
