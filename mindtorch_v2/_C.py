@@ -183,8 +183,16 @@ for _name, _mask in _facts.keys.constants.items():
 # --- tensors ----------------------------------------------------------------------------------
 
 _cast.register_class("torch.Tensor", _Tensor)
+_SUBCLASS_LIKE: Final = _keyset.DispatchKeySet.of(
+    *(_key.DispatchKey.FuncTorchBatched, _key.DispatchKey.FuncTorchGradWrapper),
+    *(_key.DispatchKey.Functionalize, _key.DispatchKey.Batched, _key.DispatchKey.Python),
+    *(_key.DispatchKey.Sparse, _key.DispatchKey.SparseCsr),
+).mask | (_keyset.mask_of(_key.DispatchKey.Meta) & _key.FULL_BACKEND_MASK)
+"""``kTensorSubclassLike``: what composite operators must not assume to be a plain tensor."""
+
 _define(
     {
+        "_dispatch_isTensorSubclassLike": lambda tensor: bool(tensor._keys & _SUBCLASS_LIKE),
         "_dispatch_keys": lambda tensor: tensor._keys,
         "_dispatch_key_set": lambda tensor: _keyset.to_string(tensor._keys),
     }

@@ -179,6 +179,12 @@ REFUSED_FUNCTION_CALLS: Final = (
 )
 """Calls whose arguments no parser takes."""
 
+ELEMENT_CALLS: Final = (
+    *("{0}.tolist()", "{0}.numpy()", "{0}.numpy(force=True)", "{0}.map_(x, len)", "{0}.detach()"),
+    *("x.map_({0}, len)", "x.map2_(x, {0}, len)", "C._dispatch_isTensorSubclassLike({0})"),
+)
+"""What wants a tensor's elements, which a subclass does not show."""
+
 SETTINGS: Final = (
     *("{0}.requires_grad = {1}", "{0}[0] = {1}", "{0}[x] = {1}", "{0}[0:1] = {1}"),
     *("x[{0}] = out", "x[0] = {0}"),

@@ -26,6 +26,7 @@ from conformance.cases.mode_programs import (
     DECLINE,
     DECLINE_AT_FIRST,
     DISABLED,
+    ELEMENT_CALLS,
     FUNCTION_ANSWERS,
     FUNCTION_CALLS,
     INFRA_KEYS,
@@ -112,7 +113,7 @@ def _dispatch_classes() -> Iterator[Text]:
         define = [dispatch_class("S", body), f"s = {made('S')}"]
         for call in (*OPERATOR_CALLS, *REFUSED_CALLS):
             yield "subclass", program(define, [tried(call.format("s"))])
-    for body, call in product(ANSWERS, ATEN_CALLS):
+    for body, call in product(ANSWERS, (*ATEN_CALLS, *ELEMENT_CALLS)):
         define = [dispatch_class("S", body), f"s = {made('S')}"]
         yield "subclass, aten", program(define, [tried(call.format("s"))], operators=False)
     for body, mode in product((*ANSWERS, DISABLED), _BODIES):

@@ -374,10 +374,17 @@ class Tensor(TensorBase):
     def item(self) -> Any:
         return conversions.item(self)
 
+    def _refuse_for_subclass(self, method: str, got: str = "") -> None:
+        """RuntimeError if its class overrides operators: elements are for that to know."""
+        if self._keys & _PYTHON_KEYS == _PYTHON_KEYS:
+            raise RuntimeError(f".{method} is not supported for tensor subclasses{got or '.'}")
+
     def tolist(self) -> Any:
+        self._refuse_for_subclass("tolist()", f", got {type(self).__name__}")
         return conversions.to_list(self)
 
     def numpy(self, *, force: bool = False) -> Array:
+        self._refuse_for_subclass("numpy()")
         return numpy_bridge.to_numpy(self, force=force)
 
     def __array__(self, dtype: Any = None) -> Array:
