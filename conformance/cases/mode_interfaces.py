@@ -398,14 +398,17 @@ def _modes_in_python(profile: Profile) -> Iterator[Text]:
 
 
 def _handlers() -> Iterator[Text]:
-    """Handlers that no protocol fits, on the stack or in a class."""
+    """Handlers that no protocol fits, on the stack or in a class.
+
+    None of them is a function written in C: newer releases write on the handler of a dispatch
+    mode that no compiler may look at it.
+    """
     handlers = (
         "def {0}(self, func): return 1",
         "def {0}(self): return 1",
         "@classmethod\n    def {0}(cls, func, types, args=(), kwargs=None): return 1",
         "@staticmethod\n    def {0}(func, types, args=(), kwargs=None): return 1",
         "{0} = None",
-        "{0} = len",
         "pass",
         "{0} = lambda self, func, types, args=(), kwargs=None: fresh()",
     )
