@@ -7,6 +7,7 @@ from conformance.cases import (
     keysets,
     lookup_alias,
     missing_kernel,
+    modes,
     operator_binding,
     packet_binding,
     printing,
@@ -40,6 +41,7 @@ AREAS: tuple[Area, ...] = (
     dispatch_table.AREA,
     missing_kernel.AREA,
     missing_kernel.FALLBACKS,
+    modes.AREA,
 )
 
 BY_NAME: dict[str, Area] = {area.name: area for area in AREAS}

@@ -50,6 +50,9 @@ _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
+_PYTHON_KEYS: Final = functionality_bit(DispatchKey.Python) | functionality_bit(
+    DispatchKey.PythonTLSSnapshot
+)
 
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
@@ -302,6 +305,11 @@ class Tensor(TensorBase):
         return not self._keys & _ADINPLACE_OR_VIEW
 
     @property
+    def _python_dispatch(self) -> bool:
+        """Whether its class overrides operators."""
+        return self._keys & _PYTHON_KEYS == _PYTHON_KEYS
+
+    @property
     def is_cpu(self) -> bool:
         return self._device.type == "cpu"
 
@@ -368,10 +376,17 @@ class Tensor(TensorBase):
     def item(self) -> Any:
         return conversions.item(self)
 
+    def _refuse_for_subclass(self, method: str, got: str = "") -> None:
+        """RuntimeError if its class overrides operators: elements are for that to know."""
+        if self._python_dispatch:
+            raise RuntimeError(f".{method} is not supported for tensor subclasses{got or '.'}")
+
     def tolist(self) -> Any:
+        self._refuse_for_subclass("tolist()", f", got {type(self).__name__}")
         return conversions.to_list(self)
 
     def numpy(self, *, force: bool = False) -> Array:
+        self._refuse_for_subclass("numpy()")
         return numpy_bridge.to_numpy(self, force=force)
 
     def __array__(self, dtype: Any = None) -> Array:
