@@ -19,14 +19,10 @@ from mindtorch_v2.dispatch.keyset import (
     difference,
     full_after,
     functionality_bit,
-    mask_of,
 )
 from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attribute
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled_arguments
-
-PYTHON_KEYS: Final = mask_of(DispatchKey.Python) | mask_of(DispatchKey.PythonTLSSnapshot)
-"""``c10::python_ks``: what a tensor has whose class overrides operators."""
 
 _PYTHON: Final = functionality_bit(DispatchKey.Python)
 ABOVE_PYTHON: Final = FULL & ~full_after(DispatchKey.Python) & ~_PYTHON

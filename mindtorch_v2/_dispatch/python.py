@@ -1,7 +1,7 @@
 """The Python dispatcher's switches: ``torch._dispatch.python``.
 
 Mirrors ``torch/_dispatch/python.py``.  While the dispatcher is on, every call asks the operator's
-Python object for a kernel; see :mod:`mindtorch_v2.binding.torch_kernels`.
+Python object for a kernel; see :mod:`mindtorch_v2.binding.python_fallbacks`.
 """
 
 from __future__ import annotations

@@ -317,6 +317,11 @@ AUTOGRAD_KEYS: Final = (
 )
 
 
+PYTHON_KEYS: Final = functionality_bit(DispatchKey.Python) | functionality_bit(
+    DispatchKey.PythonTLSSnapshot
+)
+"""``c10::python_ks``: what a tensor has whose class overrides operators."""
+
 TENSOR_SUBCLASS_LIKE: Final = to_backend_bit(DispatchKey.Meta) | sum(
     functionality_bit(DispatchKey[name])
     for name in (

@@ -13,7 +13,6 @@ from mindtorch_v2 import torch_function
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.overrides import TorchFunctionMode
-from mindtorch_v2.torch_function import Side
 from mindtorch_v2.utils._python_dispatch import TorchDispatchMode
 
 C: Final[Any] = xp._C
@@ -123,10 +122,11 @@ def test_subclasses_are_asked_before_their_bases(op: Any) -> None:
 def test_function_modes_see_attributes_but_not_what_stands_for_cpp() -> None:
     log: list[str] = []
     x = xp.ones(2)
+    in_kernels = {"__name__": "mindtorch_v2.kernels.cpu.some"}
+    read_dtype = eval("lambda x: x.dtype", in_kernels)  # code that stands for a kernel in C++
     with LoggingFunctions(log):
         _ = x.shape
-        with Side(in_cpp=True):
-            _ = x.dtype
+        read_dtype(x)
     assert log == ["__get__"]
 
 

@@ -491,9 +491,9 @@ def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Of a tensor without dimensions 0; ``torch.Tensor`` refuses that in Python."""
     if checks.is_overridden(receiver):
-        answer = handle_torch_function(
-            Tensor.__len__, "torch.Tensor.__len__", [receiver], (receiver,)
-        )
+        name = "__len__"
+        method, shown = getattr(Tensor, name), f"torch.Tensor.{name}"
+        answer = handle_torch_function(method, shown, [receiver], (receiver,))
         if not isinstance(answer, int):
             raise TypeError("an integer is required")
         return int(answer)

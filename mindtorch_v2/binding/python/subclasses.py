@@ -18,7 +18,7 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit, mask_of
 from mindtorch_v2.dispatch.mode_stack import stashed_stack
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.base import TensorBase
@@ -28,7 +28,6 @@ from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import (
-    PYTHON_KEYS,
     disabled,
     has_torch_dispatch,
     is_seen_by_python,
