@@ -182,7 +182,8 @@ DEFINABLE: Final = _words(f"""
     __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__
     __bool__ __int__ __index__ __float__ __complex__ __round__ __str__ __repr__
     __len__ __getitem__ __setitem__ __delitem__ __contains__ __iter__ __next__ __reversed__
-    __call__ __enter__ __exit__ __init__ __new__ __torch_function__ __torch_dispatch__""")
+    __call__ __enter__ __exit__ __init__ __new__ __torch_function__ __torch_dispatch__
+    __tensor_flatten__ __tensor_unflatten__""")
 
 #: Those that are only read.  The second line is of tensors: what Python 2 asked for, and what a
 #: class must not define, or it answers to protocols of NumPy and of formatting.
@@ -296,11 +297,18 @@ DISPATCH: Final = _words("""
     def_ def_legacy def_name_t_t def_schema_t_t impl_t_t fallback_fallthrough reset
     TorchDispatchMode TorchFunctionMode _get_current_dispatch_mode
     _get_current_dispatch_mode_stack _disable_current_modes _pop_mode_temporarily
-    is_traceable_wrapper_subclass handle_torch_function has_torch_function
+    is_traceable_wrapper_subclass is_traceable_wrapper_subclass_type
+    handle_torch_function has_torch_function
     has_torch_function_unary has_torch_function_variadic is_tensor_like
-    enable_reentrant_dispatch
     _python_dispatcher PythonDispatcher register registrations dispatchTable
     rawRegistrations rawDispatchTable
+    enable_reentrant_dispatch BaseTorchDispatchMode BaseTorchFunctionMode
+    is_in_torch_dispatch_mode is_infra_mode _push_mode _pop_mode push
+    _get_current_function_mode _get_current_function_mode_stack _get_overloaded_args
+    get_default_nowrap_functions wrap_torch_function is_tensor_method_or_property
+    _enable_torch_function _mode_key _dispatch_key FUNCTIONAL PROXY FAKE
+    ENABLED SUBCLASSES_DISABLED ALL_DISABLED
+    _dispatch python enable_python_dispatcher
     has add remove highestPriorityTypeId raw_repr from_raw_repr value""")
 
 #: Decided by this project: `pipeline` and `npu` are the two public names that torch has not.
@@ -353,7 +361,8 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
                 _get_dispatch_mode _set_dispatch_mode _unset_dispatch_mode
                 _push_on_torch_dispatch_stack _pop_torch_dispatch_stack
                 _push_on_torch_function_stack _pop_torch_function_stack
-                _TorchDispatchModeKey""",
+                _TorchDispatchModeKey _TorchFunctionState _get_torch_function_state
+                _set_torch_function_state""",
             "tensors and autograd, seen from inside": """
                 _is_alias_of _overlaps _is_cow_tensor _has_storage _increment_version
                 _is_fwd_grad_enabled _set_fwd_grad_enabled _set_grad_enabled
@@ -371,7 +380,7 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 #: What a case may set, and delete.  No module, class or operator of torch keeps its own state under
 #: these; tensors do, and refuse some.
 SETTABLE: Final = _words("""
-    requires_grad grad data names real imag elem inner calls seen
+    requires_grad grad data names real imag elem inner calls seen _mode_key
     _grad _grad_fn grad_dtype volatile T H mT mH shape ndim is_leaf is_cuda grad_fn output_nr
     retains_grad _base _version""")
 

@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from mindtorch_v2 import (
     _dispatcher_bindings,
     _kernel_bindings,
+    _mode_bindings,
     _operator_bindings,
     _schema_bindings,
     profile,
 )
+from mindtorch_v2 import torch_dispatch as _torch_dispatch
+from mindtorch_v2 import torch_function as _torch_function
+from mindtorch_v2.binding.python_fallbacks import RestoredSnapshotGuard as _RestoredSnapshotGuard
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
@@ -32,7 +36,6 @@ from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_k
 from mindtorch_v2.tensor.options import compute_dispatch_key as _compute_dispatch_key
 from mindtorch_v2.tensor.symbolic import nested_int as _nested_int
 from mindtorch_v2.tensor.tensor import Tensor as _Tensor
-from mindtorch_v2.torch_function import disabled as _disabled_torch_function_impl  # noqa: F401
 
 _facts: Final = profile.active()
 _functions: Final = _facts.bindings["functions"]
@@ -186,9 +189,7 @@ _define(
     {
         "_dispatch_keys": lambda tensor: tensor._keys,
         "_dispatch_key_set": lambda tensor: _keyset.to_string(tensor._keys),
-        "_dispatch_isTensorSubclassLike": lambda tensor: _keyset.is_tensor_subclass_like(
-            tensor._keys
-        ),
+        "_dispatch_isTensorSubclassLike": _torch_dispatch.is_tensor_subclass_like,
     }
 )
 
@@ -205,6 +206,10 @@ globals().update(_schema_bindings.EXPORTS)
 globals().update(_operator_bindings.EXPORTS)
 globals().update(_dispatcher_bindings.EXPORTS)
 globals().update(_kernel_bindings.EXPORTS)
+
+# --- modes ------------------------------------------------------------------------------------
+
+globals().update(_mode_bindings.EXPORTS)
 
 # --- thread-local state -----------------------------------------------------------------------
 
@@ -240,8 +245,15 @@ _define_guard(
 )
 _define_guard("_ForceDispatchKeyGuard", _tls.ForceDispatchKeyGuard)
 _define_guard("_SetExcludeDispatchKeyGuard", _tls.SetExcludeDispatchKeyGuard)
+_define_guard(
+    "_EnableTorchFunction",
+    lambda: _torch_function.StateGuard(_torch_function.State.ENABLED),
+    at_init=True,
+)
+_define_guard("_RestorePythonTLSSnapshot", _RestoredSnapshotGuard)
 for _name, _guard_facts in _facts.keys.guards.items():
-    if _guard_facts.at is not None or _guard_facts.restores_all:
+    _acts = _guard_facts.at is not None or _guard_facts.restores_all
+    if _acts and _guard_facts.error is None:
         _define_guard(
             _name,
             partial(_tls.guard_from_facts, _guard_facts),

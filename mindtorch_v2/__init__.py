@@ -81,6 +81,11 @@ bind_functions(globals(), _C)
 bind_methods()
 bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
+from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
+    _dispatch,
+    overrides,
+    utils,
+)
 
 __all__ = [
     "_C",
@@ -98,6 +103,7 @@ __all__ = [
     "TypedStorage",
     "UntypedStorage",
     "__version__",
+    "_dispatch",
     "_efficientzerotensor",
     "_empty_affine_quantized",
     "_neg_view",
@@ -129,6 +135,7 @@ __all__ = [
     "ones",
     "ones_like",
     "ops",
+    "overrides",
     "promote_types",
     "qscheme",
     "quantize_per_tensor",
@@ -149,6 +156,7 @@ __all__ = [
     "t",
     "tensor",
     "types",
+    "utils",
     "zeros",
     "zeros_like",
 ]

@@ -13,9 +13,18 @@ from typing import Any, Final, Literal
 from mindtorch_v2 import profile
 from mindtorch_v2._schema_bindings import EXPORTS as _SCHEMAS
 from mindtorch_v2._schema_bindings import Bound
+from mindtorch_v2.binding.api_functions import api_function_named
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema
-from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.binding.operators import (
+    Call,
+    Operator,
+    Packet,
+    find_operator,
+    find_packet,
+    takes_numbers,
+)
+from mindtorch_v2.binding.python_kernel import NumbersAsTensors
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import std_string
@@ -24,6 +33,7 @@ from mindtorch_v2.pybind.classes import bind_methods, make_enum
 from mindtorch_v2.pybind.function import Overload, cpp_function, pass_for_builtin
 from mindtorch_v2.pybind.signature import parse_docstring, parse_signature
 from mindtorch_v2.schema.function_schema import FunctionSchema
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 _functions: Final = profile.active().bindings["functions"]
 _classes: Final = profile.active().bindings["classes"]
@@ -83,6 +93,38 @@ _define("_jit_get_schemas_for_operator", _schemas_of, _wrap_schemas)
 _define("_jit_get_all_schemas", _all_schemas, _wrap_schemas)
 
 
+# --- calls ------------------------------------------------------------------------------------
+
+
+def called(
+    name: str,
+    overload_name: str | None,
+    run: Callable[[], Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """``_get_operation_for_overload_or_packet``: overrides are asked before anything is bound.
+
+    They see the overload, or for None the packet, of the qualified name that the user typed.
+    TypeError for an answer from Python that is none of the operator's.
+    """
+    # Imported late: the argument parser takes keysets, which are torch._C's.
+    from mindtorch_v2.binding.python.checks import overriding_arguments
+
+    overloaded = overriding_arguments((*args, *kwargs.values()))
+    if overloaded or is_mode_enabled():
+        function = api_function_named(name, overload_name)
+        shown_name = f"torch.ops{name.replace('::', '.')}"  # without a dot, as in torch
+        return handle_torch_function(
+            function, shown_name, overloaded, args, kwargs, warns_python=False
+        )
+    with NumbersAsTensors(takes_numbers(name)):
+        try:
+            return run()
+        except _cast.PybindTypeError as error:
+            raise TypeError(str(error)) from None
+
+
 # --- packets ----------------------------------------------------------------------------------
 
 
@@ -96,7 +138,8 @@ class BoundPacket(cpp_function):
         self.packet = packet
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self.packet.bind(args, kwargs).run()
+        packet = self.packet
+        return called(packet.name, None, lambda: packet.bind(args, kwargs).run(), args, kwargs)
 
 
 pass_for_builtin(BoundPacket)
@@ -169,8 +212,12 @@ def bound_overload(operator: Operator, *, takes_key: bool) -> cpp_function:
 
     def call(*loaded: Any) -> Any:
         *key, args, kwargs = loaded
-        bound = _bound(operator, args, kwargs)
-        return bound.run_at_key(key[0]) if takes_key else bound.run()
+
+        def run() -> Any:
+            bound = _bound(operator, args, kwargs)
+            return bound.run_at_key(key[0]) if takes_key else bound.run()
+
+        return called(operator.name, operator.overload_name, run, args, kwargs)
 
     signature = _CALL_AT_KEY if takes_key else _CALL
     overload = Overload(signature, call, {"arg0": _cast.load_dispatch_key}, _itself)

@@ -25,10 +25,11 @@ from mindtorch_v2._operator_bindings import (
     BoundPacket,
     Tag,
     bound_overload,
+    called,
     wrap_schema,
 )
+from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
-from mindtorch_v2.binding.python_kernel import find_api_functions
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 
@@ -113,7 +114,14 @@ class OpOverload(OperatorBase):
         return self._operator.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._operator.bind(args, kwargs).run()
+        operator = self._operator
+        return called(
+            operator.name,
+            operator.overload_name,
+            lambda: operator.bind(args, kwargs).run(),
+            args,
+            kwargs,
+        )
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
@@ -250,7 +258,7 @@ class OpOverloadPacket:
         return self._packet.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._packet.bind(args, kwargs).run()
+        return self._op(*args, **kwargs)
 
 
 def _refresh_packet(packet: OpOverloadPacket) -> None:
@@ -325,10 +333,11 @@ _OPS: Final = "mindtorch_v2.ops"
 ops: Final = _Ops()
 
 
-def _api_function(name: str, overload_name: str) -> OpOverload:
-    """``torch::detail::getTorchApiFunction``."""
+def _api_function(name: str, overload_name: str | None) -> OpOverload | OpOverloadPacket:
     namespace, _, op_name = name.partition("::")
-    packet = getattr(getattr(ops, namespace), op_name)
+    packet: OpOverloadPacket = getattr(getattr(ops, namespace), op_name)
+    if overload_name is None:
+        return packet
     overload: OpOverload = getattr(packet, overload_name or "default")
     return overload
 

@@ -14,7 +14,7 @@ from numbers import Number
 from types import FunctionType
 from typing import Any, Final
 
-from mindtorch_v2 import functional, profile
+from mindtorch_v2 import functional, profile, torch_dispatch
 from mindtorch_v2.functional import bound_function
 from mindtorch_v2.named_tensor import (
     ellipsis_index,
@@ -23,7 +23,11 @@ from mindtorch_v2.named_tensor import (
     unzip_named_shape,
     update_names,
 )
-from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.overrides import (
+    get_default_nowrap_functions,
+    handle_torch_function,
+    has_torch_function,
+)
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
 from mindtorch_v2.tensor.printing import tensor_str
@@ -330,23 +334,17 @@ def _torch_function(
         return NotImplemented
     with without_torch_function():
         answer = func(*args, **(kwargs or {}))
-        getter_of = getattr(func, "__self__", None)
-        is_kept = any(getter_of is getattr(_TENSOR, name) for name in _KEPT)
-        return answer if is_kept else _converted(answer, cls)
-
-
-_KEPT: Final = ("_base", "grad", "_grad")
-"""Properties that answer the tensor that is there, whatever its class."""
+        return answer if func in get_default_nowrap_functions() else _converted(answer, cls)
 
 
 def _converted(answer: Any, cls: Any) -> Any:
-    """``answer`` with its tensors as instances of a subclass."""
+    """``_convert``: the answer with its tensors as instances of a subclass."""
     if cls is Tensor:
         return answer
     if isinstance(answer, Tensor) and not isinstance(answer, cls):
-        return _TENSOR.as_subclass(answer, cls)
+        answer = answer.as_subclass(cls)  # type: ignore[attr-defined]
     if isinstance(answer, (tuple, list)):
-        return type(answer)(_converted(item, cls) for item in answer)
+        answer = type(answer)(_converted(item, cls) for item in answer)
     return answer
 
 
@@ -375,6 +373,7 @@ def bind() -> None:
         "__array_priority__": 1000,
         "storage": storage,
         "__torch_function__": classmethod(_torch_function),
+        "__torch_dispatch__": torch_dispatch.disabled,
     }
     for name, other in others.items():
         setattr(Tensor, name, other)

@@ -52,10 +52,18 @@ def hands_over_keywords(module: str) -> bool:
 
 
 def is_called_by_cpp() -> bool:
-    """Whether code of this package asks, where torch has C++, which nothing overrides."""
+    """Whether code of this package asks, where torch has C++, which nothing overrides.
+
+    Note [C++ asks no override]
+        torch's C++ reads a tensor's fields and calls its methods without asking anybody.  This
+        package does both through the same attributes as users.  Which of them does, the module
+        of the caller says: these stand for C++, and those of torch's Python for Python.  So what
+        C++ calls back, a kernel in Python or a ``__len__``, is in Python again by itself.
+
+    For the bound function in whose frames this is called: those are not the caller's.
+    """
     caller = _caller()
-    name = "" if caller is None else caller.f_globals.get("__name__", "")
-    return name.startswith(_CPP)
+    return caller is not None and _module(caller).startswith(_CPP)
 
 
 def hands_warnings_on() -> bool:
@@ -66,7 +74,7 @@ def hands_warnings_on() -> bool:
     frame: FrameType | None = sys._getframe(1)
     calls_operator = is_binding = False
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
+        module = _module(frame)
         if is_binding and not module.startswith(_CPP):
             return True
         is_binding = module in _BINDINGS
@@ -78,18 +86,27 @@ def hands_warnings_on() -> bool:
 _PACKAGE: Final = f"{__package__}."
 _OPERATORS: Final = f"{__package__}.binding.operators"
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))
-_BINDINGS: Final = (
-    __name__,
-    *(f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")),
+_ASKING: Final = (__name__, f"{__package__}.binding.python.checks")
+_BINDINGS: Final = tuple(
+    f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")
 )
 
 
 def _caller() -> FrameType | None:
-    """The frame that calls a bound function, below those of the binding itself."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") in _BINDINGS:
+    """The frame that calls a bound function, below those of the function itself."""
+    frame = _below(_ASKING, sys._getframe(1))
+    return frame and _below((*_BINDINGS, _module(frame)), frame)
+
+
+def _below(modules: tuple[str, ...], frame: FrameType | None) -> FrameType | None:
+    while frame is not None and _module(frame) in modules:
         frame = frame.f_back
     return frame
+
+
+def _module(frame: FrameType) -> str:
+    name: str = frame.f_globals.get("__name__", "")
+    return name
 
 
 def _call_and_callee(

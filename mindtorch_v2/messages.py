@@ -30,3 +30,8 @@ def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""
     location = _FACTS["asserts"][function]
     return f"{condition} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
+
+
+def is_asserted(function: str) -> bool:
+    """Whether this release's C++ ``function`` has the assertion that is known of it."""
+    return function in _FACTS["asserts"]

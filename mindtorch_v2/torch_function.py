@@ -1,28 +1,39 @@
-"""Objects that override torch's functions: ``__torch_function__`` and the switches around it.
+"""Objects and modes that override torch's functions: ``__torch_function__`` and its switches.
 
 Mirrors ``torch/csrc/utils/disable_torch_function.cpp`` and
-``handle_torch_function_no_python_arg_parser`` in ``torch/csrc/utils/python_arg_parser.cpp``.
+``aten/src/ATen/PythonTorchFunctionTLS.cpp``.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import IntEnum
 from types import ModuleType
 from typing import Any, Final
 
-from mindtorch_v2.warn import in_python, warn_once
-
-Overloaded = list[Any]
-"""Arguments that override functions, one of each type, in the order in which they are asked."""
-
-
-class _State(threading.local):
-    enabled = True
+from mindtorch_v2 import overloaded
+from mindtorch_v2.overloaded import ABSENT, attribute
+from mindtorch_v2.overloaded import Overloaded as Overloaded
+from mindtorch_v2.overloaded import append_overloaded as append_overloaded
 
 
-_state = _State()
+class State(IntEnum):
+    """``TorchFunctionDisabledState``: who overrides functions."""
+
+    ENABLED = 0
+    SUBCLASSES_DISABLED = 1
+    ALL_DISABLED = 2
+
+
+class _ThreadLocal(threading.local):
+    def __init__(self) -> None:
+        self.state = State.ENABLED
+        self.modes: list[Any] = []
+
+
+_thread_local: Final = _ThreadLocal()
 
 _PLAIN: Final = (
     *(bool, int, float, complex, list, tuple, dict, set, frozenset, str, bytes, slice),
@@ -31,29 +42,120 @@ _PLAIN: Final = (
 """Types that are not looked at further."""
 
 
+# --- the switches -----------------------------------------------------------------------------
+
+
+def get_state() -> State:
+    return _thread_local.state
+
+
+def set_state(state: int) -> None:
+    _thread_local.state = State(state)
+
+
+class StateGuard:
+    """Sets the state; on close sets it back."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self, state: State) -> None:
+        self._before = get_state()
+        set_state(state)
+
+    def close(self) -> None:
+        set_state(self._before)
+
+
 @contextmanager
 def without_torch_function() -> Iterator[None]:
-    """``DisableTorchFunctionSubclass``: nothing overrides a function in this thread."""
-    before, _state.enabled = _state.enabled, False
+    """``DisableTorchFunctionSubclass``: no object overrides a function in this thread."""
+    guard = StateGuard(max(get_state(), State.SUBCLASSES_DISABLED))
     try:
         yield
     finally:
-        _state.enabled = before
+        guard.close()
 
 
 def is_torch_function_enabled() -> bool:
-    return _state.enabled
+    return get_state() is State.ENABLED
 
 
-def disabled(
-    function: Callable[..., Any],
-    types: Sequence[type],
-    args: Sequence[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-) -> Any:
+# --- modes ------------------------------------------------------------------------------------
+
+
+def is_mode_enabled() -> bool:
+    """Whether a mode is there to be asked."""
+    return bool(_thread_local.modes) and _thread_local.state is not State.ALL_DISABLED
+
+
+def push_mode(mode: Any) -> None:
+    _thread_local.modes.append(mode)
+
+
+def pop_mode() -> Any:
+    """RuntimeError if there is no mode."""
+    if not _thread_local.modes:
+        raise RuntimeError("trying to pop from empty mode stack")
+    return _thread_local.modes.pop()
+
+
+def mode_at(index: int) -> Any:
+    """The mode at a place counted from the bottom."""
+    if index >= mode_count():
+        raise RuntimeError("Tried to get stack at idx that's too big")
+    return _thread_local.modes[index]
+
+
+def mode_count() -> int:
+    return len(_thread_local.modes)
+
+
+@contextmanager
+def stashed_mode() -> Iterator[Any]:
+    """Without the topmost mode, which is the value."""
+    mode = pop_mode()
+    try:
+        yield mode
+    finally:
+        push_mode(mode)
+
+
+# --- objects ----------------------------------------------------------------------------------
+
+
+class _Disabled:
     """``_disabled_torch_function_impl``: a class that has it overrides nothing."""
-    with without_torch_function():
-        return function(*args, **(kwargs or {}))
+
+    __name__ = "_disabled_torch_function_impl"
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        function, args, keywords = disabled_arguments(self.__name__, given, kwargs)
+        with without_torch_function():
+            return function(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+_Disabled.__qualname__ = "builtin_function_or_method"
+_Disabled.__module__ = "builtins"
+disabled: Final = _Disabled()
+
+
+def disabled_arguments(
+    name: str, given: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]:
+    """What a disabled implementation calls, and with what; TypeError as ``PyArg_ParseTuple``."""
+    if kwargs:
+        raise TypeError(f"{name}() takes no keyword arguments")
+    if not 2 <= len(given) <= 4:
+        limit = "at least 2" if len(given) < 2 else "at most 4"
+        raise TypeError(f"function takes {limit} arguments ({len(given)} given)")
+    function, _, *rest = given
+    args = rest[0] if rest else ()
+    if not isinstance(args, (list, tuple)):
+        raise TypeError(f"expected List or Tuple (got {type(args).__name__})")
+    return function, args, rest[1] if len(rest) > 1 else {}
 
 
 def overrides(value: Any, never: type) -> bool:
@@ -62,57 +164,36 @@ def overrides(value: Any, never: type) -> bool:
     ``never`` is the class whose own instances are not asked.
     """
     cls = type(value)
-    if cls is never or cls in _PLAIN or not _state.enabled:
+    if cls is never or cls in _PLAIN or _thread_local.state is not State.ENABLED:
         return False
-    found = getattr(value, "__torch_function__", None)
-    return found is not None and getattr(found, "__func__", found) is not disabled
+    found = attribute(value, "__torch_function__")
+    return found is not ABSENT and found is not disabled
 
 
-def append_overloaded(overloaded: Overloaded, value: Any) -> None:
-    """Add ``value`` unless one of its type is there; before those of its superclasses."""
-    cls = _type_of(value)
-    if any(_type_of(other) is cls for other in overloaded):
-        return
-    before = (at for at, other in enumerate(overloaded) if issubclass(cls, _type_of(other)))
-    overloaded.insert(next(before, len(overloaded)), value)
-
-
-def _type_of(value: Any) -> type:
-    return value if isinstance(value, type) else type(value)
+_PROTOCOL: Final = overloaded.Protocol(
+    "__torch_function__",
+    is_mode_enabled,
+    stashed_mode,
+    lambda method: method is disabled,
+    warns_of_plain_methods=True,
+)
 
 
 def handle_torch_function(
     function: Callable[..., Any],
     shown_name: str,
-    overloaded: Overloaded,
+    overloaded_args: Overloaded,
     args: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
+    *,
+    warns_python: bool = True,
 ) -> Any:
-    """What the first ``__torch_function__`` answers that does not decline.
+    """What the topmost mode answers, or the first ``__torch_function__`` that does not decline.
 
     ``function`` is what the user called, ``shown_name`` its full name in messages; without
-    ``kwargs`` none are handed on.  TypeError if every one declines.
+    ``kwargs`` none are handed on.  ``warns_python`` says whether Python hears warnings of the call.
+    TypeError if every one declines.
     """
-    types = tuple(map(_type_of, overloaded))
-    for argument in overloaded:
-        override = argument.__torch_function__
-        if getattr(override, "__self__", None) is argument:
-            warn_once(
-                "dispatch_on_subclass",
-                "Defining your `__torch_function__` as a plain method is deprecated and will be an "
-                "error in future, please define it as a classmethod.",
-            )
-        with in_python():
-            answer = (
-                override(function, types, args)
-                if kwargs is None
-                else override(function, types, args, kwargs)
-            )
-        if answer is not NotImplemented:
-            return answer
-    handlers = "".join(f"  - tensor subclass {cls!r}\n" for cls in types)
-    raise TypeError(
-        f"Multiple dispatch failed for '{shown_name}'; all __torch_function__ handlers returned "
-        f"NotImplemented:\n\n{handlers}\nFor more information, try re-running with "
-        "TORCH_LOGS=not_implemented"
+    return overloaded.handle(
+        _PROTOCOL, function, overloaded_args, args, kwargs, shown_name, warns_python=warns_python
     )

@@ -10,6 +10,7 @@ from conformance.cases import (
     library,
     lookup_alias,
     missing_kernel,
+    modes,
     operator_binding,
     packet_binding,
     printing,
@@ -46,6 +47,7 @@ AREAS: tuple[Area, ...] = (
     dispatch_table.AREA,
     missing_kernel.AREA,
     missing_kernel.FALLBACKS,
+    modes.AREA,
 )
 
 BY_NAME: dict[str, Area] = {area.name: area for area in AREAS}

@@ -41,7 +41,6 @@ def extract() -> dict[str, Any]:
         "copy_advice": copy_advice(),
         "unsigned_numbers": unsigned_numbers(),
         "functional_refusals": functional_refusals(),
-        "unasked": unasked(),
         **subclass_checks(),
         "type_meta_names": {repr(dtype): type_meta_name(dtype) for dtype in kinds(torch.dtype)},
         "scalar_type_names": {
@@ -99,37 +98,6 @@ def functional_refusals() -> dict[str, str]:
                 continue
             break
     return found
-
-
-OverridingTensor: Any = type(
-    "OverridingTensor", (torch.Tensor,), {"__torch_function__": Overriding.__torch_function__}
-)
-"""Tensors that override torch's functions."""
-
-
-def unasked() -> list[str]:
-    """Functions bound by hand that a tensor cannot override."""
-    names = dir(torch._C._VariableFunctions)
-    return [name for name in names if BY_HAND.fullmatch(name) and is_unasked(name)]
-
-
-BY_HAND = re.compile(
-    r"get_device|numel|nonzero|_mirror_autograd_meta_to|_\w+_functional_tensor"
-    r"|_functionalize_(?!enable)\w+"
-)
-"""Functions of tensors that are bound by hand."""
-
-
-def is_unasked(name: str) -> bool:
-    tensor = torch.zeros(2).as_subclass(OverridingTensor)
-    for args in ((tensor,), (tensor, tensor), (tensor, True)):
-        try:
-            return bool(getattr(torch._C._VariableFunctions, name)(*args) != "overridden")
-        except RuntimeError:
-            return True
-        except TypeError:
-            continue
-    raise ExtractionError(f"torch takes no tensors for {name}; look at argument_parser.py")
 
 
 def copy_advice() -> str:

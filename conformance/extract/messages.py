@@ -8,12 +8,14 @@ import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy
 import torch
 from torch import _C as C
 from torch._python_dispatcher import PythonDispatcher
+from torch.utils._python_dispatch import BaseTorchDispatchMode
 
 from conformance.extract import ExtractionError
 
@@ -36,6 +38,7 @@ def extract() -> dict[str, Any]:
             for name, provoke in WARNINGS.items()
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         },
+        "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
     }
@@ -163,6 +166,23 @@ def stale_table() -> None:
         library.reset()
 
 
+def beyond_protocol() -> None:
+    """Have torch ask a mode that has no ``__torch_function__``."""
+    C._push_on_torch_function_stack(0)
+    try:
+        torch.ones(1)
+    finally:
+        C._pop_torch_function_stack()
+
+
+def without_snapshot() -> None:
+    """Come to the key Python without PythonTLSSnapshot; AttributeError where that is taken."""
+    with BaseTorchDispatchMode():
+        C._dispatch_tls_set_dispatch_key_included(C.DispatchKey.PythonTLSSnapshot, False)
+        torch.ones(1)
+    raise AttributeError("this release does not ask for a snapshot")
+
+
 def override_kernel() -> None:
     """Register two kernels for one key."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -239,6 +259,8 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "dead_tensor_wrapper_fallback": lambda: call_under("FuncTorchGradWrapper"),
     "isBatchedAtLevel": lambda: call_under("FuncTorchBatched"),
     "MathOpFallback": lambda: return_another(),
+    "dispatch_on_mode": lambda: beyond_protocol(),
+    "pythonFallback": lambda: without_snapshot(),
     "intlist": lambda: no_list(torch.ones(1).sum),
     "symintlist": lambda: no_list(torch.ones(1).roll),
     "dispatch_on_subclass": lambda: nobody_asked(),
@@ -270,6 +292,9 @@ REWORDED = ("SchemaInfo.addArgumentValue",)
 
 #: Indices and values of a sparse tensor.
 COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
+
+#: Functions that refuse None in words of the compiler.
+OF_A_MODE = ("_set_dispatch_mode", "_get_dispatch_mode", "_unset_dispatch_mode")
 
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {

@@ -2,7 +2,8 @@
 
 Each is named after its C++ function.  They are of three kinds: those that do something and call
 again below, those that only call again, and those that refuse.  One that wraps or unwraps tensors
-(functorch, functionalization) is here as far as no tensor is wrapped.
+(functorch, functionalization) is here as far as no tensor is wrapped.  Those of the keys that lead
+to Python are in :mod:`~mindtorch_v2.binding.python_fallbacks`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from mindtorch_v2.binding import python_fallbacks
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -254,8 +256,10 @@ def _all() -> Iterator[tuple[int, Fallback]]:
     batched, nested = DispatchKey.FuncTorchBatched, DispatchKey.BatchedNestedTensor
     yield batched, _batched(batched, "Batching rule")
     yield nested, _batched(nested, "Nested batching rule")
-    for key in (DispatchKey.PythonTLSSnapshot, DispatchKey.PreDispatch):
-        yield key, _passed_on(key)
+    yield DispatchKey.Python, python_fallbacks.python
+    yield DispatchKey.PythonTLSSnapshot, python_fallbacks.snapshot
+    yield DispatchKey.PythonDispatcher, python_fallbacks.python_dispatcher
+    yield DispatchKey.PreDispatch, _passed_on(DispatchKey.PreDispatch)
     yield (
         DispatchKey.FuncTorchDynamicLayerFrontMode,
         _asserts("!dynamicLayerStack.empty()", "dynamicLayerFrontFallback"),
@@ -266,14 +270,6 @@ def _all() -> Iterator[tuple[int, Fallback]]:
             "unwrapped_count > 0",
             "dead_tensor_wrapper_fallback",
             "Should have at least one dead wrapper",
-        ),
-    )
-    yield (
-        DispatchKey.PythonDispatcher,
-        _asserts(
-            "state",
-            "pythonDispatcherFallback",
-            "Hit PythonDispatcher dispatch key but PythonDispatcherTLS was not set",
         ),
     )
     yield DispatchKey.Meta, _meta

@@ -17,6 +17,13 @@ from mindtorch_v2.dispatch.tls import ExcludeDispatchKeyGuard
 from mindtorch_v2.schema.function_schema import Argument
 from mindtorch_v2.tensor.tensor import Tensor
 
+VIEW_IS_BASE: Final = (
+    "View operation returned a tensor that is the same as the input base tensor.  This is no "
+    "longer allowed; you must explicitly create a new tensor (e.g., using .detach()). As a user, "
+    "you could have made a mistake implementing __torch_dispatch__ or a Python operator "
+    "decomposition or meta registration; if that's not the case, please report a bug to PyTorch "
+    "or the backend you are using."
+)
 _BELOW: Final = full_after(DispatchKey.ADInplaceOrView)
 _KEY: Final = mask_of(DispatchKey.ADInplaceOrView)
 
@@ -89,13 +96,7 @@ def _is_written(argument: Argument) -> bool:
 def _as_view(base: Tensor, value: Tensor) -> Tensor:
     """A tensor of the same elements that is a view of ``base``; RuntimeError for itself."""
     if value is base:
-        raise RuntimeError(
-            "View operation returned a tensor that is the same as the input base tensor.  This is "
-            "no longer allowed; you must explicitly create a new tensor (e.g., using .detach()). "
-            "As a user, you could have made a mistake implementing __torch_dispatch__ or a Python "
-            "operator decomposition or meta registration; if that's not the case, please report a "
-            "bug to PyTorch or the backend you are using."
-        )
+        raise RuntimeError(VIEW_IS_BASE)
     view = value._alias()
     view._base_tensor, view._versions = base._root(), base._versions
     return view

@@ -71,7 +71,7 @@ class Operator:
     @cached_property
     def binder(self) -> OpSchema:
         schema = parse_printed(self.text)
-        return OpSchema(schema, numbers_as_tensors=_takes_numbers(self._text.name))
+        return OpSchema(schema, numbers_as_tensors=takes_numbers(self._text.name))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         """The call with these arguments; RuntimeError in torch's words if they do not suit."""
@@ -142,7 +142,7 @@ class DefinedOperator(Operator):
         annotated = self.entry.defined_schema
         if self._bound is None or self._bound[0] is not annotated:
             schema = replace(annotated.schema, name=self.name)
-            numbers = _takes_numbers(self._text.name)
+            numbers = takes_numbers(self._text.name)
             self._bound = annotated, OpSchema(schema, numbers_as_tensors=numbers)
         return self._bound[1]
 
@@ -272,7 +272,8 @@ def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _takes_numbers(name: str) -> bool:
+def takes_numbers(name: str) -> bool:
+    """``opAllowsNumbersAsTensors``: whether numbers pass for tensors, by the name alone."""
     return name.startswith("prims::") or name in _NUMBERS_AS_TENSORS
 
 

@@ -6,31 +6,24 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from mindtorch_v2.binding.api_functions import api_function
 from mindtorch_v2.binding.convert import converter
 from mindtorch_v2.binding.errors import ConversionError, c_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch.kernel import Kernel
-from mindtorch_v2.pybind.cast import caster_for
+from mindtorch_v2.pybind.cast import PybindTypeError, caster_for
 from mindtorch_v2.schema.function_schema import Argument
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call, Operator
 
 
-def find_api_functions(find: Callable[[str, str], Any]) -> None:
-    """Have fallbacks get what ``find`` answers for an operator's two names: ``torch.ops`` lies
-    above this module."""
-    _find_api_function.append(find)
-
-
-_find_api_function: Final[list[Callable[[str, str], Any]]] = []
-
-
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
-    """The answer of ``kernel``; RuntimeError or TypeError if it is not what the schema returns."""
+    """The answer of ``kernel``; RuntimeError or PybindTypeError if the schema returns no such."""
     assert kernel.function is not None
     args, kwargs = call.python_arguments()
     before: list[Any] = []
@@ -39,18 +32,40 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
         assert cast is not None
         before.append(cast(keyset))
     if kernel.with_op:
-        name, _, overload_name = call.operator.canonical.partition(".")
-        before.append(_find_api_function[-1](name, overload_name))
+        before.append(api_function(call.operator))
     answer = kernel.function(*before, *args, **kwargs)
     if kernel.inferred is not None:  # a function of C++
         return answer
-    return returned(call.operator, answer)
+    return returned(call.operator, answer, "PythonKernelHolder")
 
 
-def returned(operator: Operator, answer: Any) -> Any:
+class _Numbers(threading.local):
+    allowed = False
+
+
+_numbers: Final = _Numbers()
+
+
+class NumbersAsTensors:
+    """``ToIValueAllowNumbersAsTensors``: whether in a block a number passes for a tensor."""
+
+    __slots__ = ("_allowed", "_before")
+
+    def __init__(self, allowed: bool) -> None:
+        self._allowed = allowed
+
+    def __enter__(self) -> None:
+        self._before, _numbers.allowed = _numbers.allowed, self._allowed
+
+    def __exit__(self, *exception: object) -> None:
+        _numbers.allowed = self._before
+
+
+def returned(operator: Operator, answer: Any, whose: str) -> Any:
     """What a call answers: every value converted to the type that the schema returns there.
 
-    A sequence that is too short is what is left of the answer: C++ counts what it finds.
+    ``whose`` answer it is, a message says that refuses one where nothing is to be returned.  A
+    sequence that is too short is what is left of the answer: C++ counts what it finds.
     """
     expected = operator.schema.returns
     if len(expected) == 1:
@@ -58,12 +73,13 @@ def returned(operator: Operator, answer: Any) -> Any:
     if not expected:
         if answer is not None:
             raise RuntimeError(
-                f"Expected PythonKernelHolder for {operator.canonical} to return None but it "
-                "returned something else instead."
+                f"Expected {whose} for {operator.canonical} to return None but it returned "
+                "something else instead."
             )
         return None
     if not isinstance(answer, Sequence):
-        raise TypeError(f"Object of type '{type_name(answer)}' is not an instance of 'sequence'")
+        kind = type_name(answer)
+        raise PybindTypeError(f"Object of type '{kind}' is not an instance of 'sequence'")
     values = [_converted(*pair) for pair in zip(expected, answer, strict=False)]
     if len(values) <= 1:
         return values[0] if values else None
@@ -72,6 +88,6 @@ def returned(operator: Operator, answer: Any) -> Any:
 
 def _converted(expected: Argument, value: Any) -> Any:
     try:
-        return converter(expected.real_type)(value)
+        return converter(expected.real_type, numbers_as_tensors=_numbers.allowed)(value)
     except ConversionError as error:
         raise RuntimeError(c_string(error.args[0])) from None

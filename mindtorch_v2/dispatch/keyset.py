@@ -317,19 +317,19 @@ AUTOGRAD_KEYS: Final = (
 )
 
 
-_TENSOR_SUBCLASS_LIKE: Final = to_backend_bit(DispatchKey.Meta) | sum(
+PYTHON_KEYS: Final = functionality_bit(DispatchKey.Python) | functionality_bit(
+    DispatchKey.PythonTLSSnapshot
+)
+"""``c10::python_ks``: what a tensor has whose class overrides operators."""
+
+TENSOR_SUBCLASS_LIKE: Final = to_backend_bit(DispatchKey.Meta) | sum(
     functionality_bit(DispatchKey[name])
     for name in (
         *("FuncTorchGradWrapper", "FuncTorchBatched", "Functionalize"),
         *("Batched", "Sparse", "SparseCsr", "Python"),
     )
 )
-
-
-def is_tensor_subclass_like(mask: int) -> bool:
-    """Whether a tensor of these keys is one that kernels must not look into
-    (``aten/src/ATen/TensorSubclassLikeUtils.h``)."""
-    return bool(mask & _TENSOR_SUBCLASS_LIKE)
+"""``kTensorSubclassLike`` of ``aten/src/ATen/TensorSubclassLikeUtils.h``."""
 
 
 def backend_keyset_from_autograd(key: int) -> int:

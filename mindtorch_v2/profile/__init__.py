@@ -245,6 +245,11 @@ class Profile:
         return self._section("indexing.json")
 
     @cached_property
+    def modes(self) -> dict[str, Any]:
+        """How Python's dispatch modes differ between releases."""
+        return self._section("modes.json")
+
+    @cached_property
     def messages(self) -> dict[str, Any]:
         """What of torch's messages differs from build to build: C++ files, lines and libraries."""
         return self._section("messages.json")

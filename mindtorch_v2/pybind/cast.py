@@ -24,6 +24,11 @@ class NoMatch(Exception):  # noqa: N818 (no error: the next overload is tried)
     """The value does not convert."""
 
 
+class PybindTypeError(Exception):
+    """``pybind11::type_error``: a TypeError where pybind11 catches it, and a RuntimeError where
+    a function of torch's own binding does."""
+
+
 class Null:
     """What None loads as where C++ takes a class: refused once every argument has loaded."""
 

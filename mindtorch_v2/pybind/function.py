@@ -12,7 +12,15 @@ from types import MethodType
 from typing import Any, Final
 
 from mindtorch_v2.messages import FUNCTION_OWNER
-from mindtorch_v2.pybind.cast import NULL, Caster, Loader, NoMatch, caster_for, loader_for
+from mindtorch_v2.pybind.cast import (
+    NULL,
+    Caster,
+    Loader,
+    NoMatch,
+    PybindTypeError,
+    caster_for,
+    loader_for,
+)
 from mindtorch_v2.pybind.signature import Parameter, Signature
 
 Implementation = Callable[..., Any]
@@ -162,6 +170,8 @@ def _call(implementation: Implementation, arguments: list[Any]) -> Any:
     """
     try:
         return implementation(*arguments)
+    except PybindTypeError as error:
+        raise TypeError(str(error)) from None
     except RuntimeError as error:
         if _what(error) == str(error):  # an exception that Python raised on the way, perhaps
             raise

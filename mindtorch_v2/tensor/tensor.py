@@ -15,14 +15,13 @@ from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit, mask_of
 from mindtorch_v2.tensor import (
     conversions,
     copying,
     geometry,
     layouts,
     numpy_bridge,
-    printing,
     sparse,
     views,
 )
@@ -50,7 +49,6 @@ _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
-
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
     mkldnn: "OpaqueTensorImpl",
@@ -154,15 +152,6 @@ class Tensor(TensorBase):
     def _is_differentiable(self) -> bool:
         return self._dtype.is_floating_point or self._dtype.is_complex
 
-    def __repr__(self) -> str:
-        return printing.tensor_str(self)
-
-    def __format__(self, spec: str) -> str:
-        if not self._sizes and not self.is_meta and type(self) is Tensor:
-            formatted: str = conversions.item(self).__format__(spec)
-            return formatted
-        return object.__format__(self, spec)
-
     # --- geometry -----------------------------------------------------------------------------
 
     @property
@@ -202,11 +191,6 @@ class Tensor(TensorBase):
         return self._layout is not sparse_coo and geometry.is_contiguous(
             self._sizes, self._strides, memory_format
         )
-
-    def __len__(self) -> int:
-        if not self._sizes:
-            raise TypeError("len() of a 0-d tensor")
-        return self._sizes[0]
 
     @property
     def names(self) -> tuple[None, ...]:
@@ -302,6 +286,11 @@ class Tensor(TensorBase):
         return not self._keys & _ADINPLACE_OR_VIEW
 
     @property
+    def _python_dispatch(self) -> bool:
+        """Whether its class overrides operators."""
+        return self._keys & PYTHON_KEYS == PYTHON_KEYS
+
+    @property
     def is_cpu(self) -> bool:
         return self._device.type == "cpu"
 
@@ -368,15 +357,18 @@ class Tensor(TensorBase):
     def item(self) -> Any:
         return conversions.item(self)
 
+    def _refuse_for_subclass(self, method: str, got: str = "") -> None:
+        """RuntimeError if its class overrides operators: elements are for that to know."""
+        if self._python_dispatch:
+            raise RuntimeError(f".{method} is not supported for tensor subclasses{got or '.'}")
+
     def tolist(self) -> Any:
+        self._refuse_for_subclass("tolist()", f", got {type(self).__name__}")
         return conversions.to_list(self)
 
     def numpy(self, *, force: bool = False) -> Array:
+        self._refuse_for_subclass("numpy()")
         return numpy_bridge.to_numpy(self, force=force)
-
-    def __array__(self, dtype: Any = None) -> Array:
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype, copy=False)
 
     def __bool__(self) -> bool:
         return conversions.truth(self)
@@ -577,24 +569,6 @@ class Tensor(TensorBase):
         return self._fresh() if self._is_neg() else self
 
     # --- changes ------------------------------------------------------------------------------
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if not self._is_leaf and not requires_grad:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
-            )
-        if requires_grad:
-            if not self._is_differentiable():
-                raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            if self._is_inference() and not tls.is_inference_mode_enabled():
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode "
-                    "is not allowed."
-                )
-        self._requires_grad = requires_grad
-        return self
 
     def fill_(self, value: Any) -> Tensor:
         copying.fill(self, value)

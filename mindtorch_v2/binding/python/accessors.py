@@ -27,6 +27,7 @@ from mindtorch_v2.binding.python.manual import (
 )
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
+from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
@@ -39,11 +40,13 @@ from mindtorch_v2.warn import is_warned_of, warn_once
 
 
 def _numpy(receiver: Tensor, parsed: Parsed) -> Any:
+    receiver._refuse_for_subclass("numpy()")
     numpy_bridge.check_convertible(receiver, force=value(parsed, "force"))
     return call_operator("aten::detach", self=receiver)
 
 
 def _tolist(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    receiver._refuse_for_subclass("tolist()", f", got {type_name(receiver)}")
     return call_operator("aten::resolve_conj", self=receiver)
 
 
@@ -105,6 +108,8 @@ def _map2_(receiver: Tensor, parsed: Parsed) -> Any:
 def _mapped(receiver: Tensor, parsed: Parsed, name: str, others: tuple[str, ...]) -> Any:
     tensors = [value(parsed, other) for other in others]
     _refuse_gradients(name, receiver, *tensors)
+    for tensor in (receiver, *tensors) if name == "map_" else tensors:
+        tensor._refuse_for_subclass(name)
     for tensor in tensors:
         if (tensor.dtype, tensor.layout, tensor.device.type) != (
             receiver.dtype,

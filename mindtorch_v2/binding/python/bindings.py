@@ -20,15 +20,17 @@ from mindtorch_v2.binding.python.function import (
     builtin_function_or_method,
     method,
     not_implemented_on_type_error,
-    slot_wrapper,
     with_one_argument,
+    wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.profile.sections import Function, ManualBinding
+from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import handle_torch_function
+from mindtorch_v2.torch_dispatch import is_seen_by_python
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import warn_once, warning_handler
 
 _SIGNATURES: Final = profile.active().signatures
@@ -41,7 +43,8 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``is_asked`` says whether arguments may override the call.
+    that this package has by hand.  ``is_asked`` says whether anything may override the call, and
+    ``is_noargs`` that the C function has no parser: of a method it then asks the receiver.
     ``passed_on`` takes the calls that the runner leaves to it.
     """
 
@@ -53,7 +56,7 @@ class _Binding:
         owner: str,
         *,
         is_asked: bool = True,
-        takes_keywords: bool = True,
+        is_noargs: bool = False,
         passed_on: Implementation | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
@@ -61,7 +64,7 @@ class _Binding:
         self._written = written
         self._owner = owner
         self._is_asked = is_asked
-        self._takes_keywords = takes_keywords
+        self._is_noargs = is_noargs
         self._passed_on = passed_on
 
     @cached_property
@@ -79,11 +82,14 @@ class _Binding:
     def _parsed(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if parsed.overloaded and self._is_asked and not is_called_by_cpp():
+        if self._is_asked and (parsed.overloaded or is_mode_enabled()) and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not is_stopping():
+        if self._written is not None and not _operators_are_seen((receiver, *parsed.values)):
             return self._written(receiver, args, kwargs)
-        answer = self._run(receiver, parsed)
+        try:
+            answer = self._run(receiver, parsed)
+        except PybindTypeError as error:
+            raise RuntimeError(str(error)) from None
         if answer is manual.PASSED_ON and self._passed_on is not None:
             return self._passed_on(receiver, args, kwargs)
         return answer
@@ -96,9 +102,11 @@ class _Binding:
             args = (receiver, *args)
         function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
         shown = f"{self._owner.replace('torch._C._', 'torch.')}.{name}"
-        handed_over = self._takes_keywords and (kwargs or hands_over_keywords(_PACKAGE))
+        handed_over = not self._is_noargs and (kwargs or hands_over_keywords(_PACKAGE))
         keywords = kwargs if handed_over else None
-        return handle_torch_function(function, shown, parsed.overloaded, args, keywords)
+        asks_receiver = self._is_noargs and receiver is not None
+        overloaded = [receiver] if asks_receiver else parsed.overloaded
+        return handle_torch_function(function, shown, overloaded, args, keywords)
 
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
@@ -116,7 +124,7 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         return call_of(overload, parsed, receiver).run()
 
     signatures = (each["signature"] for each in overloads)
-    return _Binding(signatures, run, written, owner, takes_keywords=not facts["noargs"])
+    return _Binding(signatures, run, written, owner, is_noargs=facts["noargs"])
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
@@ -129,11 +137,12 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
             call = _ignoring_arguments(call)
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
-        made[name] = builtin_function_or_method(name, call)
+        made[name] = builtin_function_or_method(name, call, owner)
     if module == "torch":
         for name, signatures in _SIGNATURES["compiled"].items():
             own = _as_written(written.get(name))
-            made[name] = builtin_function_or_method(name, _parsing(name, signatures, own, owner))
+            call = _parsing(name, signatures, own, owner)
+            made[name] = builtin_function_or_method(name, call, owner)
         for name, other in _SIGNATURES["renamed"].items():
             made[name] = made[other]
     for name, binding in _SIGNATURES["manual"].get(module, {}).items():
@@ -154,7 +163,7 @@ def _function_by_hand(
         call = _chosen(bound, own) or _nothing_unparsed(name)
     if "METH_O" in binding["flags"]:
         call = with_one_argument(f"torch._VariableFunctionsClass.{name}", call)
-    return builtin_function_or_method(name, call)
+    return builtin_function_or_method(name, call, owner)
 
 
 def _parsing(
@@ -188,7 +197,8 @@ def _asking(function: str, call: Implementation) -> Implementation:
     is_slot = name.startswith("__")
 
     def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not checks.has_torch_function(receiver) or (not is_slot and is_called_by_cpp()):
+        is_asked = checks.is_asked(receiver) if is_slot else checks.is_overridden(receiver)
+        if not is_asked:
             return call(receiver, args, kwargs)
         method = getattr(Tensor, name)
         handed_over = kwargs or (function == "new" and hands_over_keywords(_PACKAGE))
@@ -203,7 +213,17 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
     """What calls operators, or while they have no kernels, what was written in their place."""
     if bound is None or own is None:
         return bound or own
-    return lambda *call: (bound if is_stopping() else own)(*call)
+
+    def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        chosen = bound if _operators_are_seen((receiver, *args)) else own
+        return chosen(receiver, args, kwargs)
+
+    return call
+
+
+def _operators_are_seen(values: Iterable[Any]) -> bool:
+    """Whether somebody watches which operators a call comes to: a mode, say, or a tensor."""
+    return is_stopping() or is_seen_by_python(values)
 
 
 def _ignoring_arguments(call: Implementation) -> Implementation:
@@ -226,7 +246,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
         if own_method is not None:
             made[name] = own_method
     for name, (slot, count) in by_hand.SLOTS.items():
-        made[name] = slot_wrapper(name, slot, count)
+        made[name] = wrapper_descriptor(name, slot, count)
     return made
 
 

@@ -6,7 +6,7 @@ and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2._C import DispatchKeySet
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.call_site import is_called_by_cpp
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
@@ -23,7 +24,12 @@ from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
-from mindtorch_v2.torch_function import Overloaded, append_overloaded, overrides
+from mindtorch_v2.torch_function import (
+    Overloaded,
+    append_overloaded,
+    is_mode_enabled,
+    overrides,
+)
 
 _FACTS: Final = profile.active().argument_parser
 _SYMBOLIC_DEVICES: Final[bool] = _FACTS["symbolic_devices"]
@@ -60,6 +66,28 @@ def is_tensor_like(value: Any, overloaded: Overloaded) -> bool:
 def has_torch_function(value: Any) -> bool:
     """Whether ``value`` overrides functions."""
     return overrides(value, never=Tensor)
+
+
+def is_asked(*values: Any) -> bool:
+    """``check_has_torch_function``: whether there is a mode, or one of the values overrides."""
+    return is_mode_enabled() or any(map(has_torch_function, values))
+
+
+def is_overridden(*values: Any) -> bool:
+    """The same, of a bound function that Python calls.  See Note [C++ asks no override]."""
+    return is_asked(*values) and not is_called_by_cpp()
+
+
+def overriding_arguments(values: Iterable[Any]) -> Overloaded:
+    """Those of an operator's arguments that override functions, alone or in a list."""
+    overloaded: Overloaded = []
+    for value in values:
+        is_tensor_like(value, overloaded)
+        if isinstance(value, (list, tuple)):
+            for item in stored(value):
+                if not is_tensor_like(item, overloaded):
+                    break
+    return overloaded
 
 
 def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:

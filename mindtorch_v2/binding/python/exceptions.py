@@ -31,20 +31,12 @@ def is_operator_of_python(name: str) -> bool:
     return name.startswith("__")
 
 
-_NEVER_LOOKED_AT: Final = "its body never asks the parsed call whether something overrides it"
-_NOT_YET: Final = "its body does not ask in this release, others do"
+UNASKED: Final = frozenset((*profile.active().modes["unasked"], "_dtensor__new__"))
+"""Functions whose bodies never ask the parsed call whether something overrides it.
 
-UNASKED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        (
-            *("_dtensor__new__", "_make_subclass", "_make_wrapper_subclass", "as_subclass"),
-            *("_view_func", "_view_func_unsafe", "set_", "range", "frombuffer", "nested_tensor"),
-        ),
-        _NEVER_LOOKED_AT,
-    ),
-    **dict.fromkeys(profile.active().argument_parser["unasked"], _NOT_YET),
-}
-"""Functions that run with arguments that override functions, and why."""
+What makes instances of subclasses is among them: it is what overrides call.  The profile has those
+that can be called with plain tensors.
+"""
 
 ASKED_FIRST: Final[Mapping[str, str]] = dict.fromkeys(
     ("new", "new_tensor"), "its parser stands in another file, behind the question to the receiver"

@@ -22,11 +22,13 @@ BASE: Final = "TensorBase"
 
 
 class builtin_function_or_method:  # noqa: N801 (CPython's name)
-    """A function of torch, as C defines it."""
+    """A function of torch, as C defines it: of a class that stands for ``owner``, or in one of
+    its modules."""
 
-    def __init__(self, name: str, call: Implementation) -> None:
+    def __init__(self, name: str, call: Implementation, owner: str = "torch") -> None:
         self.__name__ = name
         self.__qualname__ = f"_VariableFunctionsClass.{name}"
+        self._owner = owner
         self.__doc__ = None
         self._call = call
 
@@ -34,6 +36,8 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         return self._call(None, args, kwargs)
 
     def __repr__(self) -> str:
+        if self._owner != "torch":
+            return f"<built-in function {self.__name__}>"
         return f"<built-in method {self.__name__} of type object at {id(self):#x}>"
 
 
@@ -43,17 +47,8 @@ builtin_function_or_method.__module__ = "builtins"
 def method(name: str, call: Implementation, *, flags: str) -> Any:
     """A method of tensors.  ``flags`` are those of the C function: ``METH_NOARGS``, ``METH_O``,
     or else all arguments are its own business."""
-    if "METH_NOARGS" in flags:
-        return method_descriptor(name, call, 0)
-    if "METH_O" in flags:
-        return method_descriptor(name, call, 1)
-
-    def bound(*args: Any, **kwargs: Any) -> Any:
-        return call(_receiver(name, args), args[1:], kwargs)
-
-    bound.__name__ = name
-    bound.__qualname__ = f"{BASE}.{name}"
-    return bound
+    count = 0 if "METH_NOARGS" in flags else 1 if "METH_O" in flags else None
+    return method_descriptor(name, call, count)
 
 
 def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
@@ -70,35 +65,42 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
 
 
 class method_descriptor:  # noqa: N801 (CPython's name)
-    """A method whose number of arguments CPython checks: none, or one.
+    """A method of tensors, of whose arguments CPython may check the number: none, or one.
 
     Looked up on a tensor it is another function than looked up on the class, since their errors
     name it differently.
     """
 
-    def __init__(self, name: str, call: Implementation, count: int) -> None:
+    def __init__(self, name: str, call: Implementation, count: int | None) -> None:
         self.__name__ = name
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
-
-        def unbound(*args: Any, **kwargs: Any) -> Any:
-            receiver = _receiver(name, args)
-            check_count(f"{BASE}.{name}", count, args[1:], kwargs)
-            return call(receiver, args[1:], kwargs)
+        self._call, self._count = call, count
 
         def on_tensor(receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
-            if kwargs or len(args) != count:
+            if count is not None and (kwargs or len(args) != count):
                 named = is_method_call(sys._getframe(1))
                 owner = BASE if named else type(receiver).__qualname__
                 check_count(f"{owner}.{name}", count, args, kwargs)
             return call(receiver, args, kwargs)
 
-        for function in (unbound, on_tensor):
-            function.__name__, function.__qualname__ = name, f"{BASE}.{name}"
-        self._unbound, self._on_tensor = unbound, on_tensor
+        on_tensor.__name__, on_tensor.__qualname__ = name, f"{BASE}.{name}"
+        self._on_tensor = on_tensor
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self._unbound if instance is None else MethodType(self._on_tensor, instance)
+        return self if instance is None else MethodType(self._on_tensor, instance)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        receiver = _receiver(self.__name__, args)
+        if self._count is not None:
+            check_count(f"{BASE}.{self.__name__}", self._count, args[1:], kwargs)
+        return self._call(receiver, args[1:], kwargs)
+
+    def __repr__(self) -> str:
+        return f"<method '{self.__name__}' of 'torch._C.{BASE}' objects>"
+
+
+method_descriptor.__module__ = "builtins"
 
 
 def check_count(name: str, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -110,11 +112,21 @@ def check_count(name: str, count: int, args: tuple[Any, ...], kwargs: dict[str, 
         raise TypeError(f"{name}() takes {takes} ({len(args)} given)")
 
 
-def slot_wrapper(name: str, call: Implementation, count: int) -> Callable[..., Any]:
+class wrapper_descriptor:  # noqa: N801 (CPython's name)
     """A slot of tensors as a method: ``wrapperdescr_call`` and the wrappers of
     ``Objects/typeobject.c``, each of which takes ``count`` arguments."""
 
-    def bound(*args: Any, **kwargs: Any) -> Any:
+    def __init__(self, name: str, call: Implementation, count: int) -> None:
+        self.__name__ = name
+        self.__qualname__ = f"{BASE}.{name}"
+        self.__doc__ = None
+        self._call, self._count = call, count
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        name = self.__name__
         if not args:
             raise TypeError(f"descriptor '{name}' of 'torch._C.{BASE}' object needs an argument")
         receiver, *given = args
@@ -125,15 +137,17 @@ def slot_wrapper(name: str, call: Implementation, count: int) -> Callable[..., A
             )
         if kwargs:
             raise TypeError(f"wrapper {name}() takes no keyword arguments")
-        if len(given) != count:
-            start = " " if count > 1 else ""  # of PyArg_UnpackTuple, for a function without name
-            s = "" if count == 1 else "s"
-            raise TypeError(f"{start}expected {count} argument{s}, got {len(given)}")
-        return call(receiver, tuple(given), {})
+        if len(given) != self._count:
+            start = " " if self._count > 1 else ""  # of PyArg_UnpackTuple, which has no name here
+            s = "" if self._count == 1 else "s"
+            raise TypeError(f"{start}expected {self._count} argument{s}, got {len(given)}")
+        return self._call(receiver, tuple(given), {})
 
-    bound.__name__ = name
-    bound.__qualname__ = f"{BASE}.{name}"
-    return bound
+    def __repr__(self) -> str:
+        return f"<slot wrapper '{self.__name__}' of 'torch._C.{BASE}' objects>"
+
+
+wrapper_descriptor.__module__ = "builtins"
 
 
 def with_one_argument(name: str, call: Implementation) -> Implementation:

@@ -35,7 +35,7 @@ from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import Overloaded, handle_torch_function
+from mindtorch_v2.torch_function import Overloaded, handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
@@ -60,7 +60,7 @@ _SHORT: Final = 32
 
 def _get_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     (index,) = args
-    if checks.has_torch_function(receiver):
+    if checks.is_overridden(receiver):
         return _overridden("__getitem__", receiver, index)
     if index is None:
         return _unsqueeze(receiver, 0)
@@ -148,7 +148,7 @@ def _overridden(name: str, receiver: Tensor, index: Any, *given: Any) -> Any:
                 checks.is_tensor_like(inner, overloaded)
     for value in given:
         checks.is_tensor_like(value, overloaded)
-    if not overloaded:
+    if not overloaded and not is_mode_enabled():
         return _nobody_asked()
     function, shown = getattr(Tensor, name), f"torch.Tensor.{name}"
     return handle_torch_function(function, shown, overloaded, (receiver, index, *given))
@@ -324,7 +324,7 @@ def _bound(item: Any) -> Any:
 
 def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     index, given = args
-    if checks.has_torch_function(receiver) or checks.has_torch_function(given):
+    if checks.is_overridden(receiver, given):
         _overridden("__setitem__", receiver, index, given)
         return
     if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
@@ -503,10 +503,10 @@ def _delete_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _length(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
     """Of a tensor without dimensions 0; ``torch.Tensor`` refuses that in Python."""
-    if checks.has_torch_function(receiver):
-        answer = handle_torch_function(
-            Tensor.__len__, "torch.Tensor.__len__", [receiver], (receiver,)
-        )
+    if checks.is_overridden(receiver):
+        name = "__len__"
+        method, shown = getattr(Tensor, name), f"torch.Tensor.{name}"
+        answer = handle_torch_function(method, shown, [receiver], (receiver,))
         if not isinstance(answer, int):
             raise TypeError("an integer is required")
         return int(answer)

@@ -24,10 +24,10 @@ from mindtorch_v2.binding.python.manual import call_operator
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
 from mindtorch_v2.binding.stop import is_stopping
-from mindtorch_v2.call_site import is_called_by_cpp
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.torch_function import handle_torch_function
 
 Getter = Callable[[Any], Any]
@@ -53,10 +53,10 @@ DELETED: Final = Deleted()
 class getset_descriptor(property):  # noqa: N801 (CPython's name)
     """A property of tensors, as C defines it."""
 
-    name = ""
+    __name__ = ""
 
     def __repr__(self) -> str:
-        return f"<attribute '{self.name}' of 'torch._C.{BASE}' objects>"
+        return f"<attribute '{self.__name__}' of 'torch._C.{BASE}' objects>"
 
 
 getset_descriptor.__module__ = "builtins"
@@ -76,40 +76,52 @@ def _property(name: str, own: property | None) -> property:
         assert own.fget is not None
         read = own.fget
     else:
-        read = get if own is None or own.fget is None else _while_stopping(get, own.fget)
+        read = get if own is None or own.fget is None else _while_seen(get, own.fget)
     write = set_ or _not_writable(name)
     is_asked = name not in _SILENT
     is_set_by_asking = set_ is not None and name not in _SILENT_SETTERS
 
     def getter(self: Any) -> Any:
-        if type(self) is Tensor or not is_asked or not _is_overridden(self):
-            return read(self)
-        return _overridden(name, "__get__", self)
+        _check(name, self)
+        if is_asked and checks.is_overridden(self):
+            return _overridden(name, "__get__", self)
+        return read(self)
 
     def setter(self: Any, value: Any) -> None:
-        if is_set_by_asking and _is_overridden(self):
+        _check(name, self)
+        if is_set_by_asking and checks.is_overridden(self):
             _overridden(name, "__set__", self, value)
         else:
             write(self, value)
 
     def deleter(self: Any) -> None:
-        if is_set_by_asking and _is_overridden(self):
+        _check(name, self)
+        if is_set_by_asking and checks.is_overridden(self):
             _overridden(name, "__delete__", self)
         else:
             write(self, DELETED)
 
     found = getset_descriptor(getter, setter, deleter)
-    found.name = name
+    found.__name__ = name
     return found
 
 
-def _while_stopping(get: Getter, own: Getter) -> Getter:
+def _while_seen(get: Getter, own: Getter) -> Getter:
     """What calls an operator, or while that has no kernel, what was written in its place."""
-    return lambda tensor: (get if is_stopping() else own)(tensor)
+
+    def read(tensor: Any) -> Any:
+        is_seen = is_stopping() or is_seen_by_python((tensor,))
+        return (get if is_seen else own)(tensor)
+
+    return read
 
 
-def _is_overridden(tensor: Any) -> bool:
-    return checks.has_torch_function(tensor) and not is_called_by_cpp()
+def _check(name: str, instance: Any) -> None:
+    if not isinstance(instance, Tensor):
+        raise TypeError(
+            f"descriptor '{name}' for 'torch._C.{BASE}' objects doesn't apply to a "
+            f"'{type_name(instance)}' object"
+        )
 
 
 def _overridden(name: str, how: str, tensor: Any, *values: Any) -> Any:
@@ -196,7 +208,6 @@ _GETTERS: Final[Mapping[str, Getter]] = {
     "_backward_hooks": _always(None),
     "_post_accumulate_grad_hooks": _always(None),
     "_has_symbolic_sizes_strides": _always(False),
-    "_python_dispatch": _always(False),
     "_cdata": id,
     "volatile": _volatile,
     "is_sparse_csr": lambda tensor: tensor._layout is LAYOUTS["sparse_csr"],

@@ -7,18 +7,31 @@ replayed by the functions that made them is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Final
 
-from mindtorch_v2 import profile
+from mindtorch_v2 import overloaded, profile
+from mindtorch_v2.binding.python.constructors import BY_NUMBER, default_scalar_type, scalar_type
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import Runner, call_operator, value
+from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit, mask_of
+from mindtorch_v2.dispatch.mode_stack import stashed_stack
+from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import jagged, strided
+from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import (
+    disabled,
+    has_torch_dispatch,
+    is_seen_by_python,
+)
 
 _FACTS: Final = profile.active().argument_parser
 _REFUSAL: Final[dict[str, str]] = _FACTS["no_subclass"]
@@ -46,30 +59,52 @@ def instance_of(cls: Any, tensor: Tensor) -> Any:
     for slot in Tensor.__slots__:
         if not slot.startswith("__") and hasattr(tensor, slot):
             setattr(made, slot, getattr(tensor, slot))
+    if has_torch_dispatch(made):
+        made._keys |= PYTHON_KEYS
+    else:
+        made._keys &= ~PYTHON_KEYS
     return made
 
 
 def _as_subclass(receiver: Tensor, parsed: Parsed) -> Any:
     cls = _class(parsed)
-    if _ALIAS_IS_SEEN and is_stopping():
-        return instance_of(cls, call_operator("aten::alias", self=receiver))
-    return instance_of(cls, receiver._alias())
+    with nullcontext() if _ALIAS_IS_SEEN else stashed_stack():
+        stops = _ALIAS_IS_SEEN and is_stopping()
+        if stops or is_seen_by_python([receiver]):
+            return instance_of(cls, call_operator("aten::alias", self=receiver))
+        return instance_of(cls, receiver._alias())
 
 
 def _make_subclass(receiver: None, parsed: Parsed) -> Any:
     cls = _class(parsed)
     if _CLASS_FIRST:
         _check_subclass(cls)
-    data = _detached(value(parsed, "data"))
+    with stashed_stack():
+        data = _detached(value(parsed, "data"))
     data._set_requires_grad(value(parsed, "require_grad"))
-    policy = value(parsed, "dispatch_sizes_strides_policy")
-    if policy is not None and policy not in ("strides", "sizes"):
-        raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
+    _check_policy(parsed)
+    device = value(parsed, "device_for_backend_keys")
+    if device is not None:
+        data._keys = tensor_keyset(
+            mask_of(compute_dispatch_key(data._dtype, data._layout, device.type)),
+            data._is_inference(),
+        )
     return instance_of(cls, data)
 
 
+def _check_policy(parsed: Parsed) -> None:
+    policy = value(parsed, "dispatch_sizes_strides_policy")
+    if policy is not None and policy not in ("strides", "sizes"):
+        raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
+    if policy or value(parsed, "dispatch_device") or value(parsed, "dispatch_layout"):
+        raise NotImplementedError("mindtorch_v2 asks no subclass for sizes, device or layout yet")
+
+
 def _detached(tensor: Tensor) -> Tensor:
-    twin = tensor._alias()
+    if is_seen_by_python([tensor]):
+        twin: Tensor = call_operator("aten::detach", self=tensor)
+    else:
+        twin = tensor._alias()
     twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
     return twin
 
@@ -79,9 +114,45 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     cls = _class(parsed)
     if _CLASS_FIRST:
         _check_subclass(cls)
-    if getattr(cls, "__torch_dispatch__", None) is None:
+    if overloaded.attribute(cls, "__torch_dispatch__") in (overloaded.ABSENT, disabled):
         raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
-    raise NotImplementedError("mindtorch_v2 makes no tensors without data for subclasses yet")
+    sizes, strides = value(parsed, "size"), value(parsed, "strides")
+    offset, nbytes = value(parsed, "storage_offset"), value(parsed, "storage_size")
+    dtype = BY_NUMBER[scalar_type(parsed, default_scalar_type())]
+    layout = strided if is_absent(parsed, "layout") else parsed.values[_place(parsed, "layout")]
+    device = value(parsed, "device") or Device("cpu")
+    steps = geometry.contiguous_strides(sizes) if strides is None else tuple(strides)
+    if len(steps) != len(sizes):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(steps)})"
+        )
+    if strides is None and offset is not None:
+        raise RuntimeError("setting storage offset without stride not supported")
+    if any(size < 0 for size in sizes):
+        raise RuntimeError("numel: integer multiplication overflow")
+    if nbytes is None:
+        nbytes = geometry.storage_bytes(sizes, steps, offset or 0, dtype.itemsize)
+    extra = value(parsed, "_extra_dispatch_keys")
+    _check_policy(parsed)
+    storage = UntypedStorage._of(nbytes, Device("meta"))
+    storage.device = device  # where there is nothing of it
+    made = Tensor._make(
+        sizes,
+        dtype,
+        strided if layout is jagged else layout,
+        device,
+        extra_keys=0 if extra is None else extra.mask,
+        requires_grad=value(parsed, "requires_grad"),
+        storage=storage,
+        strides=steps,
+        offset=offset or 0,
+    )
+    return instance_of(cls, made)
+
+
+def _place(parsed: Parsed, name: str) -> int:
+    return [parameter.name for parameter in parsed.signature.parameters].index(name)
 
 
 def _dtensor_new(receiver: None, parsed: Parsed) -> Any:

@@ -1,0 +1,114 @@
+"""Extracts how modes differ between releases: ``torch.utils._python_dispatch``, and which
+functions that torch binds by hand ask no override of functions.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import torch
+from torch import _C as C
+from torch.overrides import TorchFunctionMode, is_tensor_method_or_property
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from conformance.extract import signatures
+
+
+class Plain(TorchDispatchMode):
+    @staticmethod
+    def __torch_dispatch__(*given: Any) -> Any: ...
+
+
+def extract() -> dict[str, Any]:
+    """The section ``modes.json``."""
+    return {
+        # What a mode keeps of the time before it was entered: attributes in order ...
+        "flags": list(vars(TorchDispatchMode())),
+        # ... which hold one flag or, for every time that it was entered, one.
+        "keeps_stack": hasattr(next(iter(vars(TorchDispatchMode()).values())), "append"),
+        # Whether what a class defines as __torch_dispatch__ becomes a function around it.
+        "wraps_handlers": not isinstance(vars(Plain)["__torch_dispatch__"], staticmethod),
+        "knows_infra_modes": hasattr(TorchDispatchMode, "is_infra_mode"),
+        "unasked": sorted(set(unasked())),
+        "tensor_methods": sorted(tensor_methods()),
+        "refusals": {
+            "key": refusal(lambda: TorchDispatchMode(0)),
+            "other key": refusal(TorchDispatchMode(C.DispatchKey.CPU).__enter__),
+            "pre-dispatch": refusal(TorchDispatchMode(C.DispatchKey.PreDispatch).__enter__),
+        },
+    }
+
+
+def refusal(provoke: Any) -> str:
+    """The message of an AssertionError."""
+    try:
+        provoke()
+    except AssertionError as error:
+        return str(error).replace(repr(TorchDispatchMode), "%r")
+    raise AssertionError("torch takes what it used to refuse; look at modes.py")
+
+
+def tensor_methods() -> Iterator[str]:
+    """Methods of tensors that overrides see, says torch."""
+    for name in dir(torch.Tensor):
+        method = getattr(torch.Tensor, name)
+        if hasattr(method, "__name__") and is_tensor_method_or_property(method):
+            yield name
+
+
+# --- functions that ask nobody ------------------------------------------------------------------
+
+
+class SeenError(Exception):
+    """A mode was asked."""
+
+
+class Refusing(TorchFunctionMode):
+    def __torch_function__(self, *given: Any, **kwargs: Any) -> Any:
+        raise SeenError
+
+
+ONE = torch.ones(2)
+VALUES: tuple[Any, ...] = (ONE, 0, True, [1], [ONE], torch.Tensor, bytearray(8))
+
+
+def unasked() -> Iterator[str]:
+    """C functions with signatures written by hand that run though a mode is there."""
+    found = signatures.extract()
+    for name in found["compiled"]:
+        if is_unasked(getattr(C._VariableFunctions, name)):
+            yield name
+    for owner, names in found["manual"].items():
+        for name, binding in names.items():
+            function = function_of(owner, name)
+            if binding["signatures"] and not name.startswith("__") and is_unasked(function):
+                yield binding["function"]
+
+
+def function_of(owner: str, name: str) -> Callable[..., Any]:
+    if owner != "Tensor":
+        module = C._VariableFunctions if owner == "torch" else getattr(C, f"_{owner}")
+        function: Callable[..., Any] = getattr(module, name)
+        return function
+    method = getattr(C.TensorBase, name)
+    static = isinstance(vars(C.TensorBase)[name], (staticmethod, type(len)))
+    return method if static else lambda *args, **kwargs: method(ONE, *args, **kwargs)
+
+
+def is_unasked(function: Callable[..., Any]) -> bool:
+    """Whether calls that the function takes ask no mode."""
+    for count, options in product(range(4), ({}, {"dtype": torch.int8})):
+        for args in product(VALUES, repeat=count):
+            try:
+                with Refusing():
+                    function(*args, **options)
+            except SeenError:
+                return False
+            except TypeError as error:
+                if "must define __torch_dispatch__" in str(error):
+                    return True
+                continue
+            except Exception:  # whatever it is, it comes of a call that was taken
+                return True
+            return True
+    return False

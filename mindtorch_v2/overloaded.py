@@ -1,0 +1,143 @@
+"""Calls that Python objects answer instead of torch: modes first, then overloaded arguments.
+
+Mirrors ``handle_torch_function_no_python_arg_parser`` in
+``torch/csrc/utils/python_arg_parser.cpp``, which serves both protocols: ``__torch_function__``
+(:mod:`mindtorch_v2.torch_function`) and ``__torch_dispatch__``
+(:mod:`mindtorch_v2.torch_dispatch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.warn import in_python, warn_once
+
+Overloaded = list[Any]
+"""Arguments that override a call, one of each type, in the order in which they are asked."""
+
+ABSENT: Final = object()
+"""Stands for an attribute that an object has not."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One of the two ways to override calls."""
+
+    #: The method that objects and modes define.
+    method: str
+    #: Whether a mode is asked, before the arguments.
+    is_mode_enabled: Callable[[], bool]
+    #: Takes the topmost mode away while it runs, and has it as value.
+    stashed_mode: Callable[[], AbstractContextManager[Any]]
+    #: What passes for the method where a class overrides nothing.
+    is_disabled: Callable[[Any], bool]
+    #: Whether an object's plain method draws a warning.
+    warns_of_plain_methods: bool
+
+
+def append_overloaded(overloaded: Overloaded, value: Any) -> None:
+    """Add ``value`` unless one of its type is there; before those of its superclasses."""
+    cls = type_of(value)
+    if any(type_of(other) is cls for other in overloaded):
+        return
+    before = (at for at, other in enumerate(overloaded) if issubclass(cls, type_of(other)))
+    overloaded.insert(next(before, len(overloaded)), value)
+
+
+def type_of(value: Any) -> type:
+    """The type of an overloaded argument; a class stands for itself."""
+    return value if isinstance(value, type) else type(value)
+
+
+def attribute(value: Any, name: str) -> Any:
+    """``PyObject_FastGetAttrString``: the attribute, or a mark; no error leaves it."""
+    try:
+        return getattr(value, name)
+    except Exception:
+        return ABSENT
+
+
+def has_attribute(value: Any, name: str) -> bool:
+    return attribute(value, name) is not ABSENT
+
+
+def handle(
+    protocol: Protocol,
+    function: Callable[..., Any],
+    overloaded: Overloaded,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None,
+    shown_name: str | None = None,
+    *,
+    warns_python: bool = True,
+) -> Any:
+    """What the first answers that does not decline: the topmost mode, then the arguments.
+
+    ``function`` is what the user called.  ``kwargs`` is None where C++ has none to pass on.
+    ``shown_name`` is its name in the TypeError that follows if all decline; by default that of
+    the function and its module.  ``warns_python`` says whether Python hears warnings of the call.
+    """
+    types = tuple(map(type_of, overloaded))
+    given = (function, types, args) if kwargs is None else (function, types, args, kwargs)
+    mode: Any = ABSENT
+    if protocol.is_mode_enabled():
+        with protocol.stashed_mode() as mode:
+            answer = _of_mode(protocol, mode, given)
+        if answer is not NotImplemented:
+            return answer
+    for argument in overloaded:
+        method = _method(protocol, argument)
+        if protocol.method == "__torch_dispatch__" and protocol.is_disabled(method):
+            continue
+        if protocol.warns_of_plain_methods:
+            _warn_of_plain_method(protocol, method, argument, warns_python)
+        with in_python():
+            answer = method(*given)
+        if answer is not NotImplemented:
+            return answer
+    modes = "" if mode is ABSENT else f"  - mode object {mode!r}\n"
+    raise TypeError(
+        f"Multiple dispatch failed for '{shown_name or _full_name(function)}'; all "
+        f"{protocol.method} handlers returned NotImplemented:\n\n{modes}"
+        + "".join(f"  - tensor subclass {cls!r}\n" for cls in types)
+        + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )
+
+
+def _of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
+    method = _method(protocol, mode)
+    if attribute(method, "__self__") is not mode:
+        raise RuntimeError(
+            f"Defining your mode's `{protocol.method}` as a classmethod is not supported, please "
+            "make it a plain method"
+        )
+    with in_python():
+        return method(*given)
+
+
+def _method(protocol: Protocol, owner: Any) -> Any:
+    """RuntimeError, an assertion of torch's, for what came here without the method."""
+    method = attribute(owner, protocol.method)
+    if method is ABSENT:
+        raise RuntimeError(internal_assert("0", "dispatch_on_mode"))
+    return method
+
+
+def _warn_of_plain_method(
+    protocol: Protocol, method: Any, argument: Any, warns_python: bool
+) -> None:
+    if attribute(method, "__self__") is argument and not protocol.is_disabled(method):
+        warn_once(
+            "dispatch_on_subclass",
+            f"Defining your `{protocol.method}` as a plain method is deprecated and will be an "
+            "error in future, please define it as a classmethod.",
+            in_python=warns_python,
+        )
+
+
+def _full_name(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"

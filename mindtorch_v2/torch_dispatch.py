@@ -1,0 +1,113 @@
+"""Tensors and modes that override operators: ``__torch_dispatch__``.
+
+Mirrors ``ConcretePyInterpreterVTable::dispatch`` in ``torch/csrc/PyInterpreter.cpp``, the kernel
+of the key Python in ``aten/src/ATen/core/PythonFallbackKernel.cpp``, and ``python_variable.cpp``
+as far as it says which tensors have that key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from mindtorch_v2 import overloaded
+from mindtorch_v2.dispatch import mode_stack, tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import (
+    FULL,
+    TENSOR_SUBCLASS_LIKE,
+    difference,
+    full_after,
+    functionality_bit,
+)
+from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attribute
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_function import disabled_arguments
+
+_PYTHON: Final = functionality_bit(DispatchKey.Python)
+ABOVE_PYTHON: Final = FULL & ~full_after(DispatchKey.Python) & ~_PYTHON
+"""``after_Python_keyset``: excluded while an override runs, since a call is past these keys."""
+_FROM_PYTHON_ON: Final = difference(FULL, full_after(DispatchKey.Python))
+"""The same and Python; as torch subtracts keysets, every backend is in it too."""
+
+
+class _Disabled:
+    """``_disabled_torch_dispatch_impl``: a class that has it overrides no operator."""
+
+    __name__ = "_disabled_torch_dispatch_impl"
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        function, args, keywords = disabled_arguments(self.__name__, given, kwargs)
+        with tls.guarded(tls.ExcludeDispatchKeyGuard, _FROM_PYTHON_ON):
+            return function(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+_Disabled.__qualname__ = "builtin_function_or_method"
+_Disabled.__module__ = "builtins"
+disabled: Final = _Disabled()
+
+
+def has_torch_dispatch(value: Any) -> bool:
+    """Whether the class of a tensor overrides operators; ``torch.Tensor`` itself does not."""
+    if type(value) is Tensor:
+        return False
+    found = attribute(value, "__torch_dispatch__")
+    return found is not ABSENT and found is not disabled
+
+
+def is_python_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) and bool(value._keys & _PYTHON)
+
+
+def is_tensor_subclass_like(tensor: Tensor) -> bool:
+    """Whether kernels must not look into a tensor: there is a mode, or it is of a kind that
+    overrides operators (``aten/src/ATen/TensorSubclassLikeUtils.h``)."""
+    return mode_stack.is_enabled() or bool(tensor._keys & TENSOR_SUBCLASS_LIKE)
+
+
+def is_seen_by_python(values: Any) -> bool:
+    """Whether a call with these values would get to an override: of a mode, or of a tensor."""
+    raw = tls.local_dispatch_key_set()
+    if raw.excluded & _PYTHON:
+        return False
+    return bool(raw.included & _PYTHON) or has_python_tensor(values)
+
+
+def has_python_tensor(values: Any) -> bool:
+    """Whether there is a tensor among the values whose class overrides operators."""
+    return any(map(is_python_tensor, _tensors(values)))
+
+
+def _tensors(values: Any) -> Iterator[Any]:
+    """The values, and those in lists among them."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+        else:
+            yield value
+
+
+_PROTOCOL: Final = overloaded.Protocol(
+    "__torch_dispatch__",
+    mode_stack.is_enabled,
+    mode_stack.stashed_mode,
+    lambda method: method is disabled,
+    warns_of_plain_methods=False,
+)
+
+
+def dispatch(
+    function: Callable[..., Any],
+    values: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """What modes or tensors among ``values`` answer to a call of the operator ``function``."""
+    overloaded_args: Overloaded = []
+    for value in _tensors(values):
+        if is_python_tensor(value):
+            append_overloaded(overloaded_args, value)
+    return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs)

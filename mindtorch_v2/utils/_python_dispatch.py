@@ -1,0 +1,192 @@
+"""``TorchDispatchMode``: overrides every operator while its ``with`` block runs.
+
+Mirrors ``torch/utils/_python_dispatch.py``, without what serves tracing.  Of modes on the key
+PreDispatch, which only tracers have, there is the refusal alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import TracebackType
+from typing import Any, Final
+
+from mindtorch_v2 import _C, profile
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FACTS: Final = profile.active().modes
+_KEEPS_STACK: Final[bool] = _FACTS["keeps_stack"]
+_REFUSALS: Final[dict[str, str]] = _FACTS["refusals"]
+_ANY_MODE, *_FURTHER = _FACTS["flags"]
+
+_inside: Final[dict[str, bool]] = dict.fromkeys(_FACTS["flags"], False)
+"""Whether modes are entered, of any kind or of some: by the attribute in which a mode keeps how
+it was before.  As in torch, one for all threads."""
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    kept = _ANY_MODE if include_infra_modes else _FURTHER[0]
+    return _inside[kept]
+
+
+class TorchDispatchMode:
+    """Overrides operators, factory functions among them.
+
+    A mode is taken off the stack while it answers, so what it calls goes to the modes below.
+    """
+
+    def __init__(self, _dispatch_key: Any = None) -> None:
+        if _dispatch_key is not None:
+            if not isinstance(_dispatch_key, _C.DispatchKey):
+                raise AssertionError(*filter(None, [_REFUSALS["key"]]))
+            self.__dict__["_dispatch_key"] = _dispatch_key
+        for name in _inside:
+            setattr(self, name, deque() if _KEEPS_STACK else False)
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        for name in _inside:
+            if not _KEEPS_STACK:
+                setattr(self, name, _inside[name])
+                continue
+            if not hasattr(self, name):  # of a class that does not call this one's __init__
+                setattr(self, name, deque())
+            getattr(self, name).append(_inside[name])
+        is_infra = bool(_FURTHER) and type(self).is_infra_mode()
+        for name in _inside:
+            _inside[name] = _inside[name] or name == _ANY_MODE or not is_infra
+        _push_mode(self)
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        for name in _inside:
+            kept = getattr(self, name)
+            _inside[name] = kept.pop() if _KEEPS_STACK else kept
+        key = self.__dict__.get("_dispatch_key")
+        _pop_mode(self.__dict__.get("_mode_key") if key is None else key)
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`",
+            stacklevel=2,
+        )
+        return cls(*args, **kwargs)
+
+    if _FACTS["knows_infra_modes"]:
+
+        @classmethod
+        def is_infra_mode(cls) -> bool:
+            return False
+
+        @classmethod
+        def ignore_compile_internals(cls) -> bool:
+            return cls.is_infra_mode()
+
+    if _FACTS["wraps_handlers"]:
+
+        def __init_subclass__(cls, **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            handler = cls.__dict__.get("__torch_dispatch__")
+            if handler is not None and not isinstance(handler, classmethod):
+                cls.__torch_dispatch__ = _as_function(handler)  # type: ignore[method-assign]
+
+
+def _as_function(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """What torch makes of a handler so that no compiler looks at it; it is a method, whatever
+    the handler was."""
+
+    @wraps(handler)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return handler(*args, **kwargs)
+
+    return inner
+
+
+class BaseTorchDispatchMode(TorchDispatchMode):
+    """Passes every call on."""
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **({} if kwargs is None else kwargs))
+
+
+# --- the stack --------------------------------------------------------------------------------
+
+
+def _get_current_dispatch_mode() -> Any:
+    """The topmost mode, or None."""
+    depth = _C._len_torch_dispatch_stack()
+    return _C._get_dispatch_stack_at(depth - 1) if depth > 0 else None
+
+
+def _get_current_dispatch_mode_stack() -> list[Any]:
+    """All modes, the topmost last."""
+    return [_C._get_dispatch_stack_at(i) for i in range(_C._len_torch_dispatch_stack())]
+
+
+def _push_mode(mode: Any) -> None:
+    key = getattr(mode, "_dispatch_key", None)
+    if key is None:
+        _C._push_on_torch_dispatch_stack(mode)
+        return
+    refused = "pre-dispatch" if key == _C.DispatchKey.PreDispatch else "other key"
+    text = _REFUSALS[refused].replace("%r", repr(type(mode)))
+    raise AssertionError(*filter(None, [text]))
+
+
+def _pop_mode(k: Any = None) -> Any:
+    if k == _C.DispatchKey.PreDispatch:
+        raise AssertionError("Trying to pop empty mode stack")
+    if k is None or isinstance(k, _C._TorchDispatchModeKey):
+        return _C._pop_torch_dispatch_stack(k)
+    return None
+
+
+@contextmanager
+def _pop_mode_temporarily(k: Any = None) -> Iterator[Any]:
+    old = _pop_mode(k)
+    try:
+        yield old
+    finally:
+        _push_mode(old)
+
+
+@contextmanager
+def _disable_current_modes() -> Iterator[list[Any]]:
+    """Without any mode; the value is a list of those there were, the topmost first."""
+    old_modes = [_pop_mode() for _ in range(_C._len_torch_dispatch_stack())]
+    try:
+        yield old_modes
+    finally:
+        for mode in reversed(old_modes):
+            _push_mode(mode)
+
+
+# --- subclasses that wrap tensors -------------------------------------------------------------
+
+
+def is_traceable_wrapper_subclass(t: object) -> bool:
+    """Whether it is of a subclass that can be taken apart and put together again."""
+    return isinstance(t, Tensor) and type(t) is not Tensor and _has_protocol(t)
+
+
+def is_traceable_wrapper_subclass_type(t: type) -> bool:
+    return issubclass(t, Tensor) and t is not Tensor and _has_protocol(t)
+
+
+def _has_protocol(value: object) -> bool:
+    return hasattr(value, "__tensor_flatten__") and hasattr(value, "__tensor_unflatten__")
