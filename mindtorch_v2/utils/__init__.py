@@ -1,3 +1,4 @@
 """``torch.utils``."""
 
 from mindtorch_v2.utils import _python_dispatch as _python_dispatch
+from mindtorch_v2.utils import _pytree as _pytree
