@@ -8,7 +8,7 @@ import pytest
 
 from mindtorch_v2.utils import _pytree
 
-Point = namedtuple("Point", ["x", "y"])  # noqa: PYI024 (a tuple made at run time is what is meant)
+Point = namedtuple("Point", ["x", "y"])
 
 TREES: tuple[Any, ...] = (
     1,
