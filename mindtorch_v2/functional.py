@@ -137,5 +137,7 @@ def unique_consecutive(
 
 
 def _wanted(found: Sequence[Any], wanted: Sequence[bool]) -> Any:
+    output, inverse_indices, counts = found  # ValueError for what an override answers instead
+    found = output, inverse_indices, counts
     parts = tuple(part for part, is_wanted in zip(found, wanted, strict=True) if is_wanted)
     return parts if len(parts) > 1 else parts[0]
