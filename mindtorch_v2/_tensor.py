@@ -156,6 +156,11 @@ class _Methods:
             return handle_torch_function(_TENSOR.__array_wrap__, (self,), self, array=array)
         return from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
+    def storage(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.storage, (self,), self)
+        return storage(self)
+
     def norm(
         self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None
     ) -> Any:
@@ -371,7 +376,6 @@ def bind() -> None:
         "__neg__": bound["neg"],
         "__abs__": bound["abs"],
         "__array_priority__": 1000,
-        "storage": storage,
         "__torch_function__": classmethod(_torch_function),
         "__torch_dispatch__": torch_dispatch.disabled,
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dis
 import sys
 from collections.abc import Sequence
-from types import FrameType, FunctionType
+from types import FrameType
 from typing import Final
 
 _LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
@@ -48,7 +48,11 @@ def hands_over_keywords(module: str) -> bool:
     if callee is None or callee.opname in _LOADS_METHOD:
         return True
     names = {**caller.f_globals, **caller.f_locals}
-    return not isinstance(names.get(callee.argval), FunctionType)
+    return type(names.get(callee.argval)).__name__ not in _WITHOUT_EMPTY_KEYWORDS
+
+
+_WITHOUT_EMPTY_KEYWORDS: Final = ("function", "method_descriptor")
+"""Types of what is called alike with no keywords and with an empty dict of them."""
 
 
 def is_called_by_cpp() -> bool:

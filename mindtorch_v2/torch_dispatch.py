@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from mindtorch_v2 import overloaded
+from mindtorch_v2.binding.api_functions import api_function_named
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -21,6 +22,7 @@ from mindtorch_v2.dispatch.keyset import (
     functionality_bit,
 )
 from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attribute
+from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled_arguments
 
@@ -111,3 +113,16 @@ def dispatch(
         if is_python_tensor(value):
             append_overloaded(overloaded_args, value)
     return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs)
+
+
+def shallow_copy_and_detach(tensor: Tensor) -> Any:
+    """What modes or the tensor's class answer to ``detach``, which is asked of them without a
+    dispatch; None if nobody is there to answer.  RuntimeError for what is no tensor."""
+    if not is_seen_by_python((tensor,)):
+        return None
+    function = api_function_named("aten::detach", "")
+    answer = overloaded.handle(_PROTOCOL, function, [tensor], (tensor,), {})
+    if not isinstance(answer, Tensor):
+        kind = tp_name(type(answer))
+        raise RuntimeError(f"detach returned invalid type {kind}, expected Tensor")
+    return answer

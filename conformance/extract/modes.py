@@ -19,6 +19,9 @@ class Plain(TorchDispatchMode):
     def __torch_dispatch__(*given: Any) -> Any: ...
 
 
+ONE = torch.ones(2)
+
+
 def extract() -> dict[str, Any]:
     """The section ``modes.json``."""
     return {
@@ -29,6 +32,7 @@ def extract() -> dict[str, Any]:
         # Whether what a class defines as __torch_dispatch__ becomes a function around it.
         "wraps_handlers": not isinstance(vars(Plain)["__torch_dispatch__"], staticmethod),
         "knows_infra_modes": hasattr(TorchDispatchMode, "is_infra_mode"),
+        "copies_detached": calls_of(ONE.detach) > 1,
         "unasked": sorted(set(unasked())),
         "tensor_methods": sorted(tensor_methods()),
         "refusals": {
@@ -37,6 +41,23 @@ def extract() -> dict[str, Any]:
             "pre-dispatch": refusal(TorchDispatchMode(C.DispatchKey.PreDispatch).__enter__),
         },
     }
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """How often a mode is asked while a function runs."""
+    calls = 0
+
+    class Counting(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            nonlocal calls
+            calls += 1
+            return func(*args, **(kwargs or {}))
+
+    with Counting():
+        function()
+    return calls
 
 
 def refusal(provoke: Any) -> str:
@@ -68,7 +89,6 @@ class Refusing(TorchFunctionMode):
         raise SeenError
 
 
-ONE = torch.ones(2)
 VALUES: tuple[Any, ...] = (ONE, 0, True, [1], [ONE], torch.Tensor, bytearray(8))
 
 

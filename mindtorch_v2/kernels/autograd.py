@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.binding.inplace_or_view import VIEW_IS_BASE
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.dispatch import tls
@@ -14,6 +15,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
+from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
 _AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
 """``c10::after_autograd_keyset``."""
@@ -69,6 +71,19 @@ def _count_change(value: Any) -> None:
     for tensor in value if isinstance(value, (list, tuple)) else (value,):
         if tensor is not None:
             tensor._versions.bump()
+
+
+_NOT_DIFFERENTIABLE: Final = ("aten::detach", "aten::_indices", "aten::_values")
+"""Views of whose results a release makes copies: ``make_variable_non_differentiable_view``."""
+
+if profile.active().modes["copies_detached"]:
+
+    @rows.kernel(*_NOT_DIFFERENTIABLE, key="ADInplaceOrView", with_keyset=True)
+    def _non_differentiable_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+        """C++ copies what came from below, and Python is asked for the copy."""
+        answer = _adinplace_or_view(operator, keyset, *stack)
+        seen = shallow_copy_and_detach(answer)
+        return answer if seen is None else seen
 
 
 _KERNELS: Final = {

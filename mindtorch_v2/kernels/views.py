@@ -38,6 +38,11 @@ def alias_(self: Tensor) -> Tensor:
     return self._alias()
 
 
+@kernel("aten::lift_fresh", key="CompositeExplicitAutograd")
+def lift_fresh(self: Tensor) -> Tensor:
+    return self
+
+
 @kernel("aten::detach", keys=BACKENDS)
 def detach(self: Tensor) -> Tensor:
     return self._detached()

@@ -7,7 +7,7 @@ and the number protocol of ``tools/autograd/templates/python_variable_methods.cp
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.tensor.copying import value_array
@@ -18,6 +18,9 @@ from mindtorch_v2.tensor.support import check_dtype
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
+
+Read = Callable[["Tensor"], Any]
+"""Reads the one element of a tensor."""
 
 
 def item(tensor: Tensor) -> Any:
@@ -55,46 +58,46 @@ def _check_lists(sizes: Sequence[int]) -> None:
             return
 
 
-def truth(tensor: Tensor) -> bool:
+def truth(tensor: Tensor, read: Read = item) -> bool:
     """``bool()``: whether the one element is nonzero."""
     count = numel(tensor._sizes)
     if count != 1:
         what = "no values" if count == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-    number = item(tensor)
+    number = read(tensor)
     return bool((_as_int64(number) if is_integral(tensor.dtype) else number) != 0)
 
 
-def integer(tensor: Tensor) -> int:
+def integer(tensor: Tensor, read: Read = item) -> int:
     """``int()``: the one element, cut to an integer."""
-    number = _one_number(tensor)
+    number = _one_number(tensor, read)
     if isinstance(number, complex):
         return int(_real_part(number, "int64_t"))
     return int(number) if isinstance(number, float) else _as_int64(number)
 
 
-def floating(tensor: Tensor) -> float:
+def floating(tensor: Tensor, read: Read = item) -> float:
     """``float()``."""
-    number = _one_number(tensor)
+    number = _one_number(tensor, read)
     return float(_real_part(number, "double") if isinstance(number, complex) else number)
 
 
-def complex_number(tensor: Tensor) -> complex:
+def complex_number(tensor: Tensor, read: Read = item) -> complex:
     """``complex()``."""
-    return complex(_one_number(tensor))
+    return complex(_one_number(tensor, read))
 
 
-def index(tensor: Tensor) -> int:
+def index(tensor: Tensor, read: Read = item) -> int:
     """``__index__``: of one element of an integer type, bool included."""
     if numel(tensor._sizes) != 1 or not is_integral(tensor.dtype):
         raise TypeError("only integer tensors of a single element can be converted to an index")
-    return _as_int64(item(tensor))
+    return _as_int64(read(tensor))
 
 
-def _one_number(tensor: Tensor) -> Any:
+def _one_number(tensor: Tensor, read: Read) -> Any:
     if numel(tensor._sizes) != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    return item(tensor)
+    return read(tensor)
 
 
 def _as_int64(number: int) -> int:

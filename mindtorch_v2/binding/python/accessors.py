@@ -34,6 +34,7 @@ from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
@@ -41,20 +42,24 @@ from mindtorch_v2.warn import is_warned_of, warn_once
 
 def _numpy(receiver: Tensor, parsed: Parsed) -> Any:
     receiver._refuse_for_subclass("numpy()")
-    numpy_bridge.check_convertible(receiver, force=value(parsed, "force"))
-    return call_operator("aten::detach", self=receiver)
+    force = value(parsed, "force")
+    numpy_bridge.check_convertible(receiver, force=force)
+    return numpy_bridge.to_numpy(call_operator("aten::detach", self=receiver), force=force)
 
 
 def _tolist(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     receiver._refuse_for_subclass("tolist()", f", got {type_name(receiver)}")
-    return call_operator("aten::resolve_conj", self=receiver)
+    resolved = call_operator("aten::resolve_conj", self=receiver)
+    return conversions.to_list(call_operator("aten::resolve_neg", self=resolved))
 
 
 def _bool(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return call_operator("aten::is_nonzero", self=receiver)
 
 
-def _scalar(convert: Callable[[Tensor], Any], *, warns: bool = True) -> Implementation:
+def _scalar(
+    convert: Callable[[Tensor, conversions.Read], Any], *, warns: bool = True
+) -> Implementation:
     """A conversion to a number of Python's; newer releases warn where a gradient gets lost."""
 
     def run(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -64,9 +69,15 @@ def _scalar(convert: Callable[[Tensor], Any], *, warns: bool = True) -> Implemen
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first.",
             )
-        return convert(receiver)
+        return convert(receiver, _number)
 
     return run
+
+
+def _number(tensor: Tensor) -> Any:
+    if is_seen_by_python((tensor,)):
+        return call_operator("aten::item", self=tensor)
+    return conversions.item(tensor)
 
 
 def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -274,11 +285,13 @@ RUNNERS: Final[Mapping[str, Runner]] = {
 WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
     "_disable_functionalization": lambda receiver, args, kwargs: None,
     "tolist": _tolist,
+    "item": lambda receiver, args, kwargs: _number(receiver),
     "bool_scalar": _bool,
     "invert": _invert,
     "apply_": _apply_,
     "const_data_ptr": lambda receiver, args, kwargs: receiver.data_ptr(),
     "has_names": lambda receiver, args, kwargs: False,
+    "index_scalar": _scalar(conversions.index, warns=False),
     "integral_scalar": _scalar(conversions.integer, warns=False),
     "float_scalar": _scalar(conversions.floating),
     "complex_scalar": _scalar(conversions.complex_number),

@@ -24,12 +24,10 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
-from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 from mindtorch_v2.warn import warn_once, warning_handler
 
@@ -84,7 +82,7 @@ class _Binding:
     ) -> Any:
         if self._is_asked and (parsed.overloaded or is_mode_enabled()) and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not _operators_are_seen((receiver, *parsed.values)):
+        if self._written is not None and not manual.operators_are_seen((receiver, *parsed.values)):
             return self._written(receiver, args, kwargs)
         try:
             answer = self._run(receiver, parsed)
@@ -121,10 +119,15 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        return call_of(overload, parsed, receiver).run()
+        return _wrapped(call_of(overload, parsed, receiver).run())
 
     signatures = (each["signature"] for each in overloads)
     return _Binding(signatures, run, written, owner, is_noargs=facts["noargs"])
+
+
+def _wrapped(answer: Any) -> Any:
+    """``wrap``: C++ makes tuples of lists."""
+    return tuple(answer) if isinstance(answer, list) else answer
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
@@ -215,15 +218,10 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
         return bound or own
 
     def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        chosen = bound if _operators_are_seen((receiver, *args)) else own
+        chosen = bound if manual.operators_are_seen((receiver, *args)) else own
         return chosen(receiver, args, kwargs)
 
     return call
-
-
-def _operators_are_seen(values: Iterable[Any]) -> bool:
-    """Whether somebody watches which operators a call comes to: a mode, say, or a tensor."""
-    return is_stopping() or is_seen_by_python(values)
 
 
 def _ignoring_arguments(call: Implementation) -> Implementation:

@@ -20,9 +20,11 @@ from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.keyset import functionality_bit
-from mindtorch_v2.tensor import numpy_bridge
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
+from mindtorch_v2.tensor import construct, numpy_bridge
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -67,7 +69,17 @@ def new_from_data(
         shared = tensor_from_numpy(data, warn=not copy_arrays)
         wanted = enum_value(shared.dtype) if infer else dtype
         return _moved(shared, device or default_device or Device("cpu"), wanted, copy_arrays)
-    return _from_sequence(data, dtype, device or default_device or Device("cpu"), infer, pin_memory)
+    where = device or default_device or Device("cpu")
+    if is_stopping():
+        return _from_sequence(data, dtype, where, infer, pin_memory)
+    kind = None if infer else BY_NUMBER[dtype]
+    with tls.guarded(tls.ExcludeDispatchKeyGuard, _WHILE_STORED):
+        made = construct.new_from_data(data, kind, where, copy=True, pin_memory=pin_memory)
+    return made if where.type == "meta" else call_operator("aten::lift_fresh", self=made)
+
+
+_WHILE_STORED: Final = PYTHON_KEYS | AUTOGRAD_KEYS | functionality_bit(DispatchKey.ADInplaceOrView)
+"""Excluded while numbers are stored in a new tensor: nobody sees that."""
 
 
 def _moved(source: Any, device: Device, dtype: int, copy: bool) -> Any:

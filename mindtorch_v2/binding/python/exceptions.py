@@ -31,8 +31,11 @@ def is_operator_of_python(name: str) -> bool:
     return name.startswith("__")
 
 
-UNASKED: Final = frozenset((*profile.active().modes["unasked"], "_dtensor__new__"))
-"""Functions whose bodies never ask the parsed call whether something overrides it.
+UNASKED: Final[Mapping[str, str]] = dict.fromkeys(
+    (*profile.active().modes["unasked"], "_dtensor__new__"),
+    "its body never asks the parsed call whether something overrides it",
+)
+"""Functions that run though something overrides functions, and why.
 
 What makes instances of subclasses is among them: it is what overrides call.  The profile has those
 that can be called with plain tensors.

@@ -22,10 +22,16 @@ from mindtorch_v2.binding.python.constructors import (
 )
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import Runner, call_operator, converted, type_text, value
+from mindtorch_v2.binding.python.manual import (
+    Runner,
+    call_operator,
+    converted,
+    operators_are_seen,
+    type_text,
+    value,
+)
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
-from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.tensor.construct import is_sequence, tensor_from_data
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -101,7 +107,7 @@ def make(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _empty(size: list[Any], options: dict[str, Any]) -> Any:
-    if is_stopping():
+    if operators_are_seen():
         return empty(size, **options)
     for extent in size:
         if extent < 0:
@@ -115,7 +121,7 @@ def _empty(size: list[Any], options: dict[str, Any]) -> Any:
 def _around_storage(kind: Kind, parsed: Parsed) -> Any:
     storage = parsed.values[0]
     check_storage(storage, kind.dtype, CPP_NAMES[kind.dtype])
-    if is_stopping():
+    if operators_are_seen():
         return empty([], **kind.options())
     untyped = value(parsed, "storage")
     count = len(untyped) // kind.dtype.itemsize
@@ -140,7 +146,7 @@ def _from_sequence(kind: Kind, parsed: Parsed) -> Any:
     if not is_sequence(data):
         raise TypeError(f"new(): data must be a sequence (got {type_name(data)})")
     device = value(parsed, "device")
-    if not is_stopping():
+    if not operators_are_seen():
         if isinstance(data, (str, bytes)):
             raise TypeError(f"new(): invalid data type '{type_name(data)}'")
         return tensor_from_data(data, kind.dtype, device or Device(kind.device), False, False)
@@ -173,7 +179,8 @@ def _alias_of(kind: Kind, parsed: Parsed) -> Any:
         layout = "Strided" if other.layout is strided else "Sparse"
         got = _options_text(other.dtype, other.device, layout)
         raise TypeError(f"expected {expected} (got {got})")
-    return call_operator("aten::alias", self=other) if is_stopping() else other._alias()
+    is_seen = operators_are_seen((other,))
+    return call_operator("aten::alias", self=other) if is_seen else other._alias()
 
 
 def _options_text(dtype: DType, device: Device, layout: str) -> str:

@@ -9,7 +9,7 @@ name, as generated bindings do.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
+from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -27,6 +28,7 @@ from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 
 Runner = Callable[[Any, Parsed], Any]
 """Runs a parsed call; takes the receiver, or None for a function."""
@@ -52,6 +54,11 @@ def call_operator(full_name: str, **arguments: Any) -> Any:
     operator = operator_named(full_name)
     stack = tuple(arguments.get(a.name, a.default_value) for a in operator.schema.arguments)
     return Call(operator, stack).run()
+
+
+def operators_are_seen(values: Iterable[Any] = ()) -> bool:
+    """Whether somebody watches which operators a call with these values comes to."""
+    return is_stopping() or is_seen_by_python(values)
 
 
 # --- conversions ------------------------------------------------------------------------------

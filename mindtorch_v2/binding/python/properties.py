@@ -20,14 +20,13 @@ from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
-from mindtorch_v2.binding.python.manual import call_operator
+from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
-from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_dispatch import is_seen_by_python
+from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 from mindtorch_v2.torch_function import handle_torch_function
 
 Getter = Callable[[Any], Any]
@@ -108,12 +107,7 @@ def _property(name: str, own: property | None) -> property:
 
 def _while_seen(get: Getter, own: Getter) -> Getter:
     """What calls an operator, or while that has no kernel, what was written in its place."""
-
-    def read(tensor: Any) -> Any:
-        is_seen = is_stopping() or is_seen_by_python((tensor,))
-        return (get if is_seen else own)(tensor)
-
-    return read
+    return lambda tensor: (get if operators_are_seen((tensor,)) else own)(tensor)
 
 
 def _check(name: str, instance: Any) -> None:
@@ -159,7 +153,8 @@ def _data(tensor: Tensor) -> Tensor:
             layout=enum_value(LAYOUTS["strided"]),
             device=tensor._device,
         )
-    return tensor._untracked()
+    seen: Tensor | None = shallow_copy_and_detach(tensor)
+    return tensor._untracked() if seen is None else seen
 
 
 def _always(value: Any) -> Getter:
