@@ -24,6 +24,7 @@ from mindtorch_v2.dispatch.tls import (
     IncludeDispatchKeyGuard,
     guarded,
 )
+from mindtorch_v2.schema.parser import parse_schema
 
 K: Final = DispatchKey
 NAME: Final = "contract::called"
@@ -51,7 +52,7 @@ class Operator:
 @pytest.fixture
 def operator() -> Iterator[Operator]:
     library = Library("FRAGMENT", "contract", None)
-    library.define("called(Tensor x) -> str", "")
+    library.define_schema(parse_schema("called(Tensor x) -> str"), "CONSERVATIVE")
     try:
         yield Operator(library)
     finally:
