@@ -42,10 +42,6 @@ def extract() -> dict[str, Any]:
         "unsigned_numbers": unsigned_numbers(),
         "functional_refusals": functional_refusals(),
         **subclass_checks(),
-        "type_meta_names": {repr(dtype): type_meta_name(dtype) for dtype in kinds(torch.dtype)},
-        "scalar_type_names": {
-            repr(dtype): name for dtype in kinds(torch.dtype) if (name := scalar_type_name(dtype))
-        },
         "layout_names": {repr(layout): layout_name(layout) for layout in kinds(torch.layout)},
     }
 
@@ -127,13 +123,6 @@ def subclass_checks() -> dict[str, Any]:
     }
 
 
-def type_meta_name(dtype: torch.dtype) -> str:
-    """The C++ type of the elements, as the compiler spells it."""
-    other = torch.empty(1, dtype=torch.int32 if dtype is not torch.int32 else torch.int64)
-    message = str(refusal(lambda: other.set_(torch.empty(1, dtype=dtype))))
-    return found(r"tensor of type (.+) to a tensor", message)
-
-
 def accelerator() -> str | None:
     """The device that a number is the index of, whether the machine has one or not."""
     try:
@@ -161,13 +150,6 @@ def kinds(kind: type) -> list[Any]:
     """Every instance of ``kind`` that torch names, each once, sorted by its text."""
     found = {repr(value): value for value in vars(torch).values() if isinstance(value, kind)}
     return [found[text] for text in sorted(found)]
-
-
-def scalar_type_name(dtype: torch.dtype) -> str:
-    """As C++ prints it: from the message about an ``out`` of another dtype."""
-    other = torch.float64 if dtype is torch.float32 else torch.float32
-    message = str(refusal(lambda: torch.zeros(2, out=torch.zeros(2, dtype=other), dtype=dtype)))
-    return found(r"^dtype (\w+) does not match", message)
 
 
 def layout_name(layout: torch.layout) -> str:

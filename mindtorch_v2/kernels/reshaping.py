@@ -15,7 +15,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.views import infer_size, view_strides
+from mindtorch_v2.tensor.views import infer_size, view_geometry, view_strides
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
@@ -30,14 +30,7 @@ _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 @kernel("aten::view", "aten::_unsafe_view", keys=BACKENDS)
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
-    sizes = infer_size(size, numel(self._sizes))
-    strides = view_strides(self._sizes, self._strides, sizes)
-    if strides is None:
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one "
-            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
-        )
-    return alias(self, sizes, strides, self._storage_offset)
+    return alias(self, *view_geometry(self, size), self._storage_offset)
 
 
 @kernel("aten::_reshape_alias", keys=BACKENDS)

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     contiguous_strides,
+    dimension_order,
     is_contiguous,
     is_non_overlapping_and_dense,
     strides_in_order,
@@ -245,17 +246,7 @@ def _compatible_strides(shape: tuple[int, ...], order: Sequence[int]) -> tuple[i
 def _dimension_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:
     """Dimensions from the innermost to the outermost (``reorder_dimensions``)."""
     strides = [_broadcast_byte_strides(shape, each) for each in operands]
-    order = list(range(len(shape) - 1, -1, -1))
-    for place in range(1, len(order)):  # an insertion sort: what is ambiguous keeps its order
-        moved = place
-        for earlier in range(place - 1, -1, -1):
-            answer = _compare(order[earlier], order[moved], shape, strides)
-            if answer > 0:
-                order[earlier], order[moved] = order[moved], order[earlier]
-                moved = earlier
-            elif answer < 0:
-                break
-    return order
+    return dimension_order(len(shape), lambda a, b: _compare(a, b, shape, strides))
 
 
 def _broadcast_byte_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:

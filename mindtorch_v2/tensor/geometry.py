@@ -6,7 +6,7 @@ Mirrors ``c10/core/Contiguity.h`` and ``c10/core/MemoryFormat.h``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, sparse_coo
@@ -143,17 +143,24 @@ def dense_strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[in
     """Strides of a dense copy, its dimensions in the same order (``at::infer_dense_strides``)."""
     if is_non_overlapping_and_dense(sizes, strides):
         return tuple(strides)
-    order = list(range(len(sizes) - 1, -1, -1))
-    for place in range(1, len(order)):  # an insertion sort: equal strides keep their order
+    order = dimension_order(len(sizes), lambda a, b: _comes_before(a, b, sizes, strides))
+    return strides_in_order(sizes, order)
+
+
+def dimension_order(rank: int, compare: Callable[[int, int], int]) -> list[int]:
+    """Dimensions from the innermost to the outermost, sorted by insertion: where ``compare`` does
+    not know of two, the next one out is asked about."""
+    order = list(range(rank - 1, -1, -1))
+    for place in range(1, rank):
         moved = place
         for earlier in range(place - 1, -1, -1):
-            answer = _comes_before(order[earlier], order[moved], sizes, strides)
+            answer = compare(order[earlier], order[moved])
             if answer > 0:
                 order[earlier], order[moved] = order[moved], order[earlier]
                 moved = earlier
             elif answer < 0:
                 break
-    return strides_in_order(sizes, order)
+    return order
 
 
 def _comes_before(one: int, two: int, sizes: Sequence[int], strides: Sequence[int]) -> int:

@@ -90,6 +90,11 @@ def expand(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 def view(tensor: Tensor, shape: Sequence[int]) -> Tensor:
     """The same elements in the same order in another shape; RuntimeError if they do not lie so."""
+    return tensor._as_view(*view_geometry(tensor, shape), tensor._storage_offset)
+
+
+def view_geometry(tensor: Tensor, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes and strides of such a view."""
     sizes = infer_size(shape, numel(tensor._sizes))
     strides = view_strides(tensor._sizes, tensor._strides, sizes)
     if strides is None:
@@ -97,7 +102,7 @@ def view(tensor: Tensor, shape: Sequence[int]) -> Tensor:
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
-    return tensor._as_view(sizes, strides, tensor._storage_offset)
+    return sizes, strides
 
 
 def infer_size(shape: Sequence[int], count: int) -> tuple[int, ...]:

@@ -15,7 +15,6 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import (
     PASSED_ON,
     Runner,
@@ -33,6 +32,7 @@ from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
+from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import is_warned_of, warn_once
@@ -185,7 +185,7 @@ def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
 def _set_(receiver: Tensor, parsed: Parsed) -> Any:
     names = [parameter.name for parameter in parsed.signature.parameters]
     if names:
-        check_storage(parsed.values[0], receiver.dtype, TYPE_META_NAMES[repr(receiver.dtype)])
+        check_storage(parsed.values[0], receiver.dtype, TYPE_NAMES[receiver.dtype])
     given = {name: value(parsed, name) for name in reversed(names)}  # as compiled C++ has it
     if not given:
         return call_operator("aten::set_", self=receiver)
@@ -195,8 +195,8 @@ def _set_(receiver: Tensor, parsed: Parsed) -> Any:
     source = given["source"]
     if kind == "Tensor" and source.dtype is not receiver.dtype:
         raise RuntimeError(
-            f"Could not set tensor of type {TYPE_META_NAMES[repr(source.dtype)]} to a tensor of "
-            f"type {TYPE_META_NAMES[repr(receiver.dtype)]}"
+            f"Could not set tensor of type {TYPE_NAMES[source.dtype]} to a tensor of "
+            f"type {TYPE_NAMES[receiver.dtype]}"
         )
     return call_operator(f"aten::set_.source_{kind}", self=receiver, source=source)
 

@@ -19,10 +19,11 @@ from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.profile.sections import Overload
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().argument_parser
-_SCALAR_TYPES: Final[dict[str, str]] = _FACTS["scalar_type_names"]
+_SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
 
 _UNSIGNED: Final[dict[str, str | None]] = _FACTS["unsigned_numbers"]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python.constructors import (
     BY_NUMBER,
@@ -37,11 +36,10 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, sparse_coo, strided
 from mindtorch_v2.tensor.size import Size
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
-TYPE_META_NAMES: Final[dict[str, str]] = profile.active().argument_parser["type_meta_names"]
 """C++ types of elements as the compiler spells them, by dtype."""
 
 _DENSE: Final = (
@@ -186,7 +184,7 @@ def _alias_of(kind: Kind, parsed: Parsed) -> Any:
 def _options_text(dtype: DType, device: Device, layout: str) -> str:
     """``operator<<`` of TensorOptions."""
     return (
-        f"TensorOptions(dtype={TYPE_META_NAMES[repr(dtype)]}, device={device}, layout={layout}, "
+        f"TensorOptions(dtype={TYPE_NAMES[dtype]}, device={device}, layout={layout}, "
         "requires_grad=false (default), pinned_memory=false (default), memory_format=(nullopt))"
     )
 

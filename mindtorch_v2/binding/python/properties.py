@@ -19,12 +19,12 @@ from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TEN
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.indexing import value_tensor
-from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 from mindtorch_v2.torch_function import handle_torch_function
@@ -33,7 +33,6 @@ Getter = Callable[[Any], Any]
 Setter = Callable[[Any, Any], None]
 """Takes the tensor and the value, ``DELETED`` where the attribute is deleted."""
 
-_SCALAR_TYPES: Final[dict[str, str]] = profile.active().argument_parser["scalar_type_names"]
 _NAMES: Final = profile.active().signatures["names"]["torch._C.TensorBase"]
 _GRAD_HAS_DTYPE: Final = "grad_dtype" in _NAMES
 """Whether the gradient may have another dtype than the tensor, which the tensor then says."""
@@ -248,16 +247,15 @@ def _check_grad_dtype(tensor: Tensor, grad: Tensor) -> None:
     if wanted is None or grad._dtype is wanted:
         return
     start = (
-        f"attempting to assign a gradient with dtype '{TYPE_META_NAMES[repr(grad._dtype)]}' to a "
-        "tensor with "
+        f"attempting to assign a gradient with dtype '{TYPE_NAMES[grad._dtype]}' to a tensor with "
     )
     if not _GRAD_HAS_DTYPE:
         raise RuntimeError(
-            f"{start}dtype '{TYPE_META_NAMES[repr(wanted)]}'. Please ensure that the gradient and "
+            f"{start}dtype '{TYPE_NAMES[wanted]}'. Please ensure that the gradient and "
             "the tensor have the same dtype"
         )
     raise RuntimeError(
-        f"{start}grad_dtype '{_SCALAR_TYPES[repr(wanted)]}'. The gradient must match the tensor's "
+        f"{start}grad_dtype '{CPP_NAMES[wanted]}'. The gradient must match the tensor's "
         "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
         "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
         "Diverging the dtypes of a tensor and its gradient may break downstream systems that "
