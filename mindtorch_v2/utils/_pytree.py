@@ -262,8 +262,7 @@ def tree_any_only(
     tree: PyTree,
     is_leaf: IsLeaf | None = None,
 ) -> bool:
-    holds = _predicate(type_or_types)
-    return any(pred(leaf) for leaf in tree_iter(tree, is_leaf) if holds(leaf))
+    return any(map(pred, _leaves_of(type_or_types, tree, is_leaf)))
 
 
 def tree_all_only(
@@ -272,8 +271,13 @@ def tree_all_only(
     tree: PyTree,
     is_leaf: IsLeaf | None = None,
 ) -> bool:
-    holds = _predicate(type_or_types)
-    return all(pred(leaf) for leaf in tree_iter(tree, is_leaf) if holds(leaf))
+    return all(map(pred, _leaves_of(type_or_types, tree, is_leaf)))
+
+
+def _leaves_of(
+    type_or_types: TypeOrPredicate, tree: PyTree, is_leaf: IsLeaf | None
+) -> Iterator[Any]:
+    return filter(_predicate(type_or_types), tree_iter(tree, is_leaf))
 
 
 def _predicate(given: TypeOrPredicate) -> Callable[[Any], bool]:
