@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from other_profiles import once_per_other_profile, run_again
 
 from mindtorch_v2 import _C, profile
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -715,14 +713,6 @@ def test_methods_of_an_enum_take_keywords_as_the_release_names_them() -> None:
 # The other profiles -----------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(bool(os.environ.get(profile.ENVIRONMENT)), reason="one profile is chosen")
-@pytest.mark.parametrize("other", [name for name in profile.known() if name != PROFILE])
+@once_per_other_profile
 def test_all_of_this_holds_under_every_other_profile(other: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, profile.ENVIRONMENT: other},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    run_again(__file__, other)
