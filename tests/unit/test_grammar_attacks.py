@@ -1,4 +1,4 @@
-"""Attacks on the grammar of cases: each is refused where it begins, and would succeed unchecked.
+"""Attacks on the grammar of cases: each is refused where it begins, the real ones work unchecked.
 
 ``▲`` stands before the place a refusal names, and ``CANARY`` for the path of a file that nothing
 may make.
