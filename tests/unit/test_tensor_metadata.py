@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
+from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2
 from mindtorch_v2 import profile
@@ -320,14 +318,6 @@ def test_an_inference_tensor_outside_the_mode_takes_no_gradient() -> None:
 # The other profiles -----------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(bool(os.environ.get(profile.ENVIRONMENT)), reason="one profile is chosen")
-@pytest.mark.parametrize("other", [name for name in profile.known() if name != PROFILE])
+@once_per_other_profile
 def test_all_of_this_holds_under_every_other_profile(other: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, profile.ENVIRONMENT: other},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    run_again(__file__, other)
