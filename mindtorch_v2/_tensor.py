@@ -342,6 +342,10 @@ def _torch_function(
         return answer if func in get_default_nowrap_functions() else _converted(answer, cls)
 
 
+_torch_function.__name__ = "__torch_function__"
+_torch_function.__qualname__ = "Tensor.__torch_function__"
+
+
 def _converted(answer: Any, cls: Any) -> Any:
     """``_convert``: the answer with its tensors as instances of a subclass."""
     if cls is Tensor:

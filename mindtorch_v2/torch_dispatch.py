@@ -121,7 +121,8 @@ def shallow_copy_and_detach(tensor: Tensor) -> Any:
     if not is_seen_by_python((tensor,)):
         return None
     function = api_function_named("aten::detach", "")
-    answer = overloaded.handle(_PROTOCOL, function, [tensor], (tensor,), {})
+    shown_name = "torch.ops.aten.detach"
+    answer = overloaded.handle(_PROTOCOL, function, [tensor], (tensor,), {}, shown_name)
     if not isinstance(answer, Tensor):
         kind = tp_name(type(answer))
         raise RuntimeError(f"detach returned invalid type {kind}, expected Tensor")

@@ -185,6 +185,15 @@ ELEMENT_CALLS: Final = (
 )
 """What wants a tensor's elements, which a subclass does not show."""
 
+VALUE_CALLS: Final = (
+    *("xp.tensor([1, 2])", "xp.as_tensor([1.0])", "xp.FloatTensor([1.0, 2.0])"),
+    *("{0}.new([1.0])", "{0}.new_tensor([1])", "xp.tensor([1], device='meta')", "{0}.data"),
+    *("{0}[0]", "{0}[0:1]", "{0}[None]", "{0}[...]", "{0}.unbind(0)"),
+    *("xp.unbind({0})", "{0}.split(1)", "float({0}[:1])", "int({0}[0])", "bool({0}[0])"),
+    *("complex({0}[0])", "{0}[1].item()", "xp.tensor(3).__index__()", "xp.tensor(1.5).item()"),
+)
+"""What makes tensors of values, and values of tensors, on the way past operators."""
+
 SETTINGS: Final = (
     *("{0}.requires_grad = {1}", "{0}[0] = {1}", "{0}[x] = {1}", "{0}[0:1] = {1}"),
     *("x[{0}] = out", "x[0] = {0}"),
@@ -240,7 +249,7 @@ def function_mode(name: str, body: str, base: str = FUNCTION_MODE) -> str:
         f"class {name}({base}):\n"
         "    def __torch_function__(self, func, types, args=(), kwargs=None):\n"
         f"        log.append(({name!r}, func.__name__, named(types), len(args)))\n"
-        "        log.append((sorted(kwargs or {}), C._len_torch_function_stack()))\n"
+        "        log.append((kwargs and sorted(kwargs), C._len_torch_function_stack()))\n"
         f"        {body}"
     )
 
@@ -256,7 +265,7 @@ def function_class(name: str, body: str, base: str = "xp.Tensor", kind: str = "c
         f"class {name}({base}):\n{decorator}"
         f"    def __torch_function__({first}func, types, args=(), kwargs=None):\n"
         f"        log.append(({name!r}, func.__name__, named(types), len(args)))\n"
-        "        log.append((sorted(kwargs or {}), C._is_torch_function_enabled()))\n"
+        "        log.append((kwargs and sorted(kwargs), C._is_torch_function_enabled()))\n"
         f"        {body}"
     )
 

@@ -4,8 +4,9 @@
 other objects, their stacks, and the switches around them.  Cases call operators of their own,
 which have kernels in Python; torch's own operators are called where an override answers.
 
-Left out are ``resolve_name``, a name that no case may say, what serves tracing, and what torch
-decides by counting references: a factory detaches the tensor that an override still holds.
+Left out are ``resolve_name``, a name that no case may say, what serves tracing, what torch decides
+by counting references (a factory detaches the tensor that an override still holds), and what comes
+of an undefined tensor, an override's None, after the call that it answers.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from conformance.cases.mode_programs import (
     REFUSED_CALLS,
     REFUSED_FUNCTION_CALLS,
     SETTINGS,
+    VALUE_CALLS,
     dispatch_class,
     dispatch_mode,
     function_class,
@@ -80,6 +82,10 @@ def _one_dispatch_mode() -> Iterator[Text]:
         steps = [within("M()", [tried(call.format("x"))])]
         text = program([dispatch_mode("M", body)], steps, operators=False)
         yield "TorchDispatchMode, aten", text
+    for body, call in product((*ANSWERS, PASS_ON), VALUE_CALLS):
+        steps = [within("M()", [tried(call.format("x"))])]
+        text = program([dispatch_mode("M", body)], steps, operators=False)
+        yield "TorchDispatchMode, values", text
 
 
 _BODIES: Final = (PASS_ON, DECLINE, ANSWER, RAISE)
@@ -116,6 +122,11 @@ def _dispatch_classes() -> Iterator[Text]:
     for body, call in product(ANSWERS, (*ATEN_CALLS, *ELEMENT_CALLS)):
         define = [dispatch_class("S", body), f"s = {made('S')}"]
         yield "subclass, aten", program(define, [tried(call.format("s"))], operators=False)
+    for body, call in product(ANSWERS, VALUE_CALLS):
+        define = [dispatch_class("S", body), f"s = {made('S')}"]
+        if "{0}" in call:
+            text = program(define, [tried(call.format("s"))], operators=False)
+            yield "subclass, values", text
     for body, mode in product((*ANSWERS, DISABLED), _BODIES):
         define = [dispatch_class("S", body), dispatch_mode("M", mode), f"s = {made('S')}"]
         calls = [tried(call.format("s")) for call in OPERATOR_CALLS]
@@ -166,6 +177,10 @@ def _nested_function_modes() -> Iterator[Text]:
         modes = [function_mode(name, body) for name, body in zip("FGH", bodies, strict=True)]
         inner = within("G()", [within("H()", [*calls, "state()"]), *calls])
         yield "nested TorchFunctionMode", program(modes, [within("F()", [inner, *calls])])
+    for call in (*ATTRIBUTES, *VALUE_CALLS):
+        modes = [function_mode(name, PASS_ON) for name in "FG"]
+        steps = [within("F(), G()", [tried(call.format("x"))])]
+        yield "nested TorchFunctionMode", program(modes, steps, operators=False)
     for function, dispatch in product((PASS_ON, ANSWER, RAISE), _BODIES):
         modes = [function_mode("F", function), dispatch_mode("M", dispatch)]
         for contexts in ("F(), M()", "M(), F()"):

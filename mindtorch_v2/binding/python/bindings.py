@@ -43,7 +43,8 @@ class _Binding:
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
     that this package has by hand.  ``is_asked`` says whether anything may override the call, and
     ``is_noargs`` that the C function has no parser: of a method it then asks the receiver.
-    ``passed_on`` takes the calls that the runner leaves to it.
+    ``passed_on`` takes the calls that the runner leaves to it.  ``name`` is what the function is
+    called if its signatures say otherwise.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class _Binding:
         is_asked: bool = True,
         is_noargs: bool = False,
         passed_on: Implementation | None = None,
+        name: str = "",
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
@@ -64,6 +66,7 @@ class _Binding:
         self._is_asked = is_asked
         self._is_noargs = is_noargs
         self._passed_on = passed_on
+        self._name = name
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -98,7 +101,10 @@ class _Binding:
         name = parsed.signature.name
         if receiver is not None:
             args = (receiver, *args)
-        function = getattr(Tensor, name) if receiver is not None else FUNCTIONS[self._owner][name]
+            function = getattr(Tensor, name)
+        else:
+            name = name if name in FUNCTIONS[self._owner] else self._name
+            function = FUNCTIONS[self._owner][name]
         shown = f"{self._owner.replace('torch._C._', 'torch.')}.{name}"
         handed_over = not self._is_noargs and (kwargs or hands_over_keywords(_PACKAGE))
         keywords = kwargs if handed_over else None
@@ -122,7 +128,9 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         return _wrapped(call_of(overload, parsed, receiver).run())
 
     signatures = (each["signature"] for each in overloads)
-    return _Binding(signatures, run, written, owner, is_noargs=facts["noargs"])
+    is_noargs = facts["noargs"]
+    is_asked = owner == _METHODS or not is_noargs  # a function without arguments has nobody to ask
+    return _Binding(signatures, run, written, owner, is_asked=is_asked, is_noargs=is_noargs)
 
 
 def _wrapped(answer: Any) -> Any:
@@ -180,7 +188,7 @@ def _parsing(
     run = by_hand.RUNNERS.get(function, _nothing_by_hand(function))
     is_asked = function not in exceptions.UNASKED
     call: Implementation = _Binding(
-        signatures, run, own, owner, is_asked=is_asked, passed_on=passed_on
+        signatures, run, own, owner, is_asked=is_asked, passed_on=passed_on, name=function
     )
     return _asking(function, call) if function in exceptions.ASKED_FIRST else call
 

@@ -159,7 +159,7 @@ def _tensor(receiver: None, parsed: Parsed) -> Any:
     if isinstance(data, Tensor):
         _warn_of_copying("torch.tensor(sourceTensor)")
     value(parsed, "device")
-    return new_from_data(
+    made = new_from_data(
         data,
         scalar_type(parsed, default_scalar_type()),
         value(parsed, "device"),
@@ -168,6 +168,7 @@ def _tensor(receiver: None, parsed: Parsed) -> Any:
         infer=is_absent(parsed, "dtype"),
         pin_memory=value(parsed, "pin_memory"),
     )
+    return _leaf(made, value(parsed, "requires_grad"))
 
 
 def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
@@ -176,7 +177,7 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
         _warn_of_copying("tensor.new_tensor(sourceTensor)")
     device = value(parsed, "device")
     check_has_device(receiver)
-    return new_from_data(
+    made = new_from_data(
         data,
         scalar_type(parsed, enum_value(receiver.dtype)),
         device,
@@ -185,6 +186,15 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
         infer=False,
         default_device=Device(receiver.device.type),
     )
+    return _leaf(made, value(parsed, "requires_grad"))
+
+
+def _leaf(made: Any, requires_grad: bool) -> Any:
+    """What comes of the data; RuntimeError where a mode answered that nothing does."""
+    if made is None:
+        raise RuntimeError("cannot call get_autograd_meta() on undefined tensor")
+    made._set_requires_grad(requires_grad)
+    return made
 
 
 def check_has_device(tensor: Tensor) -> None:
