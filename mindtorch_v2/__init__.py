@@ -4,12 +4,18 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, nested, storage
+from mindtorch_v2 import _C, autograd, nested, storage
 from mindtorch_v2._bound_names import bind_functions, bind_methods
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._ops import ops
+from mindtorch_v2.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from mindtorch_v2.autograd.python_variable import bind as bind_autograd
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.inference_mode import inference_mode
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import (
@@ -70,6 +76,7 @@ from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 rand = randn = empty  # the same metadata; random values come with the kernels
 rand_like = randn_like = empty_like
 is_inference_mode_enabled = tls.is_inference_mode_enabled
+is_grad_enabled = tls.is_grad_enabled
 
 globals().update(DTYPES)
 globals().update(LAYOUTS)
@@ -78,6 +85,7 @@ globals().update(QSCHEMES)
 
 bind_functions(globals(), _C)
 bind_methods()
+bind_autograd()
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 
 __all__ = [
@@ -100,6 +108,7 @@ __all__ = [
     "_neg_view",
     "arange",
     "as_tensor",
+    "autograd",
     "clone",
     "conj",
     "detach",
@@ -107,6 +116,7 @@ __all__ = [
     "dtype",
     "empty",
     "empty_like",
+    "enable_grad",
     "eye",
     "finfo",
     "from_numpy",
@@ -115,6 +125,7 @@ __all__ = [
     "iinfo",
     "imag",
     "inference_mode",
+    "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
     "is_storage",
@@ -122,6 +133,7 @@ __all__ = [
     "layout",
     "memory_format",
     "nested",
+    "no_grad",
     "ones",
     "ones_like",
     "ops",
@@ -136,6 +148,7 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "set_default_dtype",
+    "set_grad_enabled",
     "set_printoptions",
     "set_warn_always",
     "sparse_coo_tensor",

@@ -19,14 +19,17 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
     differentiable.  An operator that has nothing to differentiate has an empty entry.
 
 ``views``: operator to the argument that its outputs are views of.
+
+``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import torch
 import torchgen.packaged as packaged
 from torchgen.api import cpp
 from torchgen.api.autograd import (
@@ -75,6 +78,8 @@ def extract() -> dict[str, Any]:
         },
         "views_with_metadata_change": sorted(views.VIEW_FUNCTIONS_WITH_METADATA_CHANGE),
         "resets_grad_accumulator": sorted(variable_type.RESET_GRAD_ACCUMULATOR),
+        "python": {name: raised_by(call) is None for name, call in NEWER.items()}
+        | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)},
     }
 
 
@@ -94,6 +99,39 @@ def is_default(each: NativeFunctionWithDifferentiabilityInfo) -> bool:
 def infos_of(each: NativeFunctionWithDifferentiabilityInfo) -> Iterator[DifferentiabilityInfo]:
     """Those for all autograd keys; the node of another key is a node of its own."""
     yield from (each.info or {}).values()
+
+
+# Python -------------------------------------------------------------------------------------------
+
+
+def leaf() -> torch.Tensor:
+    return torch.ones((), requires_grad=True)
+
+
+def grad_of_nothing() -> None:
+    torch.autograd.grad(leaf() * 2, ())
+
+
+def grad_of_dict() -> None:
+    x = leaf()
+    torch.autograd.grad(x * 2, {"x": x})
+
+
+#: Calls that older releases refuse.
+NEWER: dict[str, Callable[[], object]] = {
+    "backward_takes_edges": lambda: torch.autograd.backward(
+        torch.autograd.graph.get_gradient_edge(leaf() * 2), torch.ones(())
+    ),
+    "inputs_may_be_dict": grad_of_dict,
+}
+
+
+def raised_by(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
 
 
 # Nodes --------------------------------------------------------------------------------------------

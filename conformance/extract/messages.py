@@ -159,6 +159,18 @@ ASSERTS: dict[str, Callable[[], object]] = {
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = ("SchemaInfo.addArgumentValue",)
 
+
+
+class ChangesAnother(torch.autograd.Function):
+    """Says that it has changed a tensor that it was not given."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        made = x.clone()
+        ctx.mark_dirty(made)
+        return made
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -168,6 +180,9 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "treatSequenceAsTuple": lambda: torch.ones(1)[[slice(None)]],
     "treatSequenceAsTuple(constant)": lambda: torch.ones(1)[[None]],
     "requires_grad_to_scalar": lambda: float(torch.ones((), requires_grad=True)),
+    "Engine.execute": lambda: (torch.ones(1, requires_grad=True) * 2).backward(create_graph=True),
+    "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
+    "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
 }
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (

@@ -233,3 +233,5 @@ class Derivatives(TypedDict):
     views: dict[str, str]
     views_with_metadata_change: list[str]
     resets_grad_accumulator: list[str]
+    #: What ``backward`` and ``grad`` of this release do.
+    python: dict[str, bool]

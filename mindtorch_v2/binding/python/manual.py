@@ -196,10 +196,9 @@ def _conj(tensor: Tensor) -> Any:
 
 
 def _retain_grad(tensor: Tensor) -> None:
-    if not tensor.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if not tensor.is_leaf:
-        raise NotImplementedError("mindtorch_v2 keeps gradients of leaves alone yet")
+    from mindtorch_v2.autograd.variable import retain_grad  # stands above the binding
+
+    retain_grad(tensor)
 
 
 _DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
