@@ -138,6 +138,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "iterator": lambda: repr(C.DispatchKeySet.from_raw_repr(1 << 63)),
     "runtimeDispatchKeySetHas": lambda: C._dispatch_is_included_in_alias("CPU", "Undefined"),
     "UnionType": lambda: C.parse_schema("f(None? x) -> ()"),
+    "TensorImpl._set_conj": lambda: torch.ops.aten._conj(torch.ones(1)),
     "checkSchema": lambda: C.parse_schema("f(int x=1, int y) -> ()"),
     "toBool": lambda: C.parse_schema("f(bool[] x=[1]) -> ()"),
     "toComplexDouble": lambda: C.parse_schema("f(complex[] x=[True]) -> ()"),

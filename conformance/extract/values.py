@@ -27,6 +27,8 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "convert_to": lambda dtype: torch.ones(1, dtype=other_than(dtype)).to(dtype),
     "arange": lambda dtype: torch.arange(3, dtype=dtype),
     "eye": lambda dtype: torch.eye(2, dtype=dtype),
+    "sort": lambda dtype: made(dtype, 2).sort(),
+    "topk": lambda dtype: made(dtype, 2).topk(1),
     "numpy": lambda dtype: made(dtype).numpy(),
     "storage": lambda dtype: repr(made(dtype).storage()),
     "set_default_dtype": lambda dtype: set_default(dtype),
@@ -42,6 +44,19 @@ WORDS: dict[str, Callable[[], object]] = {
     "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
     "zeros of a negative size": lambda: torch.zeros(-1),
     "allocate less than nothing": lambda: torch.UntypedStorage(-1),
+    "cat of nothing": lambda: torch.cat([]),
+    "cat into a narrower dtype": lambda: torch.cat(
+        [torch.empty(1)], out=torch.empty(1, dtype=torch.int32)
+    ),
+    "gather by floats": lambda: torch.ones(1).gather(0, torch.ones(1)),
+    "scatter by floats": lambda: torch.ones(1).scatter(0, torch.ones(1), 1),
+    "gather with a large index": lambda: torch.ones(1, 1).gather(0, torch.zeros(1, 2).long()),
+    "scatter a number with a large index": lambda: (
+        torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), 1)
+    ),
+    "scatter with a large index": lambda: (
+        torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), torch.ones(3, 3))
+    ),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -63,6 +78,24 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a NaN of float8_e8m0fnu is finite": lambda: bool(
         torch.isfinite(torch.tensor(float("nan"), dtype=torch.float8_e8m0fnu))
     ),
+    "a shape with a negative size is shown": lambda: (
+        "shape [-2]" in refusal(lambda: torch.ones(1).view(-2))[1]
+    ),
+    "as_strided takes negative strides on meta": lambda: (
+        not refused(lambda: torch.empty(1, device="meta").as_strided([1], [-1]))
+    ),
+    "unfold looks at a negative size itself": lambda: (
+        "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
+    ),
+    "a shape with a negative size does not unflatten": lambda: (
+        "unexpected" not in refusal(lambda: torch.empty(1).unflatten(0, [-2]))[1]
+    ),
+    "in-place views on meta assert their dimensions": lambda: (
+        refusal(lambda: torch.empty(1, device="meta").unsqueeze_(9))[0] == "AssertionError"
+    ),
+    "gather takes int32": lambda: (
+        not refused(lambda: torch.ones(1).gather(0, torch.zeros(1, dtype=torch.int32)))
+    ),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
 }
 
@@ -74,6 +107,7 @@ def extract() -> dict[str, Any]:
         return {
             "cpp_names": {short(dtype): cpp_name(dtype) for dtype in dtypes()},
             "c_types": {short(dtype): c_type(dtype) for dtype in dtypes()},
+            "type_meta_names": {short(dtype): type_meta_name(dtype) for dtype in dtypes()},
             "refusals": {name: refusals(call) for name, call in KERNELS.items()},
             **promotions(),
             "words": {name: list(refusal(call)) for name, call in WORDS.items()},
@@ -95,8 +129,8 @@ def other_than(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if is_f32(dtype) else torch.float32
 
 
-def made(dtype: torch.dtype) -> torch.Tensor:
-    return torch.from_numpy(np.zeros(dtype.itemsize, np.uint8)).view(dtype)
+def made(dtype: torch.dtype, count: int = 1) -> torch.Tensor:
+    return torch.from_numpy(np.zeros(count * dtype.itemsize, np.uint8)).view(dtype)
 
 
 def set_default(dtype: torch.dtype) -> None:
@@ -111,6 +145,13 @@ def cpp_name(dtype: torch.dtype) -> str:
     """The name in ``c10::ScalarType``, which messages of kernels show."""
     _, message = refusal(lambda: torch.ones(1, dtype=other_than(dtype)).dot(made(dtype)))
     return message.rpartition(" ")[2]
+
+
+def type_meta_name(dtype: torch.dtype) -> str:
+    """How ``caffe2::TypeMeta`` prints, as messages about ``out=`` show it."""
+    matrix, out = torch.empty(1, 1, dtype=other_than(dtype)), made(dtype)
+    _, message = refusal(lambda: torch.tril(matrix, out=out))
+    return message.rpartition("but got ")[2].removesuffix(" instead")
 
 
 def c_type(dtype: torch.dtype) -> str | None:
@@ -139,6 +180,15 @@ def refusal(call: Callable[[], object]) -> tuple[str, str]:
     except Exception as error:
         return type(error).__name__, str(error)
     raise ExtractionError("a call that torch used to refuse was taken; look at values.py")
+
+
+def refused(call: Callable[[], object]) -> bool:
+    """Whether a call raises."""
+    try:
+        call()
+    except Exception:
+        return True
+    return False
 
 
 def refusals(call: Callable[[torch.dtype], object]) -> list[dict[str, Any]]:

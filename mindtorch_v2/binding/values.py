@@ -13,7 +13,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.schema.values import same_value
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, DType
 
 _CONSTANTS: Final[Mapping[str, Mapping[int, Any]]] = {
     kind: {enum_value(constant): constant for constant in constants.values()}
@@ -55,6 +55,12 @@ def to_python(argument: Argument, value: Any) -> Any:
     if value not in constants:
         raise ValueError(f"unsupported {kind.removesuffix('Type')}: {value}")
     return constants[value]
+
+
+def dtype_of_value(value: int) -> DType:
+    """The dtype that a stack's number stands for."""
+    found: DType = _CONSTANTS["ScalarTypeType"][value]
+    return found
 
 
 def _decoded(value: Any) -> Any:

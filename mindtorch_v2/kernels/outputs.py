@@ -13,7 +13,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel, storage_bytes
 from mindtorch_v2.tensor.size import Size
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import TYPE_META_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 
@@ -63,8 +63,8 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
     """``resize_out`` of structured kernels: RuntimeError for a dtype or device it cannot have."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Expected out tensor to have dtype {_cpp_name(dtype)}, but got "
-            f"{_cpp_name(tensor._dtype)} instead"
+            f"Expected out tensor to have dtype {TYPE_META_NAMES[dtype]}, but got "
+            f"{TYPE_META_NAMES[tensor._dtype]} instead"
         )
     if tensor._device != device:
         raise RuntimeError(
@@ -72,19 +72,12 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
         )
 
 
-def _cpp_name(dtype: DType) -> str:
-    """``caffe2::TypeMeta`` as messages show it: the C++ type."""
-    from mindtorch_v2.tensor.support import C_TYPES
-
-    return C_TYPES[dtype] or CPP_NAMES[dtype]
-
-
 def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: Device) -> None:
     """RuntimeError if a result cannot take the place of the tensor that it is computed from."""
     if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {_cpp_name(tensor._dtype)} and output tensor "
-            f"dtype {_cpp_name(dtype)} should match"
+            f"Bad in-place call: input tensor dtype {TYPE_META_NAMES[tensor._dtype]} and output "
+            f"tensor dtype {TYPE_META_NAMES[dtype]} should match"
         )
     if tensor._device != device:
         raise RuntimeError(
@@ -96,3 +89,26 @@ def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: De
             f"Bad in-place call: input tensor size {list(tensor._sizes)} and output tensor size "
             f"{list(sizes)} should match"
         )
+
+
+def set_output(
+    given: Tensor | None,
+    sizes: Sequence[int],
+    dtype: DType,
+    device: Device,
+    strides: tuple[int, ...] | None = None,
+    *,
+    self: Tensor | None = None,
+) -> Tensor:
+    """The tensor to write a result to: a new one, or ``given`` once it is checked and resized.
+
+    ``self`` is the tensor whose place the result takes in the operator's in-place form.
+    """
+    if given is None:
+        return new_tensor(sizes, dtype, device, strides)
+    if given is self:
+        check_inplace(given, sizes, dtype, device)
+    else:
+        check_out(given, dtype, device)
+        resize_output(given, sizes, strides)
+    return given

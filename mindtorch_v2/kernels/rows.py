@@ -13,7 +13,8 @@ never asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import Any, Final, TypeVar
 
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -29,13 +30,16 @@ DERIVED: Final[list[Callable[[str, int], Native]]] = []
 
 
 def kernel(
-    *names: str, key: str = "CPU", with_keyset: bool = False
+    *names: str, key: str = "CPU", keys: Sequence[str] = (), with_keyset: bool = False
 ) -> Callable[[Function], Function]:
-    """Make a function the kernel of operators at a key; ValueError if there is one."""
+    """Make a function the kernel of operators at a key, or at each of ``keys``.
+
+    ValueError if one of them has a kernel there.
+    """
 
     def register(function: Function) -> Function:
-        for name in names:
-            add(name, key, function, with_keyset=with_keyset)
+        for name, at in product(names, keys or (key,)):
+            add(name, at, function, with_keyset=with_keyset)
         return function
 
     return register

@@ -25,7 +25,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 Outputs: TypeAlias = Sequence[Tensor | None]
 Structured: TypeAlias = Callable[..., tuple[Tensor, ...]]
 
-KEYS: Final = ("CPU", "Meta")
+KEYS: Final = ("CPU", "Meta", "CompositeExplicitAutogradNonFunctional")
 
 _STRUCTURED: Final[dict[tuple[str, int], tuple[Structured, int]]] = {}
 """By the functional operator's full name and the key: the kernel and its number of outputs."""

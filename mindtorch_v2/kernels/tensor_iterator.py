@@ -44,8 +44,6 @@ class Config:
     cast_common_dtype_to_outputs: bool = False
     allow_cpu_scalars: bool = False
     resize_outputs: bool = True
-    #: The dtype of outputs that are made, whatever the inputs are.
-    static_dtype: DType | None = None
 
 
 BINARY_OP: Final = Config(
@@ -81,9 +79,16 @@ class TensorIterator:
     """
 
     def __init__(
-        self, config: Config, outputs: Sequence[Tensor | None], inputs: Sequence[Operand]
+        self,
+        config: Config,
+        outputs: Sequence[Tensor | None],
+        inputs: Sequence[Operand],
+        *,
+        dtype: DType | None = None,
     ) -> None:
+        """``dtype`` is that of outputs that are made, if it is not the common one."""
         self.config = config
+        self._output_dtype = dtype
         self.inputs = tuple(inputs)
         self._given = tuple(outputs)
         self._check_overlaps()
@@ -182,7 +187,7 @@ class TensorIterator:
 
     def _allocated(self, output: Tensor | None) -> Tensor:
         if output is None:
-            dtype = self.config.static_dtype or self.common_dtype
+            dtype = self._output_dtype or self.common_dtype
             return new_tensor(self.shape, dtype, self.device, self.strides)
         resize_output(output, self.shape, self.strides)
         return output

@@ -5,23 +5,21 @@ Mirrors ``THPVariableType`` and its metaclass in ``torch/csrc/autograd/python_va
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 _stored_name: Final = vars(type)["__name__"]
 """See Note [tp_name] in :mod:`mindtorch_v2.pybind.classes`."""
 
 
+def _short_name(cls: type) -> str:
+    name: str = _stored_name.__get__(cls)
+    return name.rpartition(".")[2]
+
+
 class _TensorMeta(type):
     """The metaclass of tensors: ``__name__`` is short, the stored name has its module."""
 
-    @property
-    def __name__(cls) -> str:  # type: ignore[override]
-        name: str = _stored_name.__get__(cls)
-        return name.rpartition(".")[2]
-
-    @__name__.setter
-    def __name__(cls, name: str) -> None:
-        _stored_name.__set__(cls, name)
+    __name__: Any = property(_short_name, _stored_name.__set__)
 
 
 class TensorBase(metaclass=_TensorMeta):

@@ -58,6 +58,26 @@ def is_contiguous(
     return 0 in sizes or is_dense_in_order(sizes, strides, range(len(sizes) - 1, -1, -1))
 
 
+def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
+    """Channels last if the strides are those of such a tensor, or of a part of one."""
+    for format, order in CHANNELS_LAST.items():
+        if len(order) == len(sizes) and _grow_in_order(sizes, strides, order):
+            return format
+    return MEMORY_FORMATS["contiguous_format"]
+
+
+def _grow_in_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    """``is_channels_last_strides``; what could be row-major as well is that."""
+    if strides[1] == 0:
+        return False
+    least = 0
+    for dim in order:
+        if sizes[dim] == 0 or strides[dim] < least or (dim == 0 and least == strides[1]):
+            return False
+        least = strides[dim] * sizes[dim] if sizes[dim] > 1 else strides[dim]
+    return True
+
+
 def is_non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether the elements fill a stretch of memory, in whatever order of dimensions."""
     if len(sizes) == 1:

@@ -7,6 +7,7 @@ own list of dtypes.
 from __future__ import annotations
 
 import builtins
+import re
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -23,6 +24,10 @@ C_TYPES: Final[dict[DType, str | None]] = {
     DTYPES[name]: c_type for name, c_type in _FACTS["c_types"].items()
 }
 """The C++ types of elements, as messages of number conversions show them."""
+TYPE_META_NAMES: Final[dict[DType, str]] = {
+    DTYPES[name]: text for name, text in _FACTS["type_meta_names"].items()
+}
+"""How ``caffe2::TypeMeta`` prints."""
 FINFO: Final[dict[DType, dict[str, Any]]] = {
     DTYPES[name]: limits for name, limits in _FACTS["finfo"].items()
 }
@@ -68,8 +73,9 @@ def takes(kernel: str, dtype: DType) -> bool:
 def worded(subject: str, **words: str) -> Exception:
     """The exception with which this release says something, some words of it replaced."""
     error, message = _FACTS["words"][subject]
-    for word, replacement in words.items():
-        message = message.replace(word, replacement)
+    if words:  # all at once: what is put in may look like another word
+        pattern = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+        message = re.sub(pattern, lambda found: words[found[0]], message)
     return exception_of(error, message)
 
 

@@ -8,13 +8,16 @@ offset; ``Tensor._as_view`` makes the view.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import type_name
+from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
+
+_SHOWS_SHAPE: Final = HABITS["a shape with a negative size is shown"]
 
 
 def as_strided(
@@ -108,7 +111,8 @@ def infer_size(shape: Sequence[int], count: int) -> tuple[int, ...]:
                 raise RuntimeError("only one dimension can be inferred")
             inferred = dim
         elif size < 0:
-            raise RuntimeError(f"invalid shape dimension {size}")
+            shown = f" at index {dim} of shape {list(shape)}" if _SHOWS_SHAPE else ""
+            raise RuntimeError(f"invalid shape dimension {size}{shown}")
         else:
             known *= size
     fits = count == known if inferred is None else known > 0 and count % known == 0

@@ -1,0 +1,184 @@
+"""View operators that are made of others.
+
+Mirrors the composite functions of ``aten/src/ATen/native/TensorShape.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+
+_ALIAS: Final = OperatorHandle("aten::alias")
+_CONJ: Final = OperatorHandle("aten::_conj")
+_EXPAND: Final = OperatorHandle("aten::expand")
+_PERMUTE: Final = OperatorHandle("aten::permute")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_SPLIT: Final = OperatorHandle("aten::split.Tensor")
+_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
+_TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
+_VIEW_AS_REAL: Final = OperatorHandle("aten::view_as_real")
+
+
+@kernel("aten::expand_as", key=_IMPLICIT)
+def expand_as(self: Tensor, other: Tensor) -> Any:
+    return _EXPAND(self, other._sizes)
+
+
+@kernel("aten::broadcast_to", key=_IMPLICIT)
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Any:
+    return _EXPAND(self, size)
+
+
+@kernel("aten::swapaxes", "aten::swapdims", key=_IMPLICIT)
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Any:
+    return _TRANSPOSE(self, axis0, axis1)
+
+
+@kernel("aten::narrow", key=_IMPLICIT)
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Any:
+    if not self._sizes:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = size_at(self, dim)
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    first = start + size if start < 0 else start
+    if first > size - length:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
+    return _SLICE(self, dim, first, first + length, 1)
+
+
+@kernel("aten::split.sizes", key=_IMPLICIT)
+def split_sizes(self: Tensor, split_size: Sequence[int], dim: int) -> Any:
+    return _SPLIT_WITH_SIZES(self, split_size, dim)
+
+
+@kernel("aten::chunk", key=_IMPLICIT)
+def chunk(self: Tensor, chunks: int, dim: int) -> Any:
+    if not self._sizes:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = size_at(self, dim)
+    each = -(-size // chunks)
+    if each == 0 and size == 0:
+        return _SPLIT_WITH_SIZES(self, (0,) * chunks, dim)
+    return _SPLIT(self, each, dim)
+
+
+# --- dimensions in another order --------------------------------------------------------------
+
+
+@kernel("aten::movedim.intlist", key=_IMPLICIT)
+def movedim(self: Tensor, source: Sequence[int], destination: Sequence[int]) -> Any:
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
+            f"contain the same number of dims as destination ({list(destination)} dims)"
+        )
+    rank = len(self._sizes)
+    origins = [wrap_dim(dim, rank) for dim in source]
+    targets = [wrap_dim(dim, rank) for dim in destination]
+    for name, given, wrapped in (
+        ("source", source, origins),
+        ("destination", destination, targets),
+    ):
+        if len(set(wrapped)) != len(wrapped):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    if not rank:
+        return _ALIAS(self)
+    rest = iter([dim for dim in range(rank) if dim not in origins])
+    moved = dict(zip(targets, origins, strict=True))
+    return _PERMUTE(self, [moved[dim] if dim in moved else next(rest) for dim in range(rank)])
+
+
+@kernel("aten::movedim.int", "aten::moveaxis.int", key=_IMPLICIT)
+def movedim_int(self: Tensor, source: int, destination: int) -> Any:
+    return movedim(self, (source,), (destination,))
+
+
+@kernel("aten::moveaxis.intlist", key=_IMPLICIT)
+def moveaxis(self: Tensor, source: Sequence[int], destination: Sequence[int]) -> Any:
+    return movedim(self, source, destination)
+
+
+@kernel("aten::adjoint", key=_IMPLICIT)
+def adjoint(self: Tensor) -> Any:
+    return _adjoint(self, "adjoint()")
+
+
+def _adjoint(self: Tensor, name: str) -> Any:
+    _check_matrix(self, name)
+    transposed = _TRANSPOSE(self, -2, -1) if self._sizes else self
+    return _CONJ(transposed) if self._dtype.is_complex else transposed
+
+
+def _check_matrix(self: Tensor, name: str) -> None:
+    if len(self._sizes) == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+
+
+# --- conjugation and its parts ----------------------------------------------------------------
+
+
+@kernel("aten::conj", key=_IMPLICIT)
+def conj(self: Tensor) -> Any:
+    return _CONJ(self) if self._dtype.is_complex else self
+
+
+@kernel("aten::real", key=_IMPLICIT)
+def real(self: Tensor) -> Any:
+    if not self._dtype.is_complex:
+        return self
+    source = _CONJ(self) if self._is_conj() else self
+    return _SELECT(_VIEW_AS_REAL(source), len(self._sizes), 0)
+
+
+# --- tensor_split -----------------------------------------------------------------------------
+
+
+@kernel("aten::tensor_split.sections", key=_IMPLICIT)
+def tensor_split_sections(self: Tensor, sections: int, dim: int) -> list[Any]:
+    _check_split(self)
+    dim = wrap_dim(dim, len(self._sizes))
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    size = self._sizes[dim]
+    each, longer = divmod(size, sections)
+    parts, start = [], 0
+    for place in range(sections):
+        stop = start + each + (place < longer)
+        parts.append(_SLICE(self, dim, start, stop, 1))
+        start = stop
+    return parts
+
+
+@kernel("aten::tensor_split.indices", key=_IMPLICIT)
+def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int) -> list[Any]:
+    _check_split(self)
+    dim = wrap_dim(dim, len(self._sizes))
+    starts = (0, *indices)
+    stops = (*indices, self._sizes[dim])
+    return [_SLICE(self, dim, start, stop, 1) for start, stop in zip(starts, stops, strict=True)]
+
+
+def _check_split(self: Tensor) -> None:
+    if not self._sizes:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with "
+            f"{len(self._sizes)} dims"
+        )

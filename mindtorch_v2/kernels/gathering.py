@@ -1,0 +1,359 @@
+"""Elements along a dimension by their indices: ``gather``, ``scatter`` and their like.
+
+Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and ``ScatterGatherChecks.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.overlap import (
+    assert_no_internal_overlap,
+    assert_no_overlap,
+    assert_no_partial_overlap,
+)
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
+from mindtorch_v2.tensor.tensor import Tensor
+
+_INDEX_DTYPES: Final = (int64, DTYPES["int32"])
+_GATHERED_BY: Final = _INDEX_DTYPES if HABITS["gather takes int32"] else (int64,)
+
+
+def _rank(tensor: Tensor) -> int:
+    """``ensure_nonempty_dim``: a tensor without dimensions counts as one of size 1."""
+    return max(len(tensor._sizes), 1)
+
+
+def _size(tensor: Tensor, dim: int) -> int:
+    return tensor._sizes[dim] if tensor._sizes else 1
+
+
+def _along(tensor: Array) -> Array:
+    return tensor.reshape(1) if tensor.ndim == 0 else tensor
+
+
+# --- gather -----------------------------------------------------------------------------------
+
+
+@structured("aten::gather")
+def gather(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, sparse_grad: bool
+) -> tuple[Tensor, ...]:
+    dim = wrap_dim(dim, len(self._sizes))
+    (given,) = outputs
+    output = set_output(given, index._sizes, self._dtype, self._device)
+    if given is not None:
+        assert_no_internal_overlap(output)
+        assert_no_overlap(output, self)
+        assert_no_partial_overlap(output, index)
+    if numel(index._sizes):
+        if index._dtype not in _GATHERED_BY:
+            raise worded("gather by floats")
+        _check_gathered(self, dim, index)
+        if not output.is_meta:
+            source, places = _along(raw_array(self)), _along(value_array(index))
+            _check_bounds(places, dim, source.shape[dim])
+            sizes = list(places.shape)
+            sizes[dim] = source.shape[dim]
+            part = source[tuple(map(slice, sizes))]
+            found = np.take_along_axis(part, places, axis=dim)
+            store_bits(output, found.reshape(tuple(output._sizes)))
+    return (output,)
+
+
+def _check_gathered(self: Tensor, dim: int, index: Tensor) -> None:
+    if _rank(self) != _rank(index):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    for at in range(_rank(self)):
+        if at != dim and _size(index, at) > _size(self, at):
+            words = {
+                "[1, 2]": str(list(index._sizes)),
+                "[1, 1]": str(list(self._sizes)),
+                "dimension 1 ": f"dimension {at} ",
+                "from dimension 0": f"from dimension {dim}",
+            }
+            raise worded("gather with a large index", **words)
+
+
+def _check_bounds(places: Array, dim: int, size: int) -> None:
+    wrong = (places < 0) | (places >= size)
+    if wrong.any():
+        raise RuntimeError(
+            f"index {places[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
+        )
+
+
+# --- scatter ----------------------------------------------------------------------------------
+
+Combine = Callable[[Array, tuple[Array, ...], Array], None]
+
+
+def _replace(target: Array, places: tuple[Array, ...], values: Array) -> None:
+    target[places] = values
+
+
+def _add(target: Array, places: tuple[Array, ...], values: Array) -> None:
+    np.add.at(target, places, values)
+
+
+def _multiply(target: Array, places: tuple[Array, ...], values: Array) -> None:
+    np.multiply.at(target, places, values)
+
+
+_REDUCTIONS: Final[dict[str, Combine]] = {"add": _add, "multiply": _multiply}
+
+
+def _scatter(
+    outputs: Outputs,
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor | Number,
+    reduce: str | None,
+) -> tuple[Tensor, ...]:
+    dim = wrap_dim(dim, len(self._sizes))
+    tensor = source if isinstance(source, Tensor) else None
+    _check_scattered(self, dim, index, tensor)
+    (given,) = outputs
+    if given is not None:
+        assert_no_internal_overlap(given)
+        assert_no_overlap(given, index)
+        if tensor is not None:
+            assert_no_overlap(given, tensor)
+    output = set_output(given, self._sizes, self._dtype, self._device, self=self)
+    if reduce is not None and reduce not in _REDUCTIONS:
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if not output.is_meta:
+        combine = _replace if reduce is None else _REDUCTIONS[reduce]
+        result = value_array(self).copy()
+        if numel(index._sizes):
+            _scatter_into(_along(result), dim, index, source, self, combine)
+        store(output, result)
+    return (output,)
+
+
+def _scatter_into(
+    target: Array,
+    dim: int,
+    index: Tensor,
+    source: Tensor | Number,
+    self: Tensor,
+    combine: Combine,
+) -> None:
+    places = _along(value_array(index))
+    _check_bounds(places, dim, target.shape[dim])
+    grid: list[Array] = list(np.indices(places.shape, sparse=True))
+    grid[dim] = places
+    if isinstance(source, Tensor):
+        values = _along(value_array(source))[tuple(slice(0, size) for size in places.shape)]
+    else:
+        values = np.full(places.shape, scalar_to(source, self._dtype), target.dtype)
+    with np.errstate(all="ignore"):
+        combine(target, tuple(np.broadcast_arrays(*grid)), values)
+
+
+def _check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> None:
+    if numel(index._sizes) and index._dtype not in _GATHERED_BY:
+        raise worded("scatter by floats")
+    if source is not None and source._dtype is not self._dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if not numel(index._sizes):
+        return
+    if _rank(self) != _rank(index):
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
+    dims = range(_rank(self))
+    fits = all(at == dim or _size(index, at) <= _size(self, at) for at in dims)
+    if source is None:
+        if not fits:
+            raise _too_large(self, dim, index, None)
+        return
+    if _rank(source) != _rank(index):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if not fits or any(_size(index, at) > _size(source, at) for at in dims):
+        raise _too_large(self, dim, index, source)
+
+
+def _too_large(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> Exception:
+    words = {
+        "[1, 2]": str(list(index._sizes)),
+        "[1, 1]": str(list(self._sizes)),
+        "dimension 0": f"dimension {dim}",
+    }
+    if source is None:
+        return worded("scatter a number with a large index", **words)
+    return worded("scatter with a large index", **words, **{"[3, 3]": str(list(source._sizes))})
+
+
+@structured("aten::scatter.src")
+def scatter_src(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor
+) -> tuple[Tensor, ...]:
+    return _scatter(outputs, self, dim, index, src, None)
+
+
+@structured("aten::scatter.value")
+def scatter_value(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, value: Number
+) -> tuple[Tensor, ...]:
+    return _scatter(outputs, self, dim, index, value, None)
+
+
+@structured("aten::scatter.reduce")
+def scatter_reduce(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str
+) -> tuple[Tensor, ...]:
+    return _scatter(outputs, self, dim, index, src, reduce)
+
+
+@structured("aten::scatter.value_reduce")
+def scatter_value_reduce(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, value: Number, reduce: str
+) -> tuple[Tensor, ...]:
+    return _scatter(outputs, self, dim, index, value, reduce)
+
+
+@structured("aten::scatter_add")
+def scatter_add(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor
+) -> tuple[Tensor, ...]:
+    return _scatter(outputs, self, dim, index, src, "add")
+
+
+# --- index_select -----------------------------------------------------------------------------
+
+
+@kernel("aten::index_select", keys=("CPU", "Meta"))
+def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    return index_select_out(self, dim, index, new_tensor((0,), self._dtype, self._device))
+
+
+@kernel("aten::index_select.out", keys=("CPU", "Meta"))
+def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tensor:
+    dim = wrap_dim(dim, len(self._sizes))
+    count = numel(index._sizes)
+    if len(index._sizes) > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if not self._sizes and count != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {count} value(s)"
+        )
+    if index._dtype not in _INDEX_DTYPES:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if self._dtype is not out._dtype:
+        raise RuntimeError("index_select(): self and result must have the same scalar type")
+    assert_no_internal_overlap(out)
+    assert_no_overlap(out, self)
+    assert_no_overlap(out, index)
+    sizes = list(self._sizes)
+    if sizes:
+        sizes[dim] = count
+    resize_output(out, sizes)
+    if not out.is_meta and count:
+        places, source = value_array(index).reshape(-1), _along(raw_array(self))
+        if ((places < 0) | (places >= source.shape[dim])).any():
+            raise IndexError("index out of range in self")
+        store_bits(out, np.take(source, places, axis=dim).reshape(tuple(sizes)))
+    return out
+
+
+# --- nonzero, take, masked_select -------------------------------------------------------------
+
+
+@kernel("aten::nonzero")
+def nonzero(self: Tensor) -> Tensor:
+    return nonzero_out(self, new_tensor((0,), int64, self._device))
+
+
+@kernel("aten::nonzero.out")
+def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
+    if out._dtype is not int64:
+        raise RuntimeError(
+            "nonzero: Expected out tensor to have scalar type Long but got scalar type"
+            f"{CPP_NAMES[out._dtype]}"
+        )
+    assert_no_internal_overlap(out)
+    assert_no_overlap(out, self)
+    values = value_array(self)
+    found = np.argwhere(values) if values.ndim else np.empty((int(bool(values)), 0), np.int64)
+    resize_output(out, found.shape, (1, found.shape[0]))
+    store(out, found)
+    return out
+
+
+@kernel("aten::masked_select")
+def masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    return masked_select_out(self, mask, new_tensor((0,), self._dtype, self._device))
+
+
+@kernel("aten::masked_select.out")
+def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
+    if mask._dtype is not DTYPES["bool"]:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    if self._dtype is not out._dtype:
+        raise RuntimeError("masked_select(): self and result must have the same scalar type")
+    assert_no_internal_overlap(out)
+    assert_no_overlap(out, self)
+    assert_no_overlap(out, mask)
+    shape = infer_size(mask._sizes, self._sizes)
+    chosen = np.broadcast_to(value_array(mask), shape)
+    found = np.broadcast_to(raw_array(self), shape)[chosen]
+    resize_output(out, found.shape)
+    store_bits(out, found)
+    return out
+
+
+@kernel("aten::take", keys=("CPU", "Meta"))
+def take(self: Tensor, index: Tensor) -> Any:
+    return take_out(self, index, new_tensor(index._sizes, self._dtype, self._device))
+
+
+@kernel("aten::take.out", keys=("CPU", "Meta"))
+def take_out(self: Tensor, index: Tensor, out: Tensor) -> Tensor:
+    _check_taken(self, index, out)
+    resize_output(out, index._sizes)
+    count = numel(self._sizes)
+    if numel(index._sizes) and not out.is_meta:
+        places = value_array(index)
+        wrong = (places < -count) | (places >= count)
+        if wrong.any():
+            raise IndexError(
+                "out of range: tried to access index "
+                f"{places[wrong].flat[0]} on a tensor of {count} elements."
+            )
+        store_bits(out, raw_array(self).reshape(-1)[places])
+    return out
+
+
+def _check_taken(self: Tensor, index: Tensor, out: Tensor) -> None:
+    if index._dtype is not int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {CPP_NAMES[index._dtype]}"
+        )
+    if self._dtype is not out._dtype:
+        raise RuntimeError(
+            "take(): self and out expected to have the same dtype, but got self.dtype = "
+            f"{CPP_NAMES[self._dtype]} and out.dtype = {CPP_NAMES[out._dtype]}"
+        )
+    if not self._device == out._device == index._device:
+        raise RuntimeError(
+            "take(): self, index and out expected to be in the same device, but got self.device "
+            f"= {self._device}, index.device = {index._device}, and out.device = {out._device}"
+        )
+    if not numel(self._sizes) and numel(index._sizes):
+        raise IndexError("take(): tried to take from an empty tensor")
+    assert_no_internal_overlap(out)
+    assert_no_overlap(out, index)
+    assert_no_overlap(out, self)

@@ -1,0 +1,308 @@
+"""Indexing with tensors: ``index`` and ``index_put_``.
+
+Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and ``IndexingUtils.h``.  Masks become
+indices of their nonzero elements, indices broadcast together, and the result has their shape where
+they stand, or in front if they do not stand together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import (
+    assert_no_internal_overlap,
+    assert_no_overlap,
+    has_internal_overlap,
+)
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.kernels.views import expand, permute
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+Indices: TypeAlias = Sequence[Tensor | None]
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_INDEX_PUT_: Final = OperatorHandle("aten::index_put_")
+_INDEX_PUT_IMPL_: Final = OperatorHandle("aten::_index_put_impl_")
+_NONZERO: Final = OperatorHandle("aten::nonzero")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_TO: Final = OperatorHandle("aten::to.dtype")
+_VIEW: Final = OperatorHandle("aten::view")
+
+_LONG, _INT, _BYTE, _BOOL = (DTYPES[name] for name in ("int64", "int32", "uint8", "bool"))
+_ITERATED: Final = Config(check_mem_overlap=False, check_all_same_dtype=False)
+
+
+@dataclass(frozen=True)
+class AdvancedIndex:
+    """A tensor and indices of its dimensions, those that are indexed standing together.
+
+    ``shape`` is that of the result; ``restrided`` is the tensor as if it had that shape, with a
+    stride of 0 where it is indexed.
+    """
+
+    source: Tensor
+    indices: tuple[Tensor | None, ...]
+    restrided: Tensor
+    reshaped: tuple[Tensor, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.restrided._sizes)
+
+    def places(self) -> tuple[Any, ...]:
+        """NumPy\'s index for the elements; IndexError for one that is out of bounds."""
+        found: list[Array | slice] = []
+        count = 0
+        for index, size in zip(self.indices, self.source._sizes, strict=True):
+            if index is None:
+                found.append(slice(None))
+            else:
+                found.append(_checked(value_array(index), count, size))
+                count += 1
+        return tuple(found)
+
+
+def _checked(index: Array, dim: int, size: int) -> Array:
+    """``dim`` counts the dimensions that are indexed."""
+    wrong = (index < -size) | (index >= size)
+    if wrong.any():
+        first = index[wrong].flat[0]
+        raise IndexError(f"index {first} is out of bounds for dimension {dim} with size {size}")
+    return index
+
+
+def make_info(self: Tensor, given: Indices) -> AdvancedIndex:
+    """``make_info``; IndexError for indices that do not suit."""
+    for index in given:
+        if index is not None and index._dtype not in (_LONG, _INT, _BYTE, _BOOL):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    indices = _expanded(self, given)
+    shape = _common_shape(indices)
+    indices = [None if index is None else expand(index, shape, False) for index in indices]
+    indices += [None] * (len(self._sizes) - len(indices))
+    if not _stand_together(indices):
+        self, indices = _transposed_to_front(self, indices)
+    indices = [
+        _TO(index, _LONG) if index is not None and index._dtype is _INT else index
+        for index in indices
+    ]
+    return _restrided(self, indices, shape)
+
+
+def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
+    """Masks as the indices of their nonzero elements (``expandTensors``)."""
+    found: list[Tensor | None] = []
+    for index in given:
+        if index is None or index._dtype not in (_BYTE, _BOOL):
+            found.append(index)
+            continue
+        if index._dtype is _BYTE:
+            warnings.warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+                "torch.bool instead.",
+                stacklevel=2,
+            )
+        for dim, size in enumerate(index._sizes):
+            at = len(found) + dim
+            if size != _size_at(self, at):
+                raise IndexError(
+                    f"The shape of the mask {list(index._sizes)} at index {dim} does not match "
+                    f"the shape of the indexed tensor {list(self._sizes)} at index {at}"
+                )
+        nonzero = _NONZERO(index)
+        found += [_SELECT(nonzero, 1, dim) for dim in range(len(index._sizes))]
+    return found
+
+
+def _size_at(self: Tensor, dim: int) -> int:
+    rank = len(self._sizes)
+    if dim >= rank:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
+            f"{dim})"
+        )
+    return int(self._sizes[dim])
+
+
+def _common_shape(indices: Indices) -> tuple[int, ...]:
+    shapes = [tuple(index._sizes) for index in indices if index is not None]
+    found: tuple[int, ...] = ()
+    try:
+        for shape in shapes:
+            found = infer_size(found, shape)
+    except RuntimeError:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in shapes)
+        ) from None
+    return found
+
+
+def _stand_together(indices: Indices) -> bool:
+    places = [place for place, index in enumerate(indices) if index is not None]
+    return not places or places[-1] - places[0] == len(places) - 1
+
+
+def _transposed_to_front(self: Tensor, indices: Indices) -> tuple[Tensor, list[Tensor | None]]:
+    order = sorted(range(len(indices)), key=lambda dim: indices[dim] is None)
+    return permute(self, order), [indices[dim] for dim in order]
+
+
+def _restrided(self: Tensor, indices: Indices, shape: tuple[int, ...]) -> AdvancedIndex:
+    places = [place for place, index in enumerate(indices) if index is not None]
+    before = places[0] if places else len(indices)
+    after = len(indices) - 1 - places[-1] if places else 0
+    indexed = [self._sizes[place] for place in places]
+    if 0 in indexed and 0 not in shape:
+        raise IndexError("index is out of bounds for dimension with size 0")
+    rest = len(indices) - after
+    restrided = self._as_view(
+        (*self._sizes[:before], *shape, *self._sizes[rest:]),
+        (*self._strides[:before], *(0,) * len(shape), *self._strides[rest:]),
+        self._storage_offset,
+    )
+    reshaped = tuple(
+        index._as_view(
+            (*(1,) * before, *index._sizes, *(1,) * after),
+            (*(0,) * before, *index._strides, *(0,) * after),
+            index._storage_offset,
+        )
+        for index in indices
+        if index is not None
+    )
+    return AdvancedIndex(self, tuple(indices), restrided, reshaped)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+@structured("aten::index.Tensor")
+def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...]:
+    _check_count(self, indices)
+    _check_devices(self, indices)
+    (given,) = outputs
+    if given is not None:
+        _check_given(given, self, indices)
+    info = make_info(self, indices)
+    operands = (info.restrided, *info.reshaped)
+    iterator = TensorIterator(_ITERATED, (None,), operands, dtype=self._dtype)
+    output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
+    if not output.is_meta:
+        store_bits(output, raw_array(info.source)[info.places()])
+    return (output,)
+
+
+def _check_count(self: Tensor, indices: Indices) -> None:
+    if len(indices) > len(self._sizes):
+        raise IndexError(
+            f"too many indices for tensor of dimension {len(self._sizes)} (got {len(indices)})"
+        )
+
+
+def _check_devices(self: Tensor, indices: Indices) -> None:
+    wrong = [
+        index
+        for index in indices
+        if index is not None and index._device.type != "cpu" and index._device != self._device
+    ]
+    if wrong:
+        raise RuntimeError(
+            "indices should be either on cpu or on the same device as the indexed tensor "
+            f"({self._device})"
+        )
+
+
+def _check_given(given: Tensor, self: Tensor, indices: Indices) -> None:
+    if given._dtype is not self._dtype:
+        raise RuntimeError(
+            f"index_out: self ({CPP_NAMES[self._dtype]}) and result ({CPP_NAMES[given._dtype]}) "
+            "must have the same scalar type"
+        )
+    assert_no_internal_overlap(given)
+    assert_no_overlap(given, self)
+    for each in indices:
+        if each is not None:
+            assert_no_overlap(given, each)
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+@kernel("aten::_index_put_impl_", keys=("CPU", "Meta"))
+def index_put_impl_(
+    self: Tensor, indices: Indices, values: Tensor, accumulate: bool, unsafe: bool
+) -> Tensor:
+    _check_count(self, indices)
+    if has_internal_overlap(self):
+        warnings.warn(
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[indices] = tensor",
+            stacklevel=2,
+        )
+    assert_no_overlap(self, values)
+    for each in indices:
+        if each is not None:
+            assert_no_overlap(self, each)
+    info = make_info(self, indices)
+    _check_values(info, values)
+    if not self.is_meta:
+        _put(info, values, accumulate)
+    return self
+
+
+def _check_values(info: AdvancedIndex, values: Tensor) -> None:
+    shape = info.shape
+    try:
+        expandable = infer_size(values._sizes, shape) == shape
+    except RuntimeError:
+        expandable = False
+    if not expandable or len(values._sizes) > len(shape):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values._sizes)} cannot be broadcast to "
+            f"indexing result of shape {list(shape)}"
+        )
+    if values._dtype is not info.source._dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{CPP_NAMES[info.source._dtype]} for the destination and "
+            f"{CPP_NAMES[values._dtype]} for the source."
+        )
+
+
+def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
+    places = info.places()
+    if not numel(info.shape):
+        return
+    if not accumulate:
+        raw_array(info.source)[places] = raw_array(values)
+        return
+    total = value_array(info.source).copy()
+    with np.errstate(all="ignore"):
+        np.add.at(total, places, value_array(values))
+    store(info.source, total)
+
+
+@kernel("aten::index_put_", keys=("Meta", "CompositeExplicitAutograd"))
+def index_put_(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
+    return _INDEX_PUT_IMPL_(self, indices, values, accumulate, False)
+
+
+@kernel("aten::index_put", keys=("Meta", "CompositeExplicitAutograd"))
+def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
+    return _INDEX_PUT_(_CLONE(self), indices, values, accumulate)

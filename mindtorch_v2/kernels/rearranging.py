@@ -1,0 +1,102 @@
+"""The elements of a tensor elsewhere in a new one: triangles, flips, rolls, repetitions.
+
+Mirrors ``aten/src/ATen/native/TriangularOps.cpp`` and ``TensorTransformations.cpp``, and
+``repeat`` in ``TensorShape.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, Structured, add
+from mindtorch_v2.kernels.views import dim_list, size_at
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.geometry import dense_strides_like, numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CAT: Final = OperatorHandle("aten::cat")
+_CLONE: Final = OperatorHandle("aten::clone")
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_NARROW: Final = OperatorHandle("aten::narrow")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_ROLL: Final = OperatorHandle("aten::roll")
+_TILED: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
+
+
+def _triangle(name: str) -> Structured:
+    function = getattr(np, name)
+
+    def compute(outputs: Outputs, self: Tensor, diagonal: int) -> tuple[Tensor, ...]:
+        if len(self._sizes) < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        output = set_output(outputs[0], self._sizes, self._dtype, self._device, self=self)
+        if not output.is_meta and numel(output._sizes):
+            store(output, function(value_array(self), diagonal))
+        return (output,)
+
+    return compute
+
+
+add("aten::tril", _triangle("tril"))
+add("aten::triu", _triangle("triu"))
+
+
+@kernel("aten::flip", keys=("CPU", "Meta"))
+def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
+    flipped = dim_list(dims, len(self._sizes))
+    strides = dense_strides_like(self._sizes, self._strides)
+    output = new_tensor(self._sizes, self._dtype, self._device, strides)
+    if not output.is_meta:
+        store(output, np.flip(value_array(self), flipped if self._sizes else ()))
+    return output
+
+
+@kernel("aten::roll", keys=("CPU", "Meta"))
+def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int]) -> Any:
+    if len(dims) != 1 or len(shifts) != 1:
+        return _roll_several(self, shifts, dims)
+    if not numel(self._sizes):
+        return _CLONE(self, memory_format=MEMORY_FORMATS["preserve_format"])
+    dim, size = dims[0], size_at(self, dims[0])
+    start = (size - shifts[0]) % size
+    parts = (_NARROW(self, dim, start, size - start), _NARROW(self, dim, 0, start))
+    return _CAT(parts, dim)
+
+
+def _roll_several(self: Tensor, shifts: Sequence[int], dims: Sequence[int]) -> Any:
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if not dims and len(shifts) == 1:
+        flat = _RESHAPE(_CONTIGUOUS(self), (numel(self._sizes),))
+        return _RESHAPE(roll(flat, shifts, (0,)), self._sizes)
+    if len(shifts) != len(dims):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    return _ROLL(roll(self, shifts[:1], dims[:1]), shifts[1:], dims[1:])
+
+
+@kernel("aten::repeat", keys=_TILED)
+def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
+    missing = len(repeats) - len(self._sizes)
+    if missing < 0:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    padded = (*(1,) * missing, *self._sizes)
+    sizes = [size * times for size, times in zip(padded, repeats, strict=True)]
+    if any(size < 0 for size in sizes):
+        wrong = next(size for size in sizes if size < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {sizes}")
+    output = new_tensor(sizes, self._dtype, self._device)
+    if not output.is_meta and numel(sizes):
+        store_bits(output, np.tile(raw_array(self), tuple(repeats)))
+    return output

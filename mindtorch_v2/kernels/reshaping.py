@@ -1,0 +1,108 @@
+"""The same elements in another shape.
+
+Mirrors ``view``, ``reshape`` and their like in ``aten/src/ATen/native/TensorShape.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import BACKENDS, alias, size_at
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
+from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size, view_strides
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_RESHAPE_ALIAS: Final = OperatorHandle("aten::_reshape_alias")
+_UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
+_VIEW: Final = OperatorHandle("aten::view")
+
+_KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
+
+
+@kernel("aten::view", "aten::_unsafe_view", keys=BACKENDS)
+def view(self: Tensor, size: Sequence[int]) -> Tensor:
+    sizes = infer_size(size, numel(self._sizes))
+    strides = view_strides(self._sizes, self._strides, sizes)
+    if strides is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return alias(self, sizes, strides, self._storage_offset)
+
+
+@kernel("aten::_reshape_alias", keys=BACKENDS)
+def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
+    return view(self, size)
+
+
+@kernel("aten::reshape", key=_IMPLICIT)
+def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
+    reshaped: Tensor
+    if is_contiguous(self._sizes, self._strides):
+        reshaped = _VIEW(self, shape)
+        return reshaped
+    sizes = infer_size(shape, numel(self._sizes))
+    strides = view_strides(self._sizes, self._strides, sizes)
+    if strides is not None:
+        reshaped = _RESHAPE_ALIAS(self, sizes, strides)
+    else:
+        contiguous = _CLONE(self, memory_format=MEMORY_FORMATS["contiguous_format"])
+        reshaped = _UNSAFE_VIEW(contiguous, sizes)
+    return reshaped
+
+
+@kernel("aten::reshape_as", key=_IMPLICIT)
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    reshaped: Tensor = _RESHAPE(self, other._sizes)
+    return reshaped
+
+
+@kernel("aten::view_as", key=_IMPLICIT)
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    viewed: Tensor = _VIEW(self, other._sizes)
+    return viewed
+
+
+@kernel("aten::flatten.using_ints", key=_IMPLICIT)
+def flatten(self: Tensor, start_dim: int, end_dim: int) -> Tensor:
+    rank = len(self._sizes)
+    start, end = wrap_dim(start_dim, rank), wrap_dim(end_dim, rank)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not rank:
+        reshaped: Tensor = _RESHAPE(self, (1,))
+        return reshaped
+    if start == end:
+        return self
+    sizes = self._sizes
+    return reshape(self, (*sizes[:start], numel(sizes[start : end + 1]), *sizes[end + 1 :]))
+
+
+@kernel("aten::unflatten.int", key=_IMPLICIT)
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    dim = wrap_dim(dim, len(self._sizes))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        inferred = infer_size(sizes, size_at(self, dim))
+    except (RuntimeError, IndexError) as error:
+        if "is invalid for input of size" not in str(error):
+            if _KEEPS_ERROR and "can be inferred" not in str(error):
+                raise
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({self._sizes[dim]}) in the input tensor"
+        ) from None
+    viewed: Tensor = _VIEW(self, (*self._sizes[:dim], *inferred, *self._sizes[dim + 1 :]))
+    return viewed

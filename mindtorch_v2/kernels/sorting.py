@@ -1,0 +1,133 @@
+"""Elements in order: ``sort``, ``argsort``, ``topk``.
+
+Mirrors ``aten/src/ATen/native/Sorting.cpp`` and ``TopKImpl.h``.  NaN counts as the largest.  Ties
+stand as they stood if the sort is stable, and else as C++'s algorithms leave them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
+from mindtorch_v2.tensor.support import check_dtype
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_SORT: Final = OperatorHandle("aten::sort")
+_SORT_STABLE: Final = OperatorHandle("aten::sort.stable")
+
+
+@structured("aten::sort.stable", outputs=2)
+def sort_stable(
+    outputs: Outputs, self: Tensor, stable: bool | None, dim: int, descending: bool
+) -> tuple[Tensor, ...]:
+    dim = wrap_dim(dim, len(self._sizes))
+    strides = dense_strides_like(self._sizes, self._strides)
+    values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
+    indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
+    if not values.is_meta and numel(self._sizes):
+        check_dtype("sort", self._dtype)
+        order = _order(value_array(self), dim, descending, stable=bool(stable))
+        bits = raw_array(self)
+        if self._sizes:
+            bits = np.take_along_axis(bits, order, axis=dim)
+        store(indices, order)
+        store_bits(values, bits)
+    return values, indices
+
+
+def _order(values: Array, dim: int, descending: bool, *, stable: bool) -> Array:
+    """The indices of the elements along a dimension, in order."""
+    if not values.ndim:
+        return np.zeros((), np.int64)
+    if not stable:
+        return np.apply_along_axis(_sorted, dim, values, descending)
+    if not descending:
+        return np.argsort(values, axis=dim, kind="stable")
+    backwards = np.flip(values, dim)
+    order = values.shape[dim] - 1 - np.argsort(backwards, axis=dim, kind="stable")
+    return np.flip(order, dim)
+
+
+def _sorted(row: Array, descending: bool) -> Array:
+    places = list(range(len(row)))
+    sort(places, len(places), _comparison(row, largest=descending))
+    return np.array(places, np.int64)
+
+
+def _comparison(row: Array, *, largest: bool) -> Before:
+    """Whether a place of a row comes before another; NaN counts as the largest."""
+    values: list[Any] = row.tolist()
+
+    def before(one: int, two: int) -> bool:
+        x, y = values[one], values[two]
+        x_is_nan, y_is_nan = x != x, y != y
+        if largest:
+            return (x_is_nan and not y_is_nan) or bool(x > y)
+        return (y_is_nan and not x_is_nan) or bool(x < y)
+
+    return before
+
+
+@kernel("aten::sort", keys=("Meta", "CompositeExplicitAutograd"))
+def sort_unstable(self: Tensor, dim: int, descending: bool) -> Any:
+    return _SORT_STABLE(self, stable=False, dim=dim, descending=descending)
+
+
+@kernel("aten::argsort", key=_IMPLICIT)
+def argsort(self: Tensor, dim: int, descending: bool) -> Any:
+    return _SORT(self, dim, descending)[1]
+
+
+@kernel("aten::argsort.stable", key=_IMPLICIT)
+def argsort_stable(self: Tensor, stable: bool, dim: int, descending: bool) -> Any:
+    return _SORT_STABLE(self, stable=stable, dim=dim, descending=descending)[1]
+
+
+@structured("aten::topk", outputs=2)
+def topk(
+    outputs: Outputs, self: Tensor, k: int, dim: int, largest: bool, sorted: bool
+) -> tuple[Tensor, ...]:
+    dim = wrap_dim(dim, len(self._sizes))
+    if not 0 <= k <= (self._sizes[dim] if self._sizes else 1):
+        raise RuntimeError("selected index k out of range")
+    sizes = list(self._sizes)
+    if sizes:
+        sizes[dim] = k
+    values = set_output(outputs[0], sizes, self._dtype, self._device)
+    indices = set_output(outputs[1], sizes, int64, self._device)
+    if not values.is_meta and self._sizes:
+        check_dtype("topk", self._dtype)
+    if not values.is_meta and numel(sizes):
+        array, bits = value_array(self), raw_array(self)
+        if not sizes:
+            store(indices, np.zeros((), np.int64))
+            store_bits(values, bits)
+        else:
+            chosen = np.apply_along_axis(_top, dim, array, k, largest, sorted)
+            store(indices, chosen)
+            store_bits(values, np.take_along_axis(bits, chosen, axis=dim))
+    return values, indices
+
+
+def _top(row: Array, k: int, largest: bool, in_order: bool) -> Array:
+    """The places of the ``k`` largest (or least) of a row, ties as C++'s algorithms leave them."""
+    before = _comparison(row, largest=largest)
+    places = list(range(len(row)))
+    if k * 64 <= len(row):
+        partial_sort(places, k, before)
+    else:
+        nth_element(places, k - 1, before)
+        if in_order:
+            sort(places, k - 1, before)
+    return np.array(places[:k], np.int64)

@@ -1,0 +1,31 @@
+"""How messages of kernels name a tensor's type.
+
+Mirrors ``TensorBase::toString``, and what ``torch/csrc/Exceptions.cpp`` makes of it for Python.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2.dispatch.key import key_name
+from mindtorch_v2.tensor.options import compute_dispatch_key
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_TRANSLATED: Final = frozenset(("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half"))
+"""Types that have a class of torch's in messages, if they are on one of ..."""
+_BACKENDS: Final = {
+    "CPU": "torch",
+    "CUDA": "torch.cuda",
+    "SparseCPU": "torch.sparse",
+    "SparseCUDA": "torch.cuda.sparse",
+}
+
+
+def tensor_type(tensor: Tensor) -> str:
+    """``torch.FloatTensor`` for the types of old, ``MetaFloatType`` and its like for others."""
+    key = compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
+    backend, dtype = key_name(key), CPP_NAMES[tensor._dtype]
+    if backend in _BACKENDS and dtype in _TRANSLATED:
+        return f"{_BACKENDS[backend]}.{dtype}Tensor"
+    return f"{backend}{dtype}Type"

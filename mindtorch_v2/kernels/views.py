@@ -1,0 +1,439 @@
+"""View operators: another geometry over the same storage.
+
+Mirrors the view functions of ``aten/src/ATen/native/TensorShape.cpp``.  A kernel here makes a
+plain alias; what makes it a view for autograd stands at ADInplaceOrView.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
+from mindtorch_v2.tensor.geometry import storage_bytes, wrap_dim
+from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.tensor import Tensor
+
+BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
+"""Where releases register a view operator: with the backends, or once for all of them."""
+
+
+def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
+    return self._as_view(tuple(sizes), tuple(strides), offset)
+
+
+def without(values: Sequence[int], place: int) -> tuple[int, ...]:
+    return (*values[:place], *values[place + 1 :])
+
+
+@kernel("aten::alias", keys=BACKENDS)
+def alias_(self: Tensor) -> Tensor:
+    return self._alias()
+
+
+@kernel("aten::detach", keys=BACKENDS)
+def detach(self: Tensor) -> Tensor:
+    return self._detached()
+
+
+# --- as_strided -------------------------------------------------------------------------------
+
+
+@kernel("aten::as_strided", keys=BACKENDS)
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
+) -> Tensor:
+    offset = self._storage_offset if storage_offset is None else storage_offset
+    if self.is_meta:
+        _check_strided_on_meta(size, stride, offset)
+        stride = _completed(size, stride)
+    else:
+        check_strided(self, size, stride, offset)
+    return alias(self, size, stride, offset)
+
+
+def _check_strided_on_meta(sizes: Sequence[int], strides: Sequence[int], offset: int) -> None:
+    """The same without the storage, which has no memory to leave."""
+    if not HABITS["as_strided takes negative strides on meta"]:
+        _check_strides(sizes, strides)
+        _check_offset(offset)
+    elif len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(strides)})"
+        )
+    check_numel(sizes)
+
+
+def _completed(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
+    """``set_sizes_and_strides``: a negative stride is that of a dense tensor."""
+    found = list(strides)
+    for dim in range(len(found) - 1, -1, -1):
+        if found[dim] < 0:
+            last = dim == len(found) - 1
+            found[dim] = 1 if last else max(sizes[dim + 1], 1) * found[dim + 1]
+    return found
+
+
+def check_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> None:
+    """``setStrided``: RuntimeError for a geometry that the storage cannot have."""
+    _check_strides(sizes, strides)
+    itemsize = self._dtype.itemsize
+    needed = _bytes_without_offset(sizes, strides, itemsize)
+    available = self.untyped_storage().nbytes()
+    if needed and needed + offset * itemsize > available:
+        raise RuntimeError(
+            f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, "
+            f"and itemsize {itemsize} requiring a storage size of {needed + offset * itemsize} "
+            f"are out of bounds for storage of size {available}"
+        )
+    _check_offset(offset)
+    check_numel(sizes)
+
+
+def _check_strides(sizes: Sequence[int], strides: Sequence[int]) -> None:
+    if len(sizes) != len(strides):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(stride < 0 for stride in strides):
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{list(strides)}"
+        )
+
+
+def _check_offset(offset: int) -> None:
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+
+
+def _bytes_without_offset(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """``computeStorageNbytes``, whose numbers are unsigned."""
+    if 0 in sizes:
+        return 0
+    if any(size < 0 for size in sizes):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(sizes)} and "
+            f"strides={list(strides)}"
+        )
+    return storage_bytes(sizes, strides, 0, itemsize)
+
+
+def check_numel(sizes: Sequence[int]) -> None:
+    """``safe_compute_numel``: RuntimeError for a negative size, which is a large unsigned one."""
+    if any(size < 0 for size in sizes) and _overflows(sizes):
+        raise RuntimeError("numel: integer multiplication overflow")
+
+
+def _overflows(sizes: Sequence[int]) -> bool:
+    product, overflow = 1, False
+    for size in sizes:
+        product *= size % (1 << 64)
+        overflow |= product >= 1 << 64
+        product %= 1 << 64
+    return overflow or product >= 1 << 63
+
+
+# --- dimensions in another order --------------------------------------------------------------
+
+
+@kernel("aten::permute", keys=BACKENDS)
+def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
+    rank = len(self._sizes)
+    if len(dims) != rank:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
+            f"to len(dims) = {len(dims)}"
+        )
+    order: list[int] = []
+    for dim in dims:
+        wrapped = wrap_dim(dim, rank)
+        if wrapped in order:
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
+        order.append(wrapped)
+    return _reordered(self, order)
+
+
+def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
+    sizes, strides = self._sizes, self._strides
+    return alias(
+        self,
+        [sizes[dim] for dim in order],
+        [strides[dim] for dim in order],
+        self._storage_offset,
+    )
+
+
+@kernel("aten::transpose.int", keys=BACKENDS)
+def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    rank = len(self._sizes)
+    dim0, dim1 = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
+    return self._alias() if dim0 == dim1 else _reordered(self, _swapped(rank, dim0, dim1))
+
+
+def _swapped(rank: int, dim0: int, dim1: int) -> list[int]:
+    order = list(range(rank))
+    order[dim0], order[dim1] = dim1, dim0
+    return order
+
+
+@kernel("aten::t", keys=BACKENDS)
+def t(self: Tensor) -> Tensor:
+    check_t(self, "t()")
+    return transpose(self, 0, 0 if len(self._sizes) < 2 else 1)
+
+
+def check_t(self: Tensor, name: str) -> None:
+    if len(self._sizes) > 2:
+        raise RuntimeError(
+            f"{name} expects a tensor with <= 2 dimensions, but self is {len(self._sizes)}D"
+        )
+
+
+# --- dimensions of size one -------------------------------------------------------------------
+
+
+@kernel("aten::squeeze", keys=BACKENDS)
+def squeeze(self: Tensor) -> Tensor:
+    return _squeezed(self, range(len(self._sizes)))
+
+
+@kernel("aten::squeeze.dim", keys=BACKENDS)
+def squeeze_dim(self: Tensor, dim: int) -> Tensor:
+    dim = wrap_dim(dim, len(self._sizes))
+    return _squeezed(self, (dim,) if self._sizes else ())
+
+
+@kernel("aten::squeeze.dims", keys=BACKENDS)
+def squeeze_dims(self: Tensor, dims: Sequence[int]) -> Tensor:
+    return _squeezed(self, dim_list(dims, len(self._sizes)))
+
+
+def dim_list(dims: Sequence[int], rank: int) -> tuple[int, ...]:
+    """``dim_list_to_bitset``: wrapped dimensions, each once."""
+    found: list[int] = []
+    for dim in dims:
+        wrapped = wrap_dim(dim, rank)
+        if wrapped in found:
+            raise RuntimeError(f"dim {wrapped} appears multiple times in the list of dims")
+        found.append(wrapped)
+    return tuple(found)
+
+
+def squeezed_geometry(self: Tensor, dims: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sizes and strides without those of ``dims`` that are of size one."""
+    kept = [place for place, size in enumerate(self._sizes) if size != 1 or place not in dims]
+    return (
+        tuple(self._sizes[place] for place in kept),
+        tuple(self._strides[place] for place in kept),
+    )
+
+
+def _squeezed(self: Tensor, dims: Sequence[int]) -> Tensor:
+    return alias(self, *squeezed_geometry(self, dims), self._storage_offset)
+
+
+@kernel("aten::unsqueeze", keys=BACKENDS)
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    return alias(self, *unsqueezed_geometry(self, dim), self._storage_offset)
+
+
+def unsqueezed_geometry(self: Tensor, dim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    sizes, strides = self._sizes, self._strides
+    dim = wrap_dim(dim, len(sizes) + 1)
+    stride = sizes[dim] * strides[dim] if dim < len(sizes) else 1
+    return (*sizes[:dim], 1, *sizes[dim:]), (*strides[:dim], stride, *strides[dim:])
+
+
+@kernel("aten::expand", keys=BACKENDS)
+def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
+    if len(size) < len(self._sizes):
+        raise RuntimeError(
+            f"expand({tensor_type(self)}{{{list(self._sizes)}}}, size={list(size)}): the number "
+            f"of sizes provided ({len(size)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(self._sizes)})"
+        )
+    sizes, strides = infer_expand_geometry(self._sizes, self._strides, size)
+    check_numel(sizes)
+    return alias(self, sizes, strides, self._storage_offset)
+
+
+# --- parts ------------------------------------------------------------------------------------
+
+
+@kernel("aten::select.int", keys=BACKENDS)
+def select(self: Tensor, dim: int, index: int) -> Tensor:
+    if not self._sizes:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, len(self._sizes))
+    size = self._sizes[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self._sizes)} at "
+            f"dimension {dim}"
+        )
+    place = index + size if index < 0 else index
+    offset = self._storage_offset + place * self._strides[dim]
+    return alias(self, without(self._sizes, dim), without(self._strides, dim), offset)
+
+
+@kernel("aten::slice.Tensor", keys=BACKENDS)
+def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
+    if not self._sizes:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    dim = wrap_dim(dim, len(self._sizes))
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    first, last = _clamped_range(self._sizes[dim], start, end)
+    sizes, strides = list(self._sizes), list(self._strides)
+    offset = self._storage_offset + first * strides[dim]
+    sizes[dim] = -(-(last - first) // step)
+    strides[dim] *= step
+    return alias(self, sizes, strides, offset)
+
+
+def _clamped_range(size: int, start: int | None, end: int | None) -> tuple[int, int]:
+    first = 0 if start is None else start
+    last = size if end is None else end
+    first = first + size if first < 0 else first
+    last = last + size if last < 0 else last
+    first = min(max(first, 0), size)
+    return first, min(max(last, first), size)
+
+
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``at::native::narrow``, which the splits call; the operator is a composite."""
+    return slice_(self, dim, start, start + length, 1)
+
+
+@kernel("aten::diagonal", keys=BACKENDS)
+def diagonal(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    rank = len(self._sizes)
+    one, two = wrap_dim(dim1, rank), wrap_dim(dim2, rank)
+    if one == two:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    sizes, strides = self._sizes, self._strides
+    above, below = max(offset, 0), max(-offset, 0)
+    length = max(min(sizes[one] - below, sizes[two] - above), 0)
+    start = self._storage_offset
+    if length:
+        start += above * strides[two] + below * strides[one]
+    last, first = max(one, two), min(one, two)
+    return alias(
+        self,
+        (*without(without(sizes, last), first), length),
+        (*without(without(strides, last), first), strides[one] + strides[two]),
+        start,
+    )
+
+
+@kernel("aten::unfold", keys=BACKENDS)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    rank = len(self._sizes)
+    dim = wrap_dim(dimension, rank)
+    longest = self._sizes[dim] if rank else 1
+    if size < 0 and HABITS["unfold looks at a negative size itself"]:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > longest:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dim} is {longest} but size is {size}"
+        )
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    sizes, strides = [*self._sizes, size], [*self._strides, self._strides[dim] if rank else 1]
+    if rank:
+        sizes[dim] = (sizes[dim] - size) // step + 1
+        strides[dim] *= step
+    return as_strided(self, sizes, strides, None)
+
+
+# --- several parts ----------------------------------------------------------------------------
+
+
+@kernel("aten::unbind.int", keys=BACKENDS)
+def unbind(self: Tensor, dim: int) -> list[Tensor]:
+    dim = wrap_dim(dim, len(self._sizes))
+    return [select(self, dim, place) for place in range(size_at(self, dim))]
+
+
+def size_at(self: Tensor, dim: int) -> int:
+    """``Tensor::size``; IndexError for a dimension that is not there."""
+    return int(self._sizes[wrap_dim(dim, len(self._sizes), scalar=False)])
+
+
+@kernel("aten::split.Tensor", keys=BACKENDS)
+def split(self: Tensor, split_size: int, dim: int) -> list[Tensor]:
+    if not self._sizes:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if split_size < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    size = size_at(self, dim)
+    if split_size == 0 and size:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
+    count = max(-(-size // split_size), 1) if split_size else 1
+    starts = [place * split_size for place in range(count)]
+    return [narrow(self, dim, start, min(split_size, size - start)) for start in starts]
+
+
+@kernel("aten::split_with_sizes", keys=BACKENDS)
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list[Tensor]:
+    if not self._sizes:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size, start = size_at(self, dim), 0
+    parts = []
+    for length in split_sizes:
+        if length < 0:
+            raise RuntimeError(
+                "split_with_sizes expects split_sizes have only non-negative entries, but got "
+                f"split_sizes={list(split_sizes)}"
+            )
+        parts.append(narrow(self, dim, start, length))
+        start += length
+    if start != size:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
+            f"at dimension {dim}), but got split_sizes={list(split_sizes)}"
+        )
+    return parts
+
+
+# --- another dtype over the same bytes --------------------------------------------------------
+
+
+@kernel("aten::view_as_real", keys=BACKENDS)
+def view_as_real(self: Tensor) -> Tensor:
+    if not self._dtype.is_complex:
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    if self._is_conj():
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "
+            "conjugate tensor so you can view it as real, use self.resolve_conj(); however, be "
+            "warned that the resulting tensor will NOT alias the original."
+        )
+    return self._as_view(
+        (*self._sizes, 2),
+        (*(2 * stride for stride in self._strides), 1),
+        2 * self._storage_offset,
+        dtype=REAL_OF_COMPLEX[self._dtype],
+    )
+
+
+@kernel("aten::_conj", keys=BACKENDS)
+def conj(self: Tensor) -> Tensor:
+    if not self._dtype.is_complex:
+        condition = "isComplexType(typeMetaToScalarType(dtype()))"
+        raise RuntimeError(internal_assert(condition, "TensorImpl._set_conj"))
+    return self._conjugated()
+
+
+@kernel("aten::_neg_view", keys=BACKENDS)
+def neg_view(self: Tensor) -> Tensor:
+    return self._neg_view()
