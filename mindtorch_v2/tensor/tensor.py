@@ -390,9 +390,6 @@ class Tensor(TensorBase):
     def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
         return views.unbind(self, dim)
 
-    def __getitem__(self, index: Any) -> Tensor:
-        return views.get_item(self, index)
-
     # --- views: as much an inference tensor as their base --------------------------------------
 
     def _as_view(

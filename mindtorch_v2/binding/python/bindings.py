@@ -7,7 +7,7 @@ hand is in :mod:`~mindtorch_v2.binding.python.manual`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
@@ -57,7 +58,8 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``public`` finds the function that the user called.
+    that this package has by hand.  ``operators`` are those that the signatures call, if they are
+    known; ``owner`` finds the function that the user called.
     """
 
     def __init__(
@@ -66,11 +68,13 @@ class _Binding:
         run: Callable[[Any, Parsed], Any],
         written: Implementation | None,
         owner: str,
+        operators: Sequence[str] = (),
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
         self._written = written
         self._owner = owner
+        self._operators = operators
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -90,9 +94,12 @@ class _Binding:
     ) -> Any:
         if parsed.overloaded:
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not is_stopping():
+        if self._written is not None and not is_stopping() and not self._has_kernel(parsed):
             return self._written(receiver, args, kwargs)
         return self._run(receiver, parsed)
+
+    def _has_kernel(self, parsed: Parsed) -> bool:
+        return bool(self._operators) and native.has_kernel(self._operators[parsed.chosen])
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -120,7 +127,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
             return manual.run_directly(receiver, parsed)
         return call_of(overload, parsed, receiver).run()
 
-    return _Binding((each["signature"] for each in overloads), run, written, owner)
+    signatures = (each["signature"] for each in overloads)
+    return _Binding(signatures, run, written, owner, [each["base"] for each in overloads])
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
