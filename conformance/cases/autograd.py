@@ -91,7 +91,7 @@ def _saved(profile: Profile) -> Iterator[Text]:
             for entry in (*facts["saved_inputs"], *facts["saved_outputs"])
         }
     )
-    common = [name for name in names if len(name) < 24]
+    common = [name for name in names if len(name) < 24 and not name.startswith("save")]
     for made in UNARY:
         for name in ("self", "other", "result", "dim", "self_sym_sizes", "exponent", "alpha"):
             yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"

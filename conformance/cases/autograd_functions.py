@@ -47,7 +47,7 @@ _FORWARDS: Final = (
     "ctx.set_materialize_grads(False); return a * 2, a * 3",
     "return a.long()",
     "return a.detach()",
-    "ctx.b = b; return a * b",
+    "ctx.seen = b; return a * ctx.seen",
     "raise ValueError('stop')",
     "return a.unbind()",
     "return a[0]",
@@ -101,8 +101,9 @@ _SHORT: Final = (
     "(F.__name__, F.apply(x).grad_fn.name())",
 )
 _ONCE: Final = (
+    "def back(ctx, g):\n    return g * 2\n"
     "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
-    "        return a * 2\n    def back(ctx, g):\n        return g * 2\n"
+    "        return a * 2\n"
     "    backward = staticmethod(xp.autograd.function.once_differentiable(back))\n"
 )
 _SETUP: Final = (
