@@ -101,10 +101,10 @@ _SHORT: Final = (
     "(F.__name__, F.apply(x).grad_fn.name())",
 )
 _ONCE: Final = (
-    "def back(ctx, g):\n    return g * 2\n"
+    "back = xp.autograd.function.once_differentiable(lambda ctx, g: g * 2)\n"
     "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
-    "        return a * 2\n"
-    "    backward = staticmethod(xp.autograd.function.once_differentiable(back))\n"
+    "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n"
+    "        return back(ctx, g)\n"
 )
 _SETUP: Final = (
     "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(a, b=2):\n"

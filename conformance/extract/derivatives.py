@@ -21,6 +21,8 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
 ``views``: operator to the argument that its outputs are views of.
 
 ``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
+``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``: the
+call that they advise.
 """
 
 import re
@@ -80,6 +82,7 @@ def extract() -> dict[str, Any]:
         "resets_grad_accumulator": sorted(variable_type.RESET_GRAD_ACCUMULATOR),
         "python": {name: raised_by(call) is None for name, call in NEWER.items()}
         | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)},
+        **wordings(),
     }
 
 
@@ -102,6 +105,16 @@ def infos_of(each: NativeFunctionWithDifferentiabilityInfo) -> Iterator[Differen
 
 
 # Python -------------------------------------------------------------------------------------------
+
+
+def wordings() -> dict[str, Any]:
+    """How the error about a changed tensor names its node, and what it advises."""
+    made = leaf().exp()
+    made.mul_(2)
+    message = str(raised_by(made.backward))
+    name, advice = re.findall(r"output 0 of (\w+),.* with (.*)\.$", message)[0]
+    require(name in ("Exp", "ExpBackward0"), f"unknown name of a node: {message}")
+    return {"errors_name_operations": name == "Exp", "anomaly_advice": advice}
 
 
 def leaf() -> torch.Tensor:

@@ -172,25 +172,21 @@ class FunctionBase(Node):
                 )
         return [each for each in self.to_save if each is None or isinstance(each, Tensor)]
 
+    # Of the messages below torch prints no more than the first part.
+
     def _non_differentiable(self) -> list[Tensor]:
         marked = self.non_differentiable or ()
         for each in marked:
             if not isinstance(each, Tensor):
-                raise RuntimeError(
-                    "mark_non_differentiable only accepts variable arguments, but got "
-                    f"{type_name(each)}"
-                )
+                raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
         self.non_differentiable = None
         return list(marked)
 
     def _dirty(self) -> list[Tensor]:
         marked = self.dirty_tensors or ()
-        for place, each in enumerate(marked):
+        for each in marked:
             if not isinstance(each, Tensor):
-                raise RuntimeError(
-                    f"mark_dirty can only accept variables, but argument {place} is of type "
-                    f"{type_name(each)}"
-                )
+                raise RuntimeError("mark_dirty can only accept variables, but argument ")
             bump_version(each)
         self.dirty_tensors = None
         return list(marked)

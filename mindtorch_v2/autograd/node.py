@@ -6,11 +6,13 @@ node, ``python_cpp_function.cpp``.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
+from mindtorch_v2 import profile
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout
 from mindtorch_v2.tensor.size import Size
@@ -18,6 +20,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 Gradient: TypeAlias = "Tensor | None"
 """None is C++'s undefined tensor: a gradient of zeros that nobody has made."""
+
+_NAMES_OPERATIONS: Final = profile.active().derivatives["errors_name_operations"]
+_BACKWARD: Final = re.compile(r"Backward\d*$")
 
 MAX_SEQUENCE_NR: Final = 2**64 - 1
 
@@ -147,6 +152,10 @@ class Node:
 
     def name(self) -> str:
         return type(self).__name__
+
+    def _shown_name(self) -> str:
+        """In errors: newer releases name the operation, not its backward."""
+        return _BACKWARD.sub("", self.name()) if _NAMES_OPERATIONS else self.name()
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:

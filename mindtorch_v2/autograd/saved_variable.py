@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.node import Edge, Node
 from mindtorch_v2.autograd.type_names import type_string
@@ -195,13 +196,13 @@ class SavedVariable:
             return
         computed = ""
         if node is not None:
-            computed = f", which is output {self._output_nr} of {node.name()},"
+            computed = f", which is output {self._output_nr} of {node._shown_name()},"
         hint = (
             "the backtrace further above shows the operation that failed to compute its "
             "gradient. The variable in question was changed in there or anywhere later. Good luck!"
             if anomaly.is_enabled()
             else "enable anomaly detection to find the operation that failed to compute its "
-            "gradient, with torch.autograd.set_detect_anomaly(True)."
+            f"gradient, with {profile.active().derivatives['anomaly_advice']}."
         )
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace "

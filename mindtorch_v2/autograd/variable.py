@@ -353,7 +353,7 @@ def handle_view_onrebase_tensor(meta: AutogradMeta, *, indirect: bool = False) -
     if creation_meta is CreationMeta.DEFAULT:
         return
     changed = "its base or another view of its base has been" if indirect else "is being"
-    output = "" if node is None else f"Output {meta.output_nr} of {node.name()}"
+    output = "" if node is None else f"Output {meta.output_nr} of {node._shown_name()}"
     in_mode = creation_meta in (CreationMeta.INFERENCE_MODE, CreationMeta.NO_GRAD_MODE)
     if in_mode or node is None:
         made = f"{output} is a view of a view which was" if output else "A view was"

@@ -38,7 +38,10 @@ def creation_meta(original: CreationMeta = CreationMeta.DEFAULT) -> CreationMeta
 
 
 def inplace_or_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
-    """The kernel of every operator that torch's code generator has one for."""
+    """The kernel of every operator that torch's code generator has one for.
+
+    What changes its argument's own geometry, as ``unsqueeze_``, makes no view.
+    """
     answer = below(operator, keyset, stack)
     facts = _facts(operator)
     if facts.base is None:
@@ -54,7 +57,8 @@ class _Facts:
         derivatives = profile.active().derivatives
         base = derivatives["views"].get(operator.canonical)
         names = [argument.name for argument in operator.schema.arguments]
-        self.base = None if base is None else names.index(base)
+        changes = any(argument.is_write for argument in operator.schema.arguments)
+        self.base = None if base is None or changes else names.index(base)
         outputs = derivatives["operators"].get(operator.canonical, {}).get("outputs")
         self.is_differentiable = outputs is None or bool(outputs)
         name = operator.name.removeprefix("aten::")

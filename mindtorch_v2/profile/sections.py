@@ -235,3 +235,7 @@ class Derivatives(TypedDict):
     resets_grad_accumulator: list[str]
     #: What ``backward`` and ``grad`` of this release do.
     python: dict[str, bool]
+    #: Whether errors say ``Exp`` for ``ExpBackward0``.
+    errors_name_operations: bool
+    #: The call that the error about a changed tensor advises.
+    anomaly_advice: str

@@ -420,7 +420,8 @@ class Tensor(TensorBase):
         """Provisional: what a view function without a kernel leaves of its history."""
         if not self._is_inference():
             meta = view._materialize_autograd_meta()
-            meta.view = ViewInfo(self._view_base() or self)
+            base = self._view_base()
+            meta.view = ViewInfo(self if base is None else base)
             meta.attr_version = self._versions.value
         if self._is_recorded():
             view._materialize_autograd_meta().grad_fn = UNRECORDED
