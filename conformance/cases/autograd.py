@@ -32,11 +32,15 @@ from conformance.cases.autograd_pools import (
 from conformance.cases.autograd_programs import HOOKS, MODES, program
 from mindtorch_v2.profile import Profile
 
-LEAF: Final = "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], requires_grad=True)\n"
-ROW_MAJOR_BY_COLUMN: Final = (
-    "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]]).t().requires_grad_()\n"
+LEAF: Final = (
+    "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], dtype=xp.float64, requires_grad=True)\n"
 )
-COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], requires_grad=True)\n"
+COLUMN_MAJOR: Final = (
+    "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]], dtype=xp.float64).t().requires_grad_()\n"
+)
+COMPLEX_LEAF: Final = (
+    "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
+)
 
 #: The graph below a tensor, as names and numbers of outputs.
 WALK: Final = (
@@ -63,7 +67,7 @@ def texts(profile: Profile) -> Iterator[Text]:
 
 
 def _gradients() -> Iterator[Text]:
-    for leaf, made in product((LEAF, ROW_MAJOR_BY_COLUMN), UNARY):
+    for leaf, made in product((LEAF, COLUMN_MAJOR), UNARY):
         yield made, f"{leaf}y = {made}\n(y, y.requires_grad, y.grad_fn)"
         yield made, f"{leaf}y = {made}\ny.sum().backward()\nx.grad"
         yield made, (
@@ -74,7 +78,7 @@ def _gradients() -> Iterator[Text]:
         yield made, f"{LEAF}{WALK}y = {made}\nwalk(y.grad_fn, 3)"
         yield made, f"{LEAF}with xp.no_grad():\n    y = {made}\n(y, y.requires_grad, y.grad_fn)"
         yield made, f"{LEAF}y = {made}\ny.backward(xp.ones_like(y), retain_graph=True)\nx.grad"
-        meta = LEAF.replace("requires_grad", "device='meta', requires_grad")
+        meta = LEAF.replace("dtype", "device='meta', dtype")
         yield made, f"{meta}y = {made}\ny.sum().backward()\n(y.grad_fn, x.grad)"
     for made in COMPLEX:
         yield made, f"{COMPLEX_LEAF}y = {made}\n(y, y.requires_grad, y.grad_fn)"

@@ -121,6 +121,14 @@ def leaf() -> torch.Tensor:
     return torch.ones((), requires_grad=True)
 
 
+class Doubled(torch.autograd.Function):
+    """A function of the user."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
 def grad_of_nothing() -> None:
     torch.autograd.grad(leaf() * 2, ())
 
@@ -136,6 +144,7 @@ NEWER: dict[str, Callable[[], object]] = {
         torch.autograd.graph.get_gradient_edge(leaf() * 2), torch.ones(())
     ),
     "inputs_may_be_dict": grad_of_dict,
+    "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
 }
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, ClassVar, Final, NoReturn
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
@@ -30,6 +31,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
 
+_TAKES_KEYWORDS: Final = profile.active().derivatives["python"]["apply_takes_keywords"]
 _numbers: Final = count()
 
 
@@ -119,13 +121,14 @@ class FunctionBase(Node):
 
     # --- forward ------------------------------------------------------------------------------
 
-    def _run(self, cls: Any, args: tuple[Any, ...]) -> Any:
-        tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    def _run(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        inputs = (*args, *kwargs.values())
+        tensors = [each for each in inputs if isinstance(each, Tensor)]
         is_executable = tls.is_grad_enabled() and any_requires_grad(tensors)
         self._set_next_edges(collect_next_edges(tensors) if is_executable else [])
-        self._is_tensor_input = tuple(isinstance(arg, Tensor) for arg in args)
+        self._is_tensor_input = tuple(isinstance(each, Tensor) for each in inputs)
         self.needs_input_grad = tuple(
-            isinstance(arg, Tensor) and arg.requires_grad for arg in args
+            isinstance(each, Tensor) and each.requires_grad for each in inputs
         )
         has_setup = cls.setup_context is not _SingleLevelFunction.setup_context
         with tls.guarded(tls.AutoGradMode, False):
@@ -133,7 +136,7 @@ class FunctionBase(Node):
                 output = cls.forward(*args)
                 cls.setup_context(self, args, output)
             else:
-                output = cls.forward(self, *args)
+                output = cls.forward(self, *args, **kwargs)
         return self._returned(tensors, output, is_executable, has_setup)
 
     def _returned(
@@ -305,9 +308,9 @@ class Function(_SingleLevelFunction):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
-        if kwargs:
-            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
-        return cls._backward_cls()._run(cls, args)
+        if kwargs and not _TAKES_KEYWORDS:
+            raise TypeError("apply() takes no keyword arguments")
+        return cls._backward_cls()._run(cls, args, kwargs)
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -199,7 +199,7 @@ class GeneratedNode(Node):
         value = self._kept.get(saved.name)
         if isinstance(value, list):
             return tuple(SavedTensor(each, self) for each in value)
-        return SavedTensor(value, self)
+        return SavedTensor(SavedVariable(None, False) if value is None else value, self)
 
 
 class TypeAndSize(NamedTuple):

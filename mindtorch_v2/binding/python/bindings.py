@@ -125,7 +125,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        return call_of(overload, parsed, receiver).run()
+        answer = call_of(overload, parsed, receiver).run()
+        return tuple(answer) if isinstance(answer, list) else answer
 
     signatures = (each["signature"] for each in overloads)
     return _Binding(signatures, run, written, owner, [each["base"] for each in overloads])
