@@ -22,7 +22,7 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
 
 ``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
 ``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``: the
-call that they advise.
+call that they advise; ``returned_as_is``: the error about an input that is returned and saved.
 """
 
 import re
@@ -114,11 +114,27 @@ def wordings() -> dict[str, Any]:
     message = str(raised_by(made.backward))
     name, advice = re.findall(r"output 0 of (\w+),.* with (.*)\.$", message)[0]
     require(name in ("Exp", "ExpBackward0"), f"unknown name of a node: {message}")
-    return {"errors_name_operations": name == "Exp", "anomaly_advice": advice}
+    return {
+        "errors_name_operations": name == "Exp",
+        "anomaly_advice": advice,
+        "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
+    }
 
 
 def leaf() -> torch.Tensor:
     return torch.ones((), requires_grad=True)
+
+
+class ReturnsItsInput(torch.autograd.Function):
+    """One that torch refuses: what it returns and saves is its input."""
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(output)
 
 
 class Doubled(torch.autograd.Function):

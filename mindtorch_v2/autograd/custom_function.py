@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import AccumulateGrad
 from mindtorch_v2.autograd.node import Edge, Node
@@ -23,11 +24,7 @@ from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
-_RETURNED_AS_IS: Final = (
-    "A input that has been returned as-is as output is being saved for backward. This is not "
-    "supported if you override setup_context. You should return and save a view of the input "
-    "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
-)
+_RETURNED_AS_IS: Final = profile.active().derivatives["returned_as_is"]
 
 
 @dataclass(frozen=True)

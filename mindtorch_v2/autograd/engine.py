@@ -246,22 +246,10 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
                 )
             )
         grad = sum_to(grad, wanted.shape)
-    both_real = not grad._dtype.is_complex and not wanted.dtype.is_complex
-    if not grad._dtype.is_floating_point and not (both_real or wanted.dtype.is_complex):
-        raise RuntimeError(_INTERNAL)
-    if grad._dtype is not wanted.dtype:
-        grad = at.call("to", grad, wanted.dtype)
+    if wanted.dtype is not None:
+        grad = _of_dtype(grad, wanted)
     if grad._layout is not wanted.layout and grad._layout is not sparse_coo:
-        allowed = grad._layout is strided and (
-            wanted.layout in sparse_compressed or wanted.layout is sparse_coo
-        )
-        if not allowed:
-            raise RuntimeError(
-                format_error(
-                    f"invalid gradient at index {place} - expected layout {wanted.layout} but "
-                    f"got {grad._layout}"
-                )
-            )
+        _check_layout(place, grad, wanted, format_error)
     if grad._device != wanted.device:
         if grad._sizes:
             raise RuntimeError(
@@ -272,6 +260,30 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
             )
         grad = at.call("to", grad, wanted.device)
     return grad
+
+
+def _of_dtype(grad: Tensor, wanted: InputMetadata) -> Tensor:
+    both_real = not grad._dtype.is_complex and not wanted.dtype.is_complex
+    if not grad._dtype.is_floating_point and not (both_real or wanted.dtype.is_complex):
+        raise RuntimeError(_INTERNAL)
+    if grad._dtype is wanted.dtype:
+        return grad
+    converted: Tensor = at.call("to", grad, wanted.dtype)
+    return converted
+
+
+def _check_layout(
+    place: int, grad: Tensor, wanted: InputMetadata, format_error: FormatError
+) -> None:
+    """A dense gradient will do for a sparse tensor."""
+    is_sparse = wanted.layout in sparse_compressed or wanted.layout is sparse_coo
+    if grad._layout is not strided or not is_sparse:
+        raise RuntimeError(
+            format_error(
+                f"invalid gradient at index {place} - expected layout {wanted.layout} but got "
+                f"{grad._layout}"
+            )
+        )
 
 
 _INTERNAL: Final = (

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from mindtorch_v2 import profile
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout
+from mindtorch_v2.tensor.dtype import Layout
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -28,9 +28,12 @@ MAX_SEQUENCE_NR: Final = 2**64 - 1
 
 
 class InputMetadata(NamedTuple):
-    """What a node has been told of an output of its operation, whose gradient it takes."""
+    """What a node has been told of an output of its operation, whose gradient it takes.
 
-    dtype: DType
+    ``dtype`` is that of the gradient; None, which a leaf may want, lets it have any.
+    """
+
+    dtype: Any
     layout: Layout
     device: Device
     shape: Size
@@ -38,7 +41,10 @@ class InputMetadata(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Tensor) -> InputMetadata:
-        return cls(tensor._dtype, tensor._layout, tensor._device, tensor._sizes, tensor.is_nested)
+        dtype, meta = tensor._dtype, tensor._autograd
+        if meta is not None and meta.grad_dtype is not ...:
+            dtype = meta.grad_dtype
+        return cls(dtype, tensor._layout, tensor._device, tensor._sizes, tensor.is_nested)
 
 
 class Edge(NamedTuple):

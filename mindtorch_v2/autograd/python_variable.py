@@ -11,15 +11,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.node import TensorPreHook
 from mindtorch_v2.autograd.variable import grad_fn, output_nr, reset_grad_accumulator
 from mindtorch_v2.binding.python.type_names import type_name
-from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.base import TensorBase
-from mindtorch_v2.tensor.dtype import sparse_coo
+from mindtorch_v2.tensor.dtype import DType, sparse_coo
 from mindtorch_v2.tensor.support import C_TYPES, CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -97,9 +98,9 @@ def _check_grad(self: Tensor, grad: Tensor) -> None:
 
 def _check_grad_dtype(self: Tensor, grad: Tensor) -> None:
     """Of releases that let a gradient have a dtype of its own."""
-    wanted = _get_grad_dtype(self) if self.is_leaf else self._dtype
+    wanted = _grad_dtype(self)
     if wanted is not None and grad._dtype is not wanted:
-        shown = C_TYPES[wanted] or CPP_NAMES[wanted]
+        shown = CPP_NAMES[wanted]
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_cpp_dtype(grad)}' to a tensor with "
             f"grad_dtype '{shown}'. The gradient must match the tensor's grad_dtype (defaults to "
@@ -113,11 +114,32 @@ def _del_grad(self: Tensor) -> None:
     _set_grad(self, None)
 
 
-def _get_grad_dtype(self: Tensor) -> Any:
+def _grad_dtype(self: Tensor) -> Any:
     meta = self._autograd
-    if meta is None or meta.grad_dtype is ...:
-        return self._dtype
-    return meta.grad_dtype
+    return self._dtype if meta is None or meta.grad_dtype is ... else meta.grad_dtype
+
+
+def _get_grad_dtype(self: Tensor) -> Any:
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    return _grad_dtype(self)
+
+
+def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
+    if dtype is not None and not isinstance(dtype, DType):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(dtype)}")
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    meta = self._materialize_autograd_meta()
+    if meta.grad is not None and dtype is not None and meta.grad._dtype is not dtype:
+        raise RuntimeError(
+            f"Cannot set grad_dtype to '{CPP_NAMES[dtype]}' because there is already a gradient "
+            f"with dtype '{_cpp_dtype(meta.grad)}'. Please clear the gradient (.grad = None) before "
+            "changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
+            "dtype."
+        )
+    meta.grad_dtype = dtype
+    reset_grad_accumulator(self)
 
 
 def _get_grad_fn(self: Tensor) -> Any:
@@ -221,6 +243,18 @@ def _set_data(self: Tensor, data: Any) -> None:
     self._content, self._keys = data._content, data._keys
 
 
+def _operator(name: str, written: str) -> Callable[[Any], Any]:
+    """A property that calls an operator; until that has a kernel, what was written by hand."""
+    by_hand: Any = vars(Tensor).get(written)
+
+    def get(self: Any) -> Any:
+        if by_hand is None or native.has_kernel(f"aten::{name}"):
+            return at.call(name, self)
+        return by_hand.__get__(self)
+
+    return get
+
+
 def _checked(getter: Callable[..., Any]) -> Callable[[Any], Any]:
     """A getter that does not show the mark of what nobody has recorded."""
 
@@ -234,7 +268,7 @@ def _checked(getter: Callable[..., Any]) -> Callable[[Any], Any]:
 PROPERTIES: Final[dict[str, property]] = {
     "grad": property(_get_grad, _set_grad, _del_grad),
     "_grad": property(_get_grad, _set_grad, _del_grad),
-    "grad_dtype": property(_get_grad_dtype),
+    "grad_dtype": property(_get_grad_dtype, _set_grad_dtype),
     "grad_fn": property(_checked(_get_grad_fn)),
     "_grad_fn": property(_checked(_get_grad_fn), _set_grad_fn),
     "is_leaf": property(_is_leaf),
@@ -246,6 +280,10 @@ PROPERTIES: Final[dict[str, property]] = {
         _get_post_accumulate_grad_hooks, _set_post_accumulate_grad_hooks
     ),
     "data": property(_get_data, _set_data),
+    "T": property(_operator("numpy_T", "T")),
+    "mT": property(_operator("mT", "mT")),
+    "H": property(_operator("matrix_H", "H")),
+    "mH": property(_operator("mH", "mH")),
 }
 
 

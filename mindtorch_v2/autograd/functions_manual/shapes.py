@@ -175,6 +175,10 @@ def gather_backward(grad: Any, self: Any, dim: int, index: Any, sparse_grad: boo
     return call("scatter_add_", call("new_zeros", grad, list(self._sizes)), dim, index, grad)
 
 
+def take_backward(grad: Any, self: Any, index: Any) -> Any:
+    return call("put_", call("zeros_like", self), index, grad, True)
+
+
 def masked_select_backward(grad: Any, input: Any, mask: Any) -> Any:
     zeros = call("zeros_like", call("expand", input, _broadcast(input, mask)))
     return call("masked_scatter_", zeros, mask, grad)

@@ -125,11 +125,18 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        answer = call_of(overload, parsed, receiver).run()
-        return tuple(answer) if isinstance(answer, list) else answer
+        return _wrapped(call_of(overload, parsed, receiver).run(), parsed)
 
     signatures = (each["signature"] for each in overloads)
     return _Binding(signatures, run, written, owner, [each["base"] for each in overloads])
+
+
+def _wrapped(answer: Any, parsed: Parsed) -> Any:
+    """What Python is given: lists as tuples, new tensors with the flag that was asked for."""
+    names = [parameter.name for parameter in parsed.signature.parameters]
+    if isinstance(answer, Tensor) and "requires_grad" in names:
+        answer._set_requires_grad(manual.value(parsed, "requires_grad"))
+    return tuple(answer) if isinstance(answer, list) else answer
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:
