@@ -1,4 +1,8 @@
-"""Functions of the user for the area ``autograd``: ``forward``, ``backward``, and their context."""
+"""Functions of the user for the area ``autograd``: ``forward``, ``backward``, and their context.
+
+What a node answers when the tensor whose history it is has gone is left out: in older releases
+Python's object outlives the node in C++.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +101,8 @@ _SHORT: Final = (
     "y = x.clone()\nv = y[0:1]\nF.apply(v)\n(y.grad_fn, v.grad_fn)",
     "y = x.clone()\nz = F.apply(y)\n(z is y, y._version, y.grad_fn)",
     "xp.autograd.Function.apply(x)",
-    "class G(F):\n    pass\nG.apply(x).grad_fn",
-    "(F.__name__, F.apply(x).grad_fn.name())",
+    "class G(F):\n    pass\ny = G.apply(x)\ny.grad_fn",
+    "y = F.apply(x)\n(F.__name__, y.grad_fn.name())",
 )
 _ONCE: Final = (
     "back = xp.autograd.function.once_differentiable(lambda ctx, g: g * 2)\n"

@@ -7,6 +7,7 @@ What the grammar lacks is a NotImplementedError that quotes the formula.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -127,7 +128,9 @@ class _Parser:
         return left
 
     def unary(self) -> Formula:
-        mark = self.take("-", "!")
+        mark = self.take("-", "!", "*")
+        if mark == "*":  # what an optional holds
+            return self.unary()
         if not mark:
             return self.postfix(self.primary())
         operand, function = self.unary(), UNARY[mark]
@@ -265,7 +268,7 @@ def _called(name: str, arguments: list[Formula]) -> Formula:
     if helper is not None:
         return lambda names: helper(*(each(names) for each in arguments))
     if at.has_operator(plain):
-        return lambda names: at.call(plain, *(each(names) for each in arguments))
+        return lambda names: _operator(plain, [each(names) for each in arguments])
 
     def given(names: Mapping[str, Any]) -> Any:
         if plain not in names:
@@ -275,11 +278,23 @@ def _called(name: str, arguments: list[Formula]) -> Formula:
     return given
 
 
+def _operator(name: str, values: list[Any]) -> Any:
+    """An operator, or between numbers the function of C of that name."""
+    of_numbers = _OF_NUMBERS.get(name)
+    if of_numbers is not None and all(map(at.is_number, values)):
+        return of_numbers(*values)
+    return at.call(name, *values)
+
+
+_OF_NUMBERS: Final[dict[str, Callable[..., Any]]] = {
+    name: getattr(math, name) for name in ("sqrt", "exp", "log", "pow")
+}
+
 _SPECIAL: Final[dict[str, Callable[..., Any]]] = {
     "Tensor": lambda: None,
     "Scalar": lambda value: value,
     "GradMode::is_enabled": tls.is_grad_enabled,
-    "std::sqrt": functions_manual.square_root,
+    "std::sqrt": math.sqrt,
     "TensorGeometry": TensorGeometry.of,
     "fmap": lambda values, function: [function(each) for each in values],
 }

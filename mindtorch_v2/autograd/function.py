@@ -307,7 +307,8 @@ class Function(_SingleLevelFunction):
         if cls.setup_context is not _SingleLevelFunction.setup_context:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
+            args = bound.args
+            kwargs = bound.kwargs if _TAKES_KEYWORDS else kwargs
         if kwargs and not _TAKES_KEYWORDS:
             raise TypeError("apply() takes no keyword arguments")
         return cls._backward_cls()._run(cls, args, kwargs)

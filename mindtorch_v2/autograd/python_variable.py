@@ -15,13 +15,14 @@ from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.node import TensorPreHook
 from mindtorch_v2.autograd.variable import grad_fn, output_nr, reset_grad_accumulator
+from mindtorch_v2.binding.python.legacy import TYPE_META_NAMES
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.dtype import DType, sparse_coo
-from mindtorch_v2.tensor.support import C_TYPES, CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -31,7 +32,7 @@ _TENSOR: Final[Any] = Tensor
 
 def _cpp_dtype(tensor: Tensor) -> str:
     """``caffe2::TypeMeta`` as messages show it."""
-    return C_TYPES[tensor._dtype] or CPP_NAMES[tensor._dtype]
+    return TYPE_META_NAMES[repr(tensor._dtype)]
 
 
 # --- properties ---------------------------------------------------------------------------------
@@ -41,7 +42,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     meta = self._autograd
     found = None if meta is None else meta.grad
     retains = meta is not None and meta.retains_grad
-    if found is None and not self.is_leaf and not retains:
+    if found is None and not self._is_leaf() and not retains:
         warn_once(
             "Tensor.grad",
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
@@ -120,7 +121,7 @@ def _grad_dtype(self: Tensor) -> Any:
 
 
 def _get_grad_dtype(self: Tensor) -> Any:
-    if not self.is_leaf:
+    if not self._is_leaf():
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
     return _grad_dtype(self)
 
@@ -128,7 +129,7 @@ def _get_grad_dtype(self: Tensor) -> Any:
 def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
     if dtype is not None and not isinstance(dtype, DType):
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(dtype)}")
-    if not self.is_leaf:
+    if not self._is_leaf():
         raise RuntimeError("grad_dtype can only be set on leaf tensors.")
     meta = self._materialize_autograd_meta()
     if meta.grad is not None and dtype is not None and meta.grad._dtype is not dtype:
@@ -152,7 +153,7 @@ def _set_grad_fn(self: Any, value: Any) -> None:
     self.detach_()
 
 
-def _is_leaf(self: Tensor) -> bool:
+def _get_is_leaf(self: Tensor) -> bool:
     return grad_fn(self) is None
 
 
@@ -183,7 +184,7 @@ def check_not_inference(tensor: Tensor, requires_grad: bool) -> None:
 def _set_requires_grad(self: Tensor, requires_grad: Any) -> None:
     if not isinstance(requires_grad, bool):
         raise RuntimeError("requires_grad must be a bool")
-    if not self.is_leaf:
+    if not self._is_leaf():
         raise requires_grad_leaf_error(requires_grad)
     if requires_grad and not self._is_differentiable():
         raise RuntimeError(
@@ -271,7 +272,7 @@ PROPERTIES: Final[dict[str, property]] = {
     "grad_dtype": property(_get_grad_dtype, _set_grad_dtype),
     "grad_fn": property(_checked(_get_grad_fn)),
     "_grad_fn": property(_checked(_get_grad_fn), _set_grad_fn),
-    "is_leaf": property(_is_leaf),
+    "is_leaf": property(_get_is_leaf),
     "requires_grad": property(_get_requires_grad, _set_requires_grad),
     "output_nr": property(output_nr),
     "retains_grad": property(_get_retains_grad),
@@ -284,6 +285,8 @@ PROPERTIES: Final[dict[str, property]] = {
     "mT": property(_operator("mT", "mT")),
     "H": property(_operator("matrix_H", "H")),
     "mH": property(_operator("mH", "mH")),
+    "real": property(_operator("real", "real")),
+    "imag": property(_operator("imag", "imag")),
 }
 
 

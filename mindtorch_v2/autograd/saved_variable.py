@@ -86,7 +86,7 @@ class SavedVariable:
                 "clone to get a normal tensor and use it in autograd."
             )
         self.version = tensor._versions.value
-        self._is_leaf, self._is_output = tensor.is_leaf, is_output
+        self._is_leaf, self._is_output = tensor._is_leaf(), is_output
         self._output_nr = output_nr(tensor)
         if is_inplace_on_view:
             self._weak_grad_fn = weakref.ref(grad_fn(tensor))

@@ -207,7 +207,7 @@ def retain_grad(tensor: Tensor) -> None:
     """Have a tensor keep its gradient; leaves do anyway."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor.is_leaf:
+    if tensor._is_leaf():
         return
     meta = tensor._materialize_autograd_meta()
     if meta.retains_grad:
@@ -314,12 +314,12 @@ def check_inplace(tensor: Tensor, requires_grad: bool) -> None:
         if meta.creation_meta is not CreationMeta.DEFAULT:
             handle_view_onrebase_tensor(meta)
             return
-        if tensor.requires_grad and meta.view.base.is_leaf:
+        if tensor.requires_grad and meta.view.base._is_leaf():
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation."
             )
-    if tensor.requires_grad and tensor.is_leaf:
+    if tensor.requires_grad and tensor._is_leaf():
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )

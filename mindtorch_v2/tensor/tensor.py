@@ -265,6 +265,10 @@ class Tensor(TensorBase):
     @property
     def is_leaf(self) -> bool:
         """Whether no operation on a tensor that requires grad made it."""
+        return self._is_leaf()
+
+    def _is_leaf(self) -> bool:
+        """As C++ has it, which does not look whether a view's base has been changed."""
         return self._autograd is None or self._autograd.grad_fn is None
 
     @property
@@ -586,7 +590,7 @@ class Tensor(TensorBase):
     # --- changes ------------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        if not self.is_leaf and not requires_grad:
+        if not self._is_leaf() and not requires_grad:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a "
                 "computed variable in a subgraph that doesn't require differentiation use "

@@ -37,7 +37,3 @@ def find(name: str) -> Callable[..., Any] | None:
         if found is not None and getattr(found, "__module__", "") == module.__name__:
             return found
     return None
-
-
-def square_root(value: float) -> float:
-    return math.sqrt(value)

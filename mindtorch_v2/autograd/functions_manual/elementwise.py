@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj, is_number, scalar_type
 from mindtorch_v2.autograd.operators import add, div, eq, ge, gt, le, lt, mul, negative, sub
+from mindtorch_v2.binding.python.constructors import BY_NUMBER
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -185,4 +186,6 @@ def _to_copy_backward(grad: Any, options: TensorOptions) -> Any:
 
 
 def isDifferentiableType(dtype: Any) -> bool:  # noqa: N802 (C++'s name)
-    return bool(dtype.is_floating_point or dtype.is_complex)
+    """Of a dtype or its number."""
+    found = BY_NUMBER[dtype] if isinstance(dtype, int) else dtype
+    return bool(found.is_floating_point or found.is_complex)

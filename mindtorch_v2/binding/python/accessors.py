@@ -143,7 +143,7 @@ def _applied(function: Callable[..., Any], target: Tensor, *others: Tensor) -> T
 
 def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
     requires_grad: bool = value(parsed, "requires_grad")
-    if not receiver.is_leaf and not requires_grad:
+    if not receiver._is_leaf() and not requires_grad:
         raise RuntimeError(
             "you can only change requires_grad flags of leaf variables. If you want to use a "
             "computed variable in a subgraph that doesn't require differentiation use "
