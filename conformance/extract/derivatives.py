@@ -22,7 +22,8 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
 
 ``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
 ``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``: the
-call that they advise; ``returned_as_is``: the error about an input that is returned and saved.
+call that they advise; ``returned_as_is``: the error about an input that is returned and saved;
+``unused_input``: that about one that nothing was computed from, ``{}`` for its place.
 """
 
 import re
@@ -117,6 +118,7 @@ def wordings() -> dict[str, Any]:
     return {
         "errors_name_operations": name == "Exp",
         "anomaly_advice": advice,
+        "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
         "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
     }
 
@@ -147,6 +149,11 @@ class Doubled(torch.autograd.Function):
 
 def grad_of_nothing() -> None:
     torch.autograd.grad(leaf() * 2, ())
+
+
+def grad_of_unused() -> None:
+    x = leaf()
+    torch.autograd.grad(x * 2, [x, leaf()])
 
 
 def grad_of_dict() -> None:

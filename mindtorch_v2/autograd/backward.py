@@ -29,6 +29,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _RELEASE: Final = profile.active().derivatives["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
+_UNUSED: Final = profile.active().derivatives["unused_input"]
 _TAKES_DICTS: Final = _RELEASE["inputs_may_be_dict"]
 
 
@@ -290,12 +291,9 @@ def run_backward(
     )
     if accumulate_grad:
         return None
-    for each in found:
+    for place, each in enumerate(found):
         if each is None and not allow_unreachable:
-            raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. "
-                "Set allow_unused=True if this is the desired behavior."
-            )
+            raise RuntimeError(_UNUSED.format(place))
     return tuple(found)
 
 

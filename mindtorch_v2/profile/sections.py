@@ -239,5 +239,7 @@ class Derivatives(TypedDict):
     errors_name_operations: bool
     #: The call that the error about a changed tensor advises.
     anomaly_advice: str
+    #: The error about an input that was not used, with ``{}`` for its place.
+    unused_input: str
     #: The error about an input that a function returns and saves.
     returned_as_is: str
