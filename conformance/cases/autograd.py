@@ -38,9 +38,7 @@ LEAF: Final = (
 COLUMN_MAJOR: Final = (
     "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]], dtype=xp.float64).t().requires_grad_()\n"
 )
-COMPLEX_LEAF: Final = (
-    "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
-)
+COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
 
 #: The graph below a tensor, as names and numbers of outputs.
 WALK: Final = (
@@ -70,9 +68,12 @@ def _gradients() -> Iterator[Text]:
     for leaf, made in product((LEAF, COLUMN_MAJOR), UNARY):
         yield made, f"{leaf}y = {made}\n(y, y.requires_grad, y.grad_fn)"
         yield made, f"{leaf}y = {made}\ny.sum().backward()\nx.grad"
-        yield made, (
-            f"{leaf}y = {made}\n(g,) = xp.autograd.grad((y * y).sum(), x, create_graph=True)\n"
-            "g, xp.autograd.grad((g * g).sum(), x, allow_unused=True)"
+        yield (
+            made,
+            (
+                f"{leaf}y = {made}\n(g,) = xp.autograd.grad((y * y).sum(), x, create_graph=True)\n"
+                "g, xp.autograd.grad((g * g).sum(), x, allow_unused=True)"
+            ),
         )
     for made in UNARY:
         yield made, f"{LEAF}{WALK}y = {made}\nwalk(y.grad_fn, 3)"
@@ -100,9 +101,9 @@ def _saved(profile: Profile) -> Iterator[Text]:
         for name in ("self", "other", "result", "dim", "self_sym_sizes", "exponent", "alpha"):
             yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"
         yield made, f"{LEAF}y = {made}\ny.sum().backward()\ny.grad_fn._saved_self"
-    made = ("x * x", "x.sum(1)", "x.pow(2)", "x.narrow(1, 0, 2)", "x.clamp(1.5, 3.0)", "x.t()")
-    for made_by, name in product(made, common):
-        yield made_by, f"{LEAF}y = {made_by}\ny.grad_fn._saved_{name}"
+    some = ("x * x", "x.sum(1)", "x.pow(2)", "x.narrow(1, 0, 2)", "x.clamp(1.5, 3.0)", "x.t()")
+    for made, name in product(some, common):
+        yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"
 
 
 def _changes() -> Iterator[Text]:
@@ -117,16 +118,24 @@ def _changes() -> Iterator[Text]:
     for view, change in product(VIEWS, INPLACE):
         flat = view.replace("x", "y", 1)
         yield view, f"{LEAF}v = {view}\nv.{change}\nv"
-        yield view, (
-            f"{LEAF}{WALK}y = x.clone()\nv = {flat}\nv.{change}\n"
-            "(v, v._version, y._version, walk(v.grad_fn, 2), walk(y.grad_fn, 3))"
+        yield (
+            view,
+            (
+                f"{LEAF}{WALK}y = x.clone()\nv = {flat}\nv.{change}\n"
+                "(v, v._version, y._version, walk(v.grad_fn, 2), walk(y.grad_fn, 3))"
+            ),
         )
-        yield view, (
-            f"{LEAF}y = x.clone()\nv = {flat}\nv.{change}\n(y.sum() + v.sum()).backward()\nx.grad"
+        yield (
+            view,
+            (
+                f"{LEAF}y = x.clone()\nv = {flat}\nv.{change}\n"
+                "(y.sum() + v.sum()).backward()\nx.grad"
+            ),
         )
         yield view, f"{LEAF}y = x.clone()\nv = {flat}\ny.{change}\n(v.grad_fn, v._base is y, v)"
-        yield view, (
-            f"{LEAF}with xp.no_grad():\n    v = {view}\nv.{change}\n(v, v.grad_fn, x._version)"
+        yield (
+            view,
+            (f"{LEAF}with xp.no_grad():\n    v = {view}\nv.{change}\n(v, v.grad_fn, x._version)"),
         )
     for view, asked in product(VIEWS, ASKED):
         yield asked, f"{LEAF}v = {view}\nv.{asked}"
@@ -135,8 +144,9 @@ def _changes() -> Iterator[Text]:
         yield asked, f"{LEAF}with xp.inference_mode():\n    v = {view}\nv.{asked}"
     for one, two in product(VIEWS, VIEWS):
         inner = two.replace("x", "v", 1)
-        yield one, (
-            f"{LEAF}v = {one}\nw = {inner}\n(w._base is x, w.is_leaf, w.grad_fn, w._version)"
+        yield (
+            one,
+            (f"{LEAF}v = {one}\nw = {inner}\n(w._base is x, w.is_leaf, w.grad_fn, w._version)"),
         )
 
 
@@ -161,4 +171,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return numbers.map(lambda number: ("programs", program(random.Random(number))))
 
 
-AREA: Final = Area("autograd", texts, strategy, warnings=False, close=True)
+AREA: Final = Area("autograd", texts, strategy, warnings=False)

@@ -118,7 +118,8 @@ _SETUP: Final = (
 )
 _EMPTY: Final = (
     "class F(xp.autograd.Function):\n    pass\n",
-    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n",
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
+    "        return a * 2\n",
 )
 
 FUNCTIONS: Final = (

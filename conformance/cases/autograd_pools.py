@@ -81,7 +81,10 @@ CALLS: Final = (
     *("y.sum().backward(inputs=[1])", "y.sum().backward(inputs=x.detach())"),
     *("y.sum().backward(inputs={'x': x})", "y.sum().backward(inputs=())"),
     *("xp.autograd.backward(y)", "xp.autograd.backward([y.sum(), y.mean()])"),
-    *("xp.autograd.backward([y, y], [None, None])", "xp.autograd.backward([y.sum()], [None, None])"),
+    *(
+        "xp.autograd.backward([y, y], [None, None])",
+        "xp.autograd.backward([y.sum()], [None, None])",
+    ),
     *("xp.autograd.backward([y.sum(), y.sum()], [None])", "xp.autograd.backward([])"),
     *("xp.autograd.backward([1])", "xp.autograd.backward('a')", "xp.autograd.backward(None)"),
     *("xp.autograd.backward([y.sum(), x.detach().sum()])", "xp.autograd.backward((y,), (y,))"),

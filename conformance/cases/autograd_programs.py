@@ -199,11 +199,14 @@ HOOKS: Final = tuple(
         "x.register_hook(lambda g: g.double())\n(x * x).sum().backward()\nx.grad",
         "x.register_hook(lambda g: g.sum())\n(x * x).sum().backward()\nx.grad",
         "x.register_hook(lambda: 1)\n(x * x).sum().backward()\nx.grad",
-        "def hook(g):\n    raise ValueError('stop')\nx.register_hook(hook)\n(x * x).sum().backward()",
+        "def hook(g):\n    raise ValueError('stop')\nx.register_hook(hook)\n"
+        "(x * x).sum().backward()",
         "y = x * x\ny.retain_grad()\ny.sum().backward()\n(y.grad, y.retains_grad, x.grad)",
         "y = x * x\ny.retain_grad()\ny.mul_(2)\ny.sum().backward()\n(y.grad, x.grad)",
-        "y = x * x\ny.retain_grad()\nz = y * 2\nz.retain_grad()\nz.sum().backward()\n(y.grad, z.grad)",
-        "y = x * x\ny.retain_grad()\ny.sum().backward(retain_graph=True)\ny.sum().backward()\ny.grad",
+        "y = x * x\ny.retain_grad()\nz = y * 2\nz.retain_grad()\nz.sum().backward()\n"
+        "(y.grad, z.grad)",
+        "y = x * x\ny.retain_grad()\ny.sum().backward(retain_graph=True)\n"
+        "y.sum().backward()\ny.grad",
         "y = x * x\ny.grad_fn.register_hook(lambda i, o: tuple(g * 2 for g in i))\n"
         "y.sum().backward()\nx.grad",
         "y = x * x\ny.grad_fn.register_hook(lambda i, o: (None,))\ny.sum().backward()\nx.grad",
@@ -242,8 +245,10 @@ HOOKS: Final = tuple(
         "y = x * x\nx.data.mul_(2)\ny.sum().backward()\n(x.grad, x._version)",
         "y = x * x\nx.detach().mul_(2)\ny.sum().backward()\nx.grad",
         "y = x * x\nz = y.detach()\nz.mul_(2)\n(y, y._version, z._version, z._is_view())",
-        "with xp.autograd.set_detect_anomaly(True):\n    y = (x * 0 / 0).sum()\n    y.backward()\nx.grad",
-        "y = x.exp()\ny.mul_(2)\nwith xp.autograd.set_detect_anomaly(True):\n    y.sum().backward()",
+        "with xp.autograd.set_detect_anomaly(True):\n    y = (x * 0 / 0).sum()\n"
+        "    y.backward()\nx.grad",
+        "y = x.exp()\ny.mul_(2)\nwith xp.autograd.set_detect_anomaly(True):\n"
+        "    y.sum().backward()",
     )
 )
 
@@ -251,7 +256,8 @@ MODES: Final = tuple(
     _X + text
     for text in (
         "with xp.no_grad():\n    y = x * 2\n(y.requires_grad, xp.is_grad_enabled())",
-        "with xp.no_grad():\n    with xp.enable_grad():\n        y = x * 2\n(y, xp.is_grad_enabled())",
+        "with xp.no_grad():\n    with xp.enable_grad():\n        y = x * 2\n"
+        "(y, xp.is_grad_enabled())",
         "with xp.set_grad_enabled(False):\n    y = x * 2\ny",
         "xp.set_grad_enabled(False)\ny = x * 2\nxp.set_grad_enabled(True)\n(y, x * 2)",
         "xp.set_grad_enabled(1)",
@@ -275,7 +281,8 @@ MODES: Final = tuple(
         "with xp.inference_mode():\n    x.mul_(2)\n(x, x._version)",
         "with xp.inference_mode():\n    with xp.inference_mode(False):\n        y = x * 2\ny",
         "with xp.inference_mode(False):\n    y = x * 2\ny",
-        "with xp.inference_mode():\n    y = (xp.is_grad_enabled(), xp.is_inference_mode_enabled())\ny",
+        "with xp.inference_mode():\n"
+        "    y = (xp.is_grad_enabled(), xp.is_inference_mode_enabled())\ny",
         "with xp.no_grad():\n    y = x.view(2)\n(y, y.requires_grad, y.grad_fn, y.is_leaf)",
         "with xp.no_grad():\n    y = x.view(2)\n    y.mul_(2)\n(x, y, x._version)",
         "with xp.no_grad():\n    x.mul_(2)\n(x * x).sum().backward()\n(x.grad, x._version)",
@@ -292,7 +299,8 @@ MODES: Final = tuple(
         "y = x.clone()\ny[0] = 3.0\n(y * y).sum().backward()\nx.grad",
         "y = x.clone()\ny[0:1] = y[1:2]\n(y * y).sum().backward()\nx.grad",
         "y = x.clone()\nv = y[0:1]\ny.mul_(2)\n(v * 3).sum().backward()\nx.grad",
-        "y = x.clone()\nv = y.view(2, 1)\nw = v.t()\nw.mul_(x)\n(y.sum() + w.sum()).backward()\nx.grad",
+        "y = x.clone()\nv = y.view(2, 1)\nw = v.t()\nw.mul_(x)\n"
+        "(y.sum() + w.sum()).backward()\nx.grad",
         "y = x.clone()\nv = y.detach()\nv.mul_(2)\ny.exp().sum().backward()\n(x.grad, y._version)",
         "y = x.clone()\nz = y.exp()\nv = y.detach()\nv.mul_(2)\nz.sum().backward()\nx.grad",
         "y = x * x\ny.detach_()\n(y, y.grad_fn, y.is_leaf)",

@@ -21,8 +21,8 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
 ``views``: operator to the argument that its outputs are views of.
 
 ``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
-``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``: the
-call that they advise; ``returned_as_is``: the error about an input that is returned and saved;
+``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``:
+the call that they advise; ``returned_as_is``: the error about an input that is returned and saved;
 ``unused_input``: that about one that nothing was computed from, ``{}`` for its place.
 """
 

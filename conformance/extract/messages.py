@@ -161,7 +161,6 @@ ASSERTS: dict[str, Callable[[], object]] = {
 REWORDED = ("SchemaInfo.addArgumentValue",)
 
 
-
 class ChangesAnother(torch.autograd.Function):
     """Says that it has changed a tensor that it was not given."""
 

@@ -110,11 +110,10 @@ def size(value: Any, place: int) -> int:
 
 
 def suggest_memory_format(tensor: Tensor) -> memory_format:
-    channels_last: memory_format = MEMORY_FORMATS["channels_last"]
-    if len(tensor._sizes) == CHANNELS_LAST and is_contiguous(
-        tensor._sizes, tensor._strides, channels_last
-    ):
-        return channels_last
+    for channels_last, order in CHANNELS_LAST.items():
+        sizes, strides = tensor._sizes, tensor._strides
+        if len(sizes) == len(order) and is_contiguous(sizes, strides, channels_last):
+            return channels_last
     return CONTIGUOUS
 
 

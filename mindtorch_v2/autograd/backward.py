@@ -260,7 +260,7 @@ def _zeros(like: Tensor, requires_grad: bool) -> Tensor:
     return zeros
 
 
-# --- the C function ---------------------------------------------------------------------------------
+# --- the C function -------------------------------------------------------------------------------
 
 
 def run_backward(

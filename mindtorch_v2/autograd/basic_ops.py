@@ -89,9 +89,7 @@ def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """
     found: Tensor
     if is_non_overlapping_and_dense(variable._sizes, variable._strides):
-        found = at.call(
-            "new_empty_strided", grad, list(variable._sizes), list(variable._strides)
-        )
+        found = at.call("new_empty_strided", grad, list(variable._sizes), list(variable._strides))
         at.call("copy_", found, grad)
         return found
     found = at.call("clone", grad, at.CONTIGUOUS)
@@ -221,8 +219,8 @@ class Error(ManualNode):
         raise RuntimeError(self.message)
 
 
-class NotImplementedNode(Error):
-    """Of an operator that has no derivative."""
+class Underivable(Error):  # noqa: N818 (no exception)
+    """Of an operator that has no derivative: torch's ``NotImplemented``."""
 
     __slots__ = ()
 
@@ -230,4 +228,4 @@ class NotImplementedNode(Error):
         super().__init__(f"derivative for {function} is not implemented")
 
 
-NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
+Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"

@@ -14,8 +14,8 @@ from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import AccumulateGrad
 from mindtorch_v2.autograd.node import Edge, Node
 from mindtorch_v2.autograd.variable import (
-    rebase_tensor,
     grad_fn,
+    rebase_tensor,
     set_gradient_edge,
     try_get_grad_accumulator,
 )

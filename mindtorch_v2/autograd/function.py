@@ -181,7 +181,9 @@ class FunctionBase(Node):
         marked = self.non_differentiable or ()
         for each in marked:
             if not isinstance(each, Tensor):
-                raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
+                raise RuntimeError(
+                    "mark_non_differentiable only accepts variable arguments, but got "
+                )
         self.non_differentiable = None
         return list(marked)
 

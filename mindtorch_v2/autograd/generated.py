@@ -6,7 +6,7 @@ how it comes to gradients; and ``python_functions.cpp``: its attributes ``_saved
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -245,6 +245,10 @@ def _put(found: list[Gradient], places: range, part: Any, *, is_list: bool) -> N
         found[place] = each
 
 
+def _property(read: Callable[[GeneratedNode, Saved], Any], saved: Saved) -> property:
+    return property(lambda node: read(node, saved))
+
+
 @cache
 def node_class(name: str) -> type[GeneratedNode]:
     """The class of a node that torch generates, by its name."""
@@ -260,9 +264,9 @@ def node_class(name: str) -> type[GeneratedNode]:
     for each in saved:
         if each.type in _HIDDEN:
             continue
-        members[f"_saved_{each.name}"] = property(lambda node, each=each: node._shown(each))
+        members[f"_saved_{each.name}"] = _property(GeneratedNode._shown, each)
         if each.is_tensor or each.is_tensor_list:
-            members[f"_raw_saved_{each.name}"] = property(lambda node, each=each: node._raw(each))
+            members[f"_raw_saved_{each.name}"] = _property(GeneratedNode._raw, each)
     return type(name, (GeneratedNode,), members)
 
 

@@ -53,9 +53,7 @@ def increment_version(tensor: Any) -> None:
 class saved_tensors_hooks:  # noqa: N801 (torch's name)
     """Context in which ``pack_hook`` says what is kept of tensors that are saved."""
 
-    def __init__(
-        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
-    ) -> None:
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mindtorch_v2.autograd.type_names import type_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -105,21 +106,15 @@ def _check_single(original: Any, result: Any, hook: Callable[..., Any]) -> None:
     if result is None:
         return
     if original is None:
-        raise RuntimeError(
-            "can't replace a None gradient with a non-None value"
-        )
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     name = _hook_name(hook)
     if original._dtype is not result._dtype or original._layout is not result._layout:
-        from mindtorch_v2.binding.python.manual import type_text
-
         raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was {type_text(original)} got "
-            f"{type_text(result)})"
+            f"hook '{name}' has changed the type of value (was {type_string(original)} got "
+            f"{type_string(result)})"
         )
-    if original._device.type != result._device.type:
-        raise RuntimeError(f"hook '{name}' has changed the type of value")
     if tuple(original._sizes) != tuple(result._sizes):
         raise RuntimeError(f"hook '{name}' has changed the size of value")
 

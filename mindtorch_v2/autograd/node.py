@@ -286,7 +286,8 @@ class running:  # noqa: N801 (used as a function)
     __slots__ = ("_attribute", "_old", "_value")
 
     def __init__(self, *, task: RunningTask | None = None, node: Node | None = None) -> None:
-        self._attribute, self._value = ("node", node) if task is None else ("task", task)
+        self._attribute = "node" if task is None else "task"
+        self._value: Node | RunningTask | None = node if task is None else task
 
     def __enter__(self) -> None:
         self._old = getattr(_current, self._attribute)

@@ -135,9 +135,9 @@ def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
     if meta.grad is not None and dtype is not None and meta.grad._dtype is not dtype:
         raise RuntimeError(
             f"Cannot set grad_dtype to '{CPP_NAMES[dtype]}' because there is already a gradient "
-            f"with dtype '{_cpp_dtype(meta.grad)}'. Please clear the gradient (.grad = None) before "
-            "changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
-            "dtype."
+            f"with dtype '{_cpp_dtype(meta.grad)}'. Please clear the gradient (.grad = None) "
+            "before changing grad_dtype, or ensure the new grad_dtype matches the existing "
+            "gradient's dtype."
         )
     meta.grad_dtype = dtype
     reset_grad_accumulator(self)
@@ -187,9 +187,7 @@ def _set_requires_grad(self: Tensor, requires_grad: Any) -> None:
     if not self._is_leaf():
         raise requires_grad_leaf_error(requires_grad)
     if requires_grad and not self._is_differentiable():
-        raise RuntimeError(
-            "only Tensors of floating point and complex dtype can require gradients"
-        )
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     check_not_inference(self, requires_grad)
     self._set_requires_grad(requires_grad)
 

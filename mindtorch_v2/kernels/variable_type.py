@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd.basic_ops import NotImplementedNode
+from mindtorch_v2.autograd.basic_ops import Underivable
 from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes
 from mindtorch_v2.autograd.node import Node, any_requires_grad, flattened
@@ -157,7 +157,7 @@ class VariableType:
     def _node(self, inputs: Sequence[Any], stack: tuple[Any, ...]) -> Node:
         edges = collect_next_edges(inputs)
         if self.node is None:
-            unknown = NotImplementedNode(self.cpp_name)
+            unknown = Underivable(self.cpp_name)
             unknown._set_next_edges(edges)
             return unknown
         node = node_class(self.node)()
@@ -174,9 +174,7 @@ class VariableType:
         """Whether the value is kept that the operator is about to change."""
         assert self.node is not None
         return any(
-            saved.name == "self"
-            and saved.is_tensor
-            and node._is_wanted(saved)
+            saved.name == "self" and saved.is_tensor and node._is_wanted(saved)
             for saved in saved_attributes(self.node, "inputs")
         )
 

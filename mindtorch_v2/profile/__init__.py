@@ -209,7 +209,7 @@ class Profile:
 
     @cached_property
     def derivatives(self) -> "Derivatives":
-        """The nodes of the graph of each operator, their formulas, and which operators are views."""
+        """Nodes of the graph for each operator, their formulas, and which operators are views."""
         return cast("Derivatives", self._section("derivatives.json.xz"))
 
     @cached_property

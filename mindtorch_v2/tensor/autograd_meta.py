@@ -29,7 +29,7 @@ class CreationMeta(Enum):
 
 
 class ViewInfo(NamedTuple):
-    """The tensor that, at last, a view is of; the function is there if strides do not say it all."""
+    """The tensor that, at last, a view is of, and how to make it anew if strides do not say."""
 
     base: Tensor
     view_fn: ViewFunction | None = None

@@ -372,7 +372,7 @@ def tensor_str(tensor: Tensor) -> str:
     return _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
 
 
-def _history(tensor: Tensor) -> str | None:
+def _history(tensor: Any) -> str | None:
     """The name of the node that computed it; a view that was changed unseen has an invalid one."""
     try:
         grad_fn = tensor.grad_fn
@@ -381,7 +381,7 @@ def _history(tensor: Tensor) -> str | None:
     if grad_fn is None or grad_fn is UNRECORDED:
         return None
     name = type(grad_fn).__name__
-    return grad_fn.name().rpartition("::")[2] if name == "CppFunction" else name
+    return str(grad_fn.name().rpartition("::")[2] if name == "CppFunction" else name)
 
 
 def _class_name(tensor: Tensor) -> str:

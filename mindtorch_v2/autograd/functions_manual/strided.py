@@ -49,9 +49,7 @@ def as_strided_backward(
         ones = call("expand_as", call("ones", [1], TensorOptions.of(grad)), index)
         call("index_add_", counts, 0, index, ones)
         storage = div(storage, counts)
-    return call(
-        "as_strided", storage, list(geometry.sizes), list(geometry.strides), source_offset
-    )
+    return call("as_strided", storage, list(geometry.sizes), list(geometry.strides), source_offset)
 
 
 def _without_trivial_dims(
