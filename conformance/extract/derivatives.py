@@ -20,10 +20,8 @@ into VariableType (``gen_variable_type.emit_body``) and ADInplaceOrView
 
 ``views``: operator to the argument that its outputs are views of.
 
-``python``: what ``torch.autograd.backward`` and ``grad`` do in this release and not in all.
-``errors_name_operations``: errors speak of ``Exp``, not of ``ExpBackward0``; ``anomaly_advice``:
-the call that they advise; ``returned_as_is``: the error about an input that is returned and saved;
-``unused_input``: that about one that nothing was computed from, ``{}`` for its place.
+``python``: what ``torch.autograd`` does in this release and not in all; ``words``: messages that
+releases word differently.
 """
 
 import re
@@ -82,8 +80,16 @@ def extract() -> dict[str, Any]:
         "views_with_metadata_change": sorted(views.VIEW_FUNCTIONS_WITH_METADATA_CHANGE),
         "resets_grad_accumulator": sorted(variable_type.RESET_GRAD_ACCUMULATOR),
         "python": {name: raised_by(call) is None for name, call in NEWER.items()}
-        | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)},
-        **wordings(),
+        | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)}
+        | {"errors_name_operations": changed_tensor()[0] == "Exp"}
+        | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))},
+        "words": {
+            "anomaly_advice": changed_tensor()[1],
+            "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
+            "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
+            "inference_saved": str(raised_by(inference_saved)),
+            "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
+        },
     }
 
 
@@ -108,19 +114,25 @@ def infos_of(each: NativeFunctionWithDifferentiabilityInfo) -> Iterator[Differen
 # Python -------------------------------------------------------------------------------------------
 
 
-def wordings() -> dict[str, Any]:
-    """How the error about a changed tensor names its node, and what it advises."""
+def changed_tensor() -> tuple[str, str]:
+    """How the error about a changed tensor names its node, and the call that it advises."""
     made = leaf().exp()
     made.mul_(2)
     message = str(raised_by(made.backward))
     name, advice = re.findall(r"output 0 of (\w+),.* with (.*)\.$", message)[0]
     require(name in ("Exp", "ExpBackward0"), f"unknown name of a node: {message}")
-    return {
-        "errors_name_operations": name == "Exp",
-        "anomaly_advice": advice,
-        "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
-        "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
-    }
+    return name, advice
+
+
+def inference_saved() -> None:
+    with torch.inference_mode():
+        made = leaf() * 2
+    leaf() * made
+
+
+def changed_by_pack_hook() -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        leaf().exp()
 
 
 def leaf() -> torch.Tensor:

@@ -6,6 +6,7 @@ Mirrors ``torch/autograd/__init__.py`` and ``THPEngine_run_backward`` in
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -29,7 +30,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _RELEASE: Final = profile.active().derivatives["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
-_UNUSED: Final = profile.active().derivatives["unused_input"]
+_UNUSED: Final = profile.active().derivatives["words"]["unused_input"]
 _TAKES_DICTS: Final = _RELEASE["inputs_may_be_dict"]
 
 
@@ -90,7 +91,8 @@ def _implicit(output: Any, metadata: Any) -> Any:
     is_edge = isinstance(output, GradientEdge)
     if not is_edge and not output.requires_grad:
         return None
-    if any(size != 1 for size in metadata.shape):
+    is_scalar = math.prod(metadata.shape) == 1 if is_edge else output.numel() == 1
+    if not is_scalar:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if not metadata.dtype.is_floating_point:
         raise RuntimeError(

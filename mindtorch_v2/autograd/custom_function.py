@@ -24,7 +24,7 @@ from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
-_RETURNED_AS_IS: Final = profile.active().derivatives["returned_as_is"]
+_RETURNED_AS_IS: Final = profile.active().derivatives["words"]["returned_as_is"]
 
 
 @dataclass(frozen=True)

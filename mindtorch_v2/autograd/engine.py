@@ -100,6 +100,7 @@ class GraphTask(RunningTask):
                 info.captures.append((edge.input_nr, len(self.captured)))
                 self.captured.append(None)
         self.exec_info.setdefault(root, ExecInfo())
+        seen: set[Node] = set()
         stack: list[tuple[Node, Iterator[Edge]]] = [(root, iter(list(root._edges)))]
         while stack:
             node, edges = stack[-1]
@@ -107,13 +108,14 @@ class GraphTask(RunningTask):
             for edge in edges:
                 if edge.function is None:
                     continue
-                if edge.function not in self.exec_info:
+                if edge.function not in seen:
                     child = edge.function
                     break
                 if self.exec_info[edge.function].should_execute():
                     self.exec_info[node].needed = True
             if child is not None:
-                self.exec_info[child] = ExecInfo()
+                seen.add(child)
+                self.exec_info.setdefault(child, ExecInfo())
                 if child._topological_nr >= min_topological_nr:
                     stack.append((child, iter(list(child._edges))))
                 continue
@@ -316,7 +318,7 @@ def execute(
     validate_outputs(roots, grads, lambda message: message)
     if accumulate_grad and create_graph:
         warn_once(
-            "backward_create_graph",
+            "Engine.execute",
             "Using backward() with create_graph=True will create a reference cycle between the "
             "parameter and its gradient which can cause a memory leak. We recommend using "
             "autograd.grad when creating the graph to avoid this. If you have to use this "

@@ -10,9 +10,12 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import tls
+
+_MODES_SHOW_THEMSELVES: Final = profile.active().derivatives["python"]["modes_show_themselves"]
 
 
 class _DecoratorContextManager:
@@ -137,10 +140,10 @@ class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         tls.set_grad_enabled(self.prev)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        if not _MODES_SHOW_THEMSELVES:
+            return object.__repr__(self)
         return f"{type(self).__module__}.set_grad_enabled(mode={self.mode})"
-
-    __repr__ = __str__
 
     def clone(self) -> set_grad_enabled:
         return self.__class__(self.mode)

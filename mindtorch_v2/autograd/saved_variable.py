@@ -21,8 +21,11 @@ from mindtorch_v2.autograd.variable import (
     tensor_data,
     variable_data,
 )
+from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
+
+_WORDS: Final = profile.active().derivatives["words"]
 
 ERR_BACKWARD_TWICE: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -81,10 +84,7 @@ class SavedVariable:
         if tensor is None:
             return
         if tensor._is_inference():
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. To work around you can make a "
-                "clone to get a normal tensor and use it in autograd."
-            )
+            raise RuntimeError(_WORDS["inference_saved"])
         self.version = tensor._versions.value
         self._is_leaf, self._is_output = tensor._is_leaf(), is_output
         self._output_nr = output_nr(tensor)
@@ -112,12 +112,7 @@ class SavedVariable:
             version = tensor._versions.value
             self._packed = hooks.pack(tensor._detached() if self._original else tensor)
             if tensor._versions.value != version:
-                raise RuntimeError(
-                    "A saved tensor pack hook is modifying its input in place. Tensors provided "
-                    "as input to pack hook can not be modified by in-place operations as this "
-                    "can lead to unexpected side-effects. Please open an issue if you need to "
-                    "perform in-place operations on the input to a pack hook."
-                )
+                raise RuntimeError(_WORDS["changed_by_pack_hook"])
 
     def register_hooks(self, hooks: SavedTensorHooks) -> None:
         """RuntimeError if it has hooks, is freed, or None."""
@@ -187,7 +182,10 @@ class SavedVariable:
     def _unpacked(self, hooks: SavedTensorHooks) -> Tensor:
         found = hooks.unpack(self._packed)
         if not isinstance(found, Tensor):
-            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor")
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type_name(found)}"
+            )
         return found
 
     def _check_version(self, data: Tensor, node: Any) -> None:
@@ -202,7 +200,7 @@ class SavedVariable:
             "gradient. The variable in question was changed in there or anywhere later. Good luck!"
             if anomaly.is_enabled()
             else "enable anomaly detection to find the operation that failed to compute its "
-            f"gradient, with {profile.active().derivatives['anomaly_advice']}."
+            f"gradient, with {_WORDS['anomaly_advice']}."
         )
         raise RuntimeError(
             "one of the variables needed for gradient computation has been modified by an inplace "

@@ -235,11 +235,5 @@ class Derivatives(TypedDict):
     resets_grad_accumulator: list[str]
     #: What ``backward`` and ``grad`` of this release do.
     python: dict[str, bool]
-    #: Whether errors say ``Exp`` for ``ExpBackward0``.
-    errors_name_operations: bool
-    #: The call that the error about a changed tensor advises.
-    anomaly_advice: str
-    #: The error about an input that was not used, with ``{}`` for its place.
-    unused_input: str
-    #: The error about an input that a function returns and saves.
-    returned_as_is: str
+    #: Messages that releases word differently.
+    words: dict[str, str]
