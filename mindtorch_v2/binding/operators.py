@@ -135,10 +135,16 @@ class Call(NamedTuple):
             return call_python(kernel, target.keyset, self)
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
             return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
+        if target.key in _MATH_BITS and entry.is_fallback(target.key) and not self._changes():
+            resolved = Call(self.operator, tuple(map(_resolved, self.stack)))
+            return resolved.run_with(intersection(target.keyset, full_after(target.key)))
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
         )
+
+    def _changes(self) -> bool:
+        return any(argument.is_write for argument in self.operator.schema.arguments)
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""
@@ -148,6 +154,15 @@ class Call(NamedTuple):
 def _keys_of(value: Any) -> int | None:
     return value._keys if isinstance(value, Tensor) else None
 
+
+def _resolved(value: Any) -> Any:
+    """What the fallback of a lazy bit computes with (``MathBitsFallback.h``)."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_resolved, value))
+    return value._resolved() if isinstance(value, Tensor) else value
+
+
+_MATH_BITS: Final = (DispatchKey.Conjugate, DispatchKey.Negative)
 
 _AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
 """``c10::after_autograd_keyset``."""

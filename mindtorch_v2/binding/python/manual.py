@@ -18,6 +18,8 @@ from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -192,7 +194,9 @@ def _conj(tensor: Tensor) -> Any:
         return tensor
     if tensor.layout is strided:
         return call_operator("aten::_conj", self=tensor)
-    return call_operator("aten::conj_physical", self=tensor)
+    if is_stopping() or native.has_kernel("aten::conj_physical"):
+        return call_operator("aten::conj_physical", self=tensor)
+    return tensor._conjugated()
 
 
 def _retain_grad(tensor: Tensor) -> None:
