@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     r"""\s*(?:/\*.*?\*/\s*)*(?:
       (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?)
     | (?P<string>"[^"]*")
-    | (?P<name>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)
+    | (?:::)?(?P<name>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)
     | (?P<mark>->|&&|\|\||[<>=!]=|[-+*/<>!?:()\[\]{},.;&|])
     )""",
     re.VERBOSE,
@@ -61,7 +61,8 @@ _CONSTANTS: Final[dict[str, Any]] = {
     "M_LN10": functions_manual.LN10,
 }
 
-_SHORT_CIRCUIT: Final = ("&&", "||")
+_OPTIONALS: Final = ("std::optional", "at::OptionalArrayRef")
+_TEMPLATES: Final = ("std::get", "std::tuple", "std::vector", *_OPTIONALS)
 
 
 @cache
@@ -187,7 +188,7 @@ class _Parser:
         return lambda names: lambda value: body({**names, parameter: value})
 
     def named(self, name: str) -> Formula:
-        if name in ("std::get", "std::tuple", "std::vector", "std::optional"):
+        if name in _TEMPLATES:
             return self.template(name)
         if self.take("("):
             return _called(name, self.arguments(")"))
@@ -213,7 +214,7 @@ class _Parser:
             return _indexed(arguments[0], _constant(int(parameters[0])))
         if name == "std::tuple":
             return _listed(arguments or [_constant(None)] * len(parameters))
-        if name == "std::optional":
+        if name in _OPTIONALS:
             return arguments[0] if arguments else _constant(None)
         if len(arguments) == 2:  # a number of equal elements
             count, value = arguments

@@ -136,8 +136,10 @@ class Call(NamedTuple):
         if entry.is_fallback(target.key) and mask_of(target.key) & AUTOGRAD_KEYS:
             return self.run_with(intersection(target.keyset, _AFTER_AUTOGRAD))
         if target.key in _MATH_BITS and entry.is_fallback(target.key) and not self._changes():
-            resolved = Call(self.operator, tuple(map(_resolved, self.stack)))
-            return resolved.run_with(intersection(target.keyset, full_after(target.key)))
+            stack = self.stack if self._aliases() else tuple(map(_resolved, self.stack))
+            return Call(self.operator, stack).run_with(
+                intersection(target.keyset, full_after(target.key))
+            )
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
@@ -145,6 +147,10 @@ class Call(NamedTuple):
 
     def _changes(self) -> bool:
         return any(argument.is_write for argument in self.operator.schema.arguments)
+
+    def _aliases(self) -> bool:
+        """Whether the operator is a view, whose results keep the lazy bits."""
+        return any(argument.alias_info is not None for argument in self.operator.schema.arguments)
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""
