@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
@@ -462,4 +464,4 @@ def conj(self: Tensor) -> Tensor:
 
 @kernel("aten::_neg_view", keys=BACKENDS)
 def neg_view(self: Tensor) -> Tensor:
-    return self._neg_view()
+    return self._alias(flip=functionality_bit(DispatchKey.Negative))

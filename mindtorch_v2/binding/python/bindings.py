@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
@@ -26,6 +27,7 @@ from mindtorch_v2.binding.python.function import (
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import handle_torch_function
@@ -41,8 +43,9 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``is_asked`` says whether arguments may override the call.
-    ``passed_on`` takes the calls that the runner leaves to it.
+    that this package has by hand; ``call_of`` makes the call of the operator, if that is known.
+    ``owner`` finds the function that the user called, ``is_asked`` says whether arguments may
+    override the call.  ``passed_on`` takes the calls that the runner leaves to it.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class _Binding:
         is_asked: bool = True,
         takes_keywords: bool = True,
         passed_on: Implementation | None = None,
+        call_of: Callable[[Any, Parsed], Call | None] | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
@@ -63,6 +67,7 @@ class _Binding:
         self._is_asked = is_asked
         self._takes_keywords = takes_keywords
         self._passed_on = passed_on
+        self._call_of = call_of
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -81,12 +86,20 @@ class _Binding:
     ) -> Any:
         if parsed.overloaded and self._is_asked and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not is_stopping():
+        if (
+            self._written is not None
+            and not is_stopping()
+            and not self._has_kernel(receiver, parsed)
+        ):
             return self._written(receiver, args, kwargs)
         answer = self._run(receiver, parsed)
         if answer is manual.PASSED_ON and self._passed_on is not None:
             return self._passed_on(receiver, args, kwargs)
         return answer
+
+    def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
+        call = None if self._call_of is None else self._call_of(receiver, parsed)
+        return call is not None and call.has_kernel()
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -109,14 +122,28 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
     """A binding that torch's code generator writes: its overloads name their operators."""
     overloads = facts["overloads"]
 
+    def called(receiver: Any, parsed: Parsed) -> Call | None:
+        """None where the first operator of the overload has no kernel at all."""
+        overload = overloads[parsed.chosen]
+        if overload.get("direct") or not native.has_kernel(overload["base"]):
+            return None
+        return call_of(overload, parsed, receiver)
+
     def run(receiver: Any, parsed: Parsed) -> Any:
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        return call_of(overload, parsed, receiver).run()
+        answer = call_of(overload, parsed, receiver).run()
+        if isinstance(answer, list):
+            return tuple(answer)
+        if asks_for_gradients[parsed.chosen]:
+            answer._set_requires_grad(manual.value(parsed, "requires_grad"))
+        return answer
 
-    signatures = (each["signature"] for each in overloads)
-    return _Binding(signatures, run, written, owner, takes_keywords=not facts["noargs"])
+    signatures = [each["signature"] for each in overloads]
+    asks_for_gradients = ["requires_grad=" in signature for signature in signatures]
+    takes_keywords = not facts["noargs"]
+    return _Binding(signatures, run, written, owner, takes_keywords=takes_keywords, call_of=called)
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:

@@ -23,10 +23,9 @@ from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import call_operator, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
-from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor import conversions, views
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
@@ -407,14 +406,10 @@ def _without_leading_ones(value: Tensor) -> Tensor:
 
 
 def _alias(tensor: Tensor) -> Any:
-    if not is_stopping():  # no kernel yet, here and below
-        return tensor._alias()
     return call_operator("aten::alias", self=tensor)
 
 
 def _unsqueeze(tensor: Tensor, dim: int) -> Any:
-    if not is_stopping():
-        return views.unsqueeze(tensor, dim)
     return call_operator("aten::unsqueeze", self=tensor, dim=dim)
 
 
@@ -445,8 +440,6 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
             )
-    if not is_stopping():
-        return views.select(tensor, dim, unpack_long(index))
     return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
 
 
@@ -461,8 +454,6 @@ def _slice(
         size = _size_at(tensor, dim)
         if may_skip and start == 0 and step == 1 and _takes_all(stop, size):
             return tensor
-    if not is_stopping():
-        return views.slice_within(tensor, dim, slice(*map(unpack_long, bounds)))
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )

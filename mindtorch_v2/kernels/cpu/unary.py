@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
-from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -137,7 +137,7 @@ def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
         )
     (computed,) = _ABS((None,), self)
     resize_output(output, computed._sizes)
-    copy_values(output, computed._part(0, 0))
+    store(output, value_array(computed).real)
     return (output,)
 
 
