@@ -97,7 +97,7 @@ def check_strided(
     if HABITS["as_strided looks at the offset before the storage"]:
         _check_offset(offset)
     itemsize = self._dtype.itemsize
-    needed = (nbytes or _unsigned_nbytes)(sizes, strides, itemsize)
+    needed = (nbytes or unsigned_nbytes)(sizes, strides, itemsize)
     available = self.untyped_storage().nbytes()
     if needed and needed + offset * itemsize > available:
         raise RuntimeError(
@@ -124,7 +124,7 @@ def _check_offset(offset: int) -> None:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
 
 
-def _unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+def unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
     """``computeStorageNbytes`` of integers: a negative size is a large one."""
     if 0 in sizes:
         return 0

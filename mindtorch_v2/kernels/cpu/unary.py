@@ -89,11 +89,20 @@ def _sign(self: Array) -> Array:
     return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
 
 
+def _sgn(self: Array) -> Array:
+    """Of a complex number that of its length."""
+    if self.dtype.kind != "c":
+        return _sign(self)
+    length = np.abs(self)
+    return np.asarray(np.where(length == 0, 0, self / length), self.dtype)
+
+
 for _name, _compute in (
     ("ceil", _of_floats(np.ceil)),
     ("floor", _of_floats(np.floor)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
+    ("sgn", _sgn),
     ("sign", _sign),
     ("trunc", _of_floats(np.trunc)),
 ):
