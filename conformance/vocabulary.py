@@ -269,6 +269,8 @@ AUTOGRAD: Final = _words("""
     Function forward backward setup_context apply jvp vjp vmap generate_vmap_rule
     save_for_backward save_for_forward saved_tensors saved_for_forward needs_input_grad
     mark_dirty mark_non_differentiable set_materialize_grads materialize_grads once_differentiable
+    dirty_tensors non_differentiable register_hooks is_leaf _is_view _register_hook_dict function
+    is_grad_enabled set_grad_enabled enable_grad no_grad inference_mode is_inference_mode_enabled
     next_functions metadata register_hook register_prehook register_post_accumulate_grad_hook
     remove variable _saved_self _saved_other _saved_result _sequence_nr _input_metadata
     saved_tensors_hooks disable_saved_tensors_hooks Node get_gradient_edge
@@ -526,7 +528,8 @@ class Facts:
             | frozenset(source.keys.parse)
             | frozenset(source.keys.constants),
             functions=frozenset(_functions(source.signatures))
-            | frozenset(_constants(source.tensors)),
+            | frozenset(_constants(source.tensors))
+            | frozenset(_saved(source.derivatives["nodes"])),
             bindings=dict(_bindings(source.bindings)),
             operators=frozenset(_operator_words(source.schemas["schemas"])),
         )
@@ -538,6 +541,14 @@ def _constants(tensors: Mapping[str, Any]) -> Iterator[str]:
         yield from dtype["aliases"]
     yield from tensors["layouts"]
     yield from tensors["memory_formats"]
+
+
+def _saved(nodes: Mapping[str, Any]) -> Iterator[str]:
+    """What nodes of the graph show of what they have saved."""
+    for facts in nodes.values():
+        for name, *_ in (*facts["saved_inputs"], *facts["saved_outputs"]):
+            yield f"_saved_{name}"
+            yield f"_raw_saved_{name}"
 
 
 def _functions(signatures: Mapping[str, Any]) -> Iterator[str]:

@@ -4,13 +4,18 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, library, nested, storage, types
+from mindtorch_v2 import _C, autograd, library, nested, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
+from mindtorch_v2.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.inference_mode import inference_mode
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import (
@@ -46,14 +51,10 @@ from mindtorch_v2.tensor.factories import (
 )
 from mindtorch_v2.tensor.functions import (
     clone,
-    conj,
     detach,
-    imag,
     is_inference,
-    real,
     resolve_conj,
     resolve_neg,
-    t,
 )
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.printing import set_printoptions
@@ -71,6 +72,7 @@ from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 rand = randn = empty  # the same metadata; random values come with the kernels
 rand_like = randn_like = empty_like
 is_inference_mode_enabled = tls.is_inference_mode_enabled
+is_grad_enabled = tls.is_grad_enabled
 
 globals().update(DTYPES)
 globals().update(LAYOUTS)
@@ -109,6 +111,7 @@ __all__ = [
     "_neg_view",
     "arange",
     "as_tensor",
+    "autograd",
     "clone",
     "conj",
     "detach",
@@ -116,6 +119,7 @@ __all__ = [
     "dtype",
     "empty",
     "empty_like",
+    "enable_grad",
     "eye",
     "finfo",
     "from_numpy",
@@ -124,6 +128,7 @@ __all__ = [
     "iinfo",
     "imag",
     "inference_mode",
+    "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
     "is_storage",
@@ -132,6 +137,7 @@ __all__ = [
     "library",
     "memory_format",
     "nested",
+    "no_grad",
     "ones",
     "ones_like",
     "ops",
@@ -147,6 +153,7 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "set_default_dtype",
+    "set_grad_enabled",
     "set_printoptions",
     "set_warn_always",
     "sparse_coo_tensor",

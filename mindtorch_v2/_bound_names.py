@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from mindtorch_v2 import _tensor
+from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.tensor.base import TensorBase
@@ -34,9 +35,10 @@ def bind_methods() -> None:
     own = {name: value for name, value in vars(Tensor).items() if isinstance(value, property)}
     for name in own:
         delattr(Tensor, name)
-    for name, made in properties.made(own).items():
+    for name, made in properties.made({**own, **python_variable.PROPERTIES}).items():
         setattr(TensorBase, name, made)
     _tensor.bind()
+    python_variable.bind()
     TensorBase.__new__ = tensor_types.new_instance  # type: ignore[method-assign]
 
 

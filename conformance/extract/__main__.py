@@ -23,7 +23,15 @@ FIRST = ("keys", "bindings", "registrations", "signatures", "schemas")
 #: It runs custom operators, for which torch imports its compiler.
 LAST = "library"
 #: Sections too large to be read in a diff.
-COMPRESSED = {"bindings", "kernels", "refs", "registrations", "signatures", "schemas"}
+COMPRESSED = {
+    "bindings",
+    "derivatives",
+    "kernels",
+    "refs",
+    "registrations",
+    "schemas",
+    "signatures",
+}
 
 
 def main() -> int:

@@ -37,6 +37,8 @@ HABITS: dict[str, Callable[[], object]] = {
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
+#: Operators of a formula that have kernels here.
+BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
 #: Reductions, which are asked over all dimensions, and for results of the dtype.
 REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
 #: Tensors that hold one number.
@@ -79,7 +81,7 @@ def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
         is_pointwise = torch.Tag.pointwise in operator.tags or base in UNTAGGED
         if not is_pointwise and rest not in REDUCTIONS:
             continue
-        if base.endswith("_backward") or not is_askable(arguments):
+        if (base.endswith("_backward") and base not in BACKWARD) or not is_askable(arguments):
             continue
         chosen = [argument.name for argument in arguments if argument.name in CHOICES]
         for values in product(*(CHOICES[each] for each in chosen)):

@@ -296,6 +296,17 @@ COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
 #: Functions that refuse None in words of the compiler.
 OF_A_MODE = ("_set_dispatch_mode", "_get_dispatch_mode", "_unset_dispatch_mode")
 
+
+class ChangesAnother(torch.autograd.Function):  # type: ignore[misc]
+    """Says that it has changed a tensor that it was not given."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        made = x.clone()
+        ctx.mark_dirty(made)
+        return made
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -316,6 +327,15 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "copy_impl": lambda: torch.ones(1).logical_and_(torch.ones(1, dtype=torch.complex64)),
     "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
+    "numpy_T": lambda: torch.ones(()).T,
+    "numpy_T(dim)": lambda: torch.ones(1).T,
+    "matrix_H": lambda: torch.ones(()).H,
+    "mT": lambda: torch.ones(()).mT,
+    "mH": lambda: torch.ones(()).mH,
+    "adjoint": lambda: torch.ones(()).adjoint(),
+    "Engine.execute": lambda: (torch.ones(1, requires_grad=True) * 2).backward(create_graph=True),
+    "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
+    "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
 }
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mindtorch_v2 import _C
 from mindtorch_v2._library.release import does
 from mindtorch_v2._library.utils import fill_defaults, has_kwarg_only_args, is_out, iter_tensors
+from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def apply(forward: _Forward, args: tuple[Any, ...]) -> Any:
             value = value._alias()
         is_marked = any(value is each for each in ctx.non_differentiable)
         if records and value._is_differentiable() and not is_marked:
-            value._requires_grad, value._is_leaf = True, False
+            value._materialize_autograd_meta().grad_fn = UNRECORDED
         return value
 
     return tuple(map(output, result)) if isinstance(result, tuple) else output(result)

@@ -26,6 +26,7 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
+from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -68,7 +69,7 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
 def _record(tensors: Iterable[Tensor]) -> None:
     for tensor in tensors:
         if tensor._is_differentiable() and not tensor.requires_grad:
-            tensor._requires_grad, tensor._is_leaf = True, False
+            tensor._materialize_autograd_meta().grad_fn = UNRECORDED
 
 
 # --- lazy conjugation, negation, zeros --------------------------------------------------------

@@ -10,20 +10,15 @@ from contextlib import closing
 from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.tls import ExcludeDispatchKeyGuard
 from mindtorch_v2.schema.function_schema import Argument
+from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.tensor import Tensor
 
-VIEW_IS_BASE: Final = (
-    "View operation returned a tensor that is the same as the input base tensor.  This is no "
-    "longer allowed; you must explicitly create a new tensor (e.g., using .detach()). As a user, "
-    "you could have made a mistake implementing __torch_dispatch__ or a Python operator "
-    "decomposition or meta registration; if that's not the case, please report a bug to PyTorch "
-    "or the backend you are using."
-)
 _BELOW: Final = full_after(DispatchKey.ADInplaceOrView)
 _KEY: Final = mask_of(DispatchKey.ADInplaceOrView)
 
@@ -95,8 +90,12 @@ def _is_written(argument: Argument) -> bool:
 
 def _as_view(base: Tensor, value: Tensor) -> Tensor:
     """A tensor of the same elements that is a view of ``base``; RuntimeError for itself."""
+    from mindtorch_v2.autograd.variable import VIEW_IS_BASE, as_view  # stands above the binding
+
     if value is base:
         raise RuntimeError(VIEW_IS_BASE)
-    view = value._alias()
-    view._base_tensor, view._versions = base._root(), base._versions
-    return view
+    if tls.is_inference_mode_enabled():
+        made = CreationMeta.INFERENCE_MODE
+    else:
+        made = CreationMeta.DEFAULT if tls.is_grad_enabled() else CreationMeta.NO_GRAD_MODE
+    return as_view(base, value._alias(), creation_meta=made)

@@ -18,10 +18,11 @@ from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
-from mindtorch_v2.dispatch import registry
+from mindtorch_v2.dispatch import native, registry
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import key_name
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.keyset import full_after, intersection
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
@@ -159,6 +160,9 @@ class DefinedOperator(Operator):
         return list(self.entry.defined_schema.tags)
 
 
+_BACKENDS: Final = full_after(DispatchKey.BackendSelect)
+
+
 class Call(NamedTuple):
     """An operator and a value for each of its arguments."""
 
@@ -222,6 +226,13 @@ class Call(NamedTuple):
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "
             f"{key_name(target.key)} yet"
         )
+
+    def has_kernel(self) -> bool:
+        """Whether this package computes the call, on the backend of its tensors."""
+        if not native.has_kernel(self.operator.canonical):
+            return False
+        backends = intersection(self.keys(), _BACKENDS)
+        return not backends or self.operator.entry.table.lookup(backends)[1].function is not None
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""

@@ -8,7 +8,10 @@ hands in its look-up here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, NamedTuple
+
+from mindtorch_v2.dispatch.key import DispatchKey
 
 
 class Native(NamedTuple):
@@ -34,3 +37,16 @@ def provide(provider: Provider) -> None:
 def find(name: str, key: int) -> Native:
     """The kernel of an operator for a key."""
     return _providers[0](name, key) if _providers else NONE
+
+
+_BACKENDS: Final = (
+    DispatchKey.CPU,
+    DispatchKey.CompositeExplicitAutograd,
+    DispatchKey.CompositeImplicitAutograd,
+)
+
+
+@cache
+def has_kernel(name: str) -> bool:
+    """Whether there is one that computes, at the CPU or composed of other operators."""
+    return any(find(name, key).function is not None for key in _BACKENDS)

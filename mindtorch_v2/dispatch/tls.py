@@ -21,7 +21,13 @@ from typing import Final, Protocol
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, BACKEND_MASK, difference, mask_of
+from mindtorch_v2.dispatch.keyset import (
+    AUTOGRAD_KEYS,
+    BACKEND_MASK,
+    difference,
+    functionality_bit,
+    mask_of,
+)
 from mindtorch_v2.profile import GuardFacts
 
 _FACTS: Final = profile.active().keys
@@ -33,11 +39,12 @@ DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
-    __slots__ = ("_excluded", "_included", "inference_mode", "python_dispatcher")
+    __slots__ = ("_excluded", "_included", "grad_mode", "inference_mode", "python_dispatcher")
 
     def __init__(self) -> None:
         self._included = 0
         self._excluded = 0
+        self.grad_mode = True
         self.inference_mode = False
         self.python_dispatcher = False
 
@@ -228,12 +235,46 @@ class InferenceModeGuard:
             included = raw.included | inplace_or_view
             excluded = difference(raw.excluded, AUTOGRAD_KEYS)
         self._force = ForceDispatchKeyGuard(included, excluded)
-        self._old = raw.inference_mode
-        raw.inference_mode = enabled
+        self._old = raw.inference_mode, raw.grad_mode
+        raw.inference_mode, raw.grad_mode = enabled, not enabled
 
     def close(self) -> None:
-        _thread_local.raw.inference_mode = self._old
+        raw = _thread_local.raw
+        raw.inference_mode, raw.grad_mode = self._old
         self._force.close()
+
+
+class AutoGradMode:
+    """Sets whether operations are recorded (``GradMode``); on close back to what it was."""
+
+    __slots__ = ("_old",)
+
+    def __init__(self, enabled: bool) -> None:
+        self._old = _thread_local.raw.grad_mode
+        _thread_local.raw.grad_mode = enabled
+
+    def close(self) -> None:
+        _thread_local.raw.grad_mode = self._old
+
+
+def is_grad_enabled() -> bool:
+    """``GradMode``: whether operations on tensors that require a gradient are recorded."""
+    return _thread_local.raw.grad_mode
+
+
+def set_grad_enabled(enabled: bool) -> None:
+    """Without a guard."""
+    _thread_local.raw.grad_mode = enabled
+
+
+def is_below_autograd() -> bool:
+    """Whether autograd's kernels are passed over, as below one of them."""
+    return bool(_thread_local.raw.excluded & _AUTOGRAD)
+
+
+def is_below_inplace_or_view() -> bool:
+    """Whether ADInplaceOrView's kernels are."""
+    return bool(_thread_local.raw.excluded & _INPLACE_OR_VIEW)
 
 
 def is_inference_mode_enabled() -> bool:
@@ -268,6 +309,10 @@ def guard_from_facts(facts: GuardFacts) -> Guard:
 
 
 _PYTHON_DISPATCHER: Final = mask_of(DispatchKey.PythonDispatcher)
+
+
+_AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
+_INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 
 
 class guarded:  # noqa: N801 (used as a function)

@@ -13,12 +13,14 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
 _ALIAS: Final = OperatorHandle("aten::alias")
 _CONJ: Final = OperatorHandle("aten::_conj")
 _EXPAND: Final = OperatorHandle("aten::expand")
+_NEG_VIEW: Final = OperatorHandle("aten::_neg_view")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
@@ -114,15 +116,68 @@ def moveaxis(self: Tensor, source: Sequence[int], destination: Sequence[int]) ->
     return movedim(self, source, destination)
 
 
+@kernel("aten::numpy_T", key=_IMPLICIT)
+def numpy_transposed(self: Tensor) -> Any:
+    rank = len(self._sizes)
+    if rank == 0:
+        warn_once("numpy_T", f"Tensor.T {_IDENTITY}")
+    elif rank != 2:
+        warn_once(
+            "numpy_T(dim)",
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor.",
+        )
+    return _PERMUTE(self, list(range(rank - 1, -1, -1)))
+
+
+@kernel("aten::matrix_H", key=_IMPLICIT)
+def matrix_conjugate_transposed(self: Tensor) -> Any:
+    rank = len(self._sizes)
+    if rank == 0:
+        warn_once("matrix_H", f"Tensor.H {_CONJUGATED}")
+    elif rank != 2:
+        advice = " For batches of matrices, consider using tensor.mH" if rank > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {rank}-D tensor.{advice}"
+        )
+    return conj(_transposed(self))
+
+
+@kernel("aten::mT", key=_IMPLICIT)
+def matrix_transposed(self: Tensor) -> Any:
+    if not self._sizes:
+        warn_once("mT", f"Tensor.mT {_IDENTITY}")
+    _check_matrix(self, "mT")
+    return _transposed(self)
+
+
+@kernel("aten::mH", key=_IMPLICIT)
+def conjugate_transposed(self: Tensor) -> Any:
+    if not self._sizes:
+        warn_once("mH", f"Tensor.mH {_CONJUGATED}")
+    return _adjoint(self, "mH")
+
+
 @kernel("aten::adjoint", key=_IMPLICIT)
 def adjoint(self: Tensor) -> Any:
+    if not self._sizes:
+        warn_once("adjoint", f"adjoint() {_CONJUGATED}")
     return _adjoint(self, "adjoint()")
+
+
+_IDENTITY: Final = "is deprecated on 0-D tensors. This function is the identity in these cases."
+_CONJUGATED: Final = "is deprecated on 0-D tensors. Consider using x.conj()."
 
 
 def _adjoint(self: Tensor, name: str) -> Any:
     _check_matrix(self, name)
-    transposed = _TRANSPOSE(self, -2, -1) if self._sizes else self
-    return _CONJ(transposed) if self._dtype.is_complex else transposed
+    return conj(_transposed(self))
+
+
+def _transposed(self: Tensor) -> Any:
+    return _TRANSPOSE(self, -2, -1) if self._sizes else self
 
 
 def _check_matrix(self: Tensor, name: str) -> None:
@@ -146,6 +201,15 @@ def real(self: Tensor) -> Any:
         return self
     source = _CONJ(self) if self._is_conj() else self
     return _SELECT(_VIEW_AS_REAL(source), len(self._sizes), 0)
+
+
+@kernel("aten::imag", key=_IMPLICIT)
+def imag(self: Tensor) -> Any:
+    if not self._dtype.is_complex:
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    if self._is_conj():
+        return _NEG_VIEW(_SELECT(_VIEW_AS_REAL(_CONJ(self)), len(self._sizes), 1))
+    return _SELECT(_VIEW_AS_REAL(self), len(self._sizes), 1)
 
 
 # --- tensor_split -----------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
@@ -100,7 +102,7 @@ def check_strided(
     if HABITS["as_strided looks at the offset before the storage"]:
         _check_offset(offset)
     itemsize = self._dtype.itemsize
-    needed = (nbytes or _unsigned_nbytes)(sizes, strides, itemsize)
+    needed = (nbytes or unsigned_nbytes)(sizes, strides, itemsize)
     available = self.untyped_storage().nbytes()
     if needed and needed + offset * itemsize > available:
         raise RuntimeError(
@@ -127,7 +129,7 @@ def _check_offset(offset: int) -> None:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
 
 
-def _unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+def unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
     """``computeStorageNbytes`` of integers: a negative size is a large one."""
     if 0 in sizes:
         return 0
@@ -467,4 +469,4 @@ def conj(self: Tensor) -> Tensor:
 
 @kernel("aten::_neg_view", keys=BACKENDS)
 def neg_view(self: Tensor) -> Tensor:
-    return self._neg_view()
+    return self._alias(flip=functionality_bit(DispatchKey.Negative))

@@ -19,7 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from mindtorch_v2.profile.sections import Bindings, Registrations, Schemas, Signatures
+    from mindtorch_v2.profile.sections import (
+        Bindings,
+        Derivatives,
+        Registrations,
+        Schemas,
+        Signatures,
+    )
 
 __all__ = [
     "DEFAULT",
@@ -203,6 +209,11 @@ class Profile:
     def registrations(self) -> "Registrations":
         """Kernels registered for each operator, and backend fallbacks."""
         return cast("Registrations", self._section("registrations.json.xz"))
+
+    @cached_property
+    def derivatives(self) -> "Derivatives":
+        """Nodes of the graph for each operator, their formulas, and which operators are views."""
+        return cast("Derivatives", self._section("derivatives.json.xz"))
 
     @cached_property
     def tensors(self) -> dict[str, Any]:

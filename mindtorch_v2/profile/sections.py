@@ -9,9 +9,13 @@ from typing import TypedDict
 __all__ = [
     "Bindings",
     "ClassBinding",
+    "Derivative",
+    "Derivatives",
+    "DifferentiableOperator",
     "Fallback",
     "Function",
     "ManualBinding",
+    "NodeFacts",
     "OperatorRegistrations",
     "Overload",
     "Property",
@@ -174,3 +178,64 @@ class Registrations(TypedDict):
     #: ``_dispatch_find_dangling_impls``.
     dangling: list[str]
     texts: list[str]
+
+
+class _DerivativeMark(TypedDict, total=False):
+    #: Present, and true, for a formula that is only asked if a gradient arrived.
+    if_any_grad: bool
+
+
+class Derivative(_DerivativeMark):
+    """A formula of derivatives.yaml and the inputs that it is for."""
+
+    names: list[str]
+    formula: str
+
+
+class _NodeExtras(TypedDict, total=False):
+    #: What formulas call the gradients of the outputs, if they name them.
+    named_gradients: list[str]
+
+
+class NodeFacts(_NodeExtras):
+    """A class of nodes that torch generates."""
+
+    #: Arguments with a derivative, in the order of edges; lists of tensors end in ``[]``.
+    inputs: list[str]
+    derivatives: list[Derivative]
+    #: Name, C++ expression, C++ type and perhaps the condition under which it is saved.
+    saved_inputs: list[list[str]]
+    saved_outputs: list[list[str]]
+
+
+class DifferentiableOperator(TypedDict, total=False):
+    """What VariableType does for an operator; empty where there is nothing to differentiate."""
+
+    #: Absent if the derivative is not implemented.
+    node: str
+    #: Arguments whose gradient is computed, and those that must not require one.
+    inputs: list[str]
+    refused: list[str]
+    #: Of an ``out=`` operator, arguments that must not require a gradient.
+    checked: list[str]
+    #: Indices of differentiable outputs.
+    outputs: list[int]
+    #: Outputs may be complex.
+    complex: bool
+    #: A C++ condition without which the output is not differentiable.
+    when: str
+
+
+class Derivatives(TypedDict):
+    """``derivatives.json.xz``: what autograd knows of each operator."""
+
+    nodes: dict[str, NodeFacts]
+    operators: dict[str, DifferentiableOperator]
+    #: Operator to the argument that its outputs are views of.
+    views: dict[str, str]
+    views_with_metadata_change: list[str]
+    resets_grad_accumulator: list[str]
+    #: What ``backward`` and ``grad`` of this release do.
+    python: dict[str, bool]
+    #: Messages that releases word differently.
+    words: dict[str, str]

@@ -10,24 +10,12 @@ def clone(input: Tensor) -> Tensor:
     return input.clone()
 
 
-def conj(input: Tensor) -> Tensor:
-    return input.conj()
-
-
 def detach(input: Tensor) -> Tensor:
     return input.detach()
 
 
-def imag(input: Tensor) -> Tensor:
-    return input.imag
-
-
 def is_inference(input: Tensor) -> bool:
     return input.is_inference()
-
-
-def real(input: Tensor) -> Tensor:
-    return input.real
 
 
 def resolve_conj(input: Tensor) -> Tensor:
@@ -36,10 +24,6 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 def resolve_neg(input: Tensor) -> Tensor:
     return input.resolve_neg()
-
-
-def t(input: Tensor) -> Tensor:
-    return input.t()
 
 
 def _converter(name: str, target: DType) -> None:

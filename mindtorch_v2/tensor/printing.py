@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mindtorch_v2.tensor import layouts, quantized, sparse
+from mindtorch_v2.tensor.autograd_meta import UNRECORDED, ViewInfo
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, sparse_compressed, sparse_coo, strided
@@ -340,7 +341,8 @@ def _nested(tensor: Tensor) -> str:
     rows = []
     for content in tensor._content:
         row = content._detached()
-        row._base_tensor = tensor  # which decides whether it requires a gradient
+        # whose base decides whether it requires a gradient
+        row._materialize_autograd_meta().view = ViewInfo(tensor)
         rows.append("\n".join(f"  {line}" for line in tensor_str(row).split("\n")))
     return "[\n" + ",\n".join(rows) + "\n]"
 
@@ -362,9 +364,24 @@ def tensor_str(tensor: Tensor) -> str:
         text = _dense(tensor, indent, suffixes)
     if tensor.layout is not strided:
         suffixes.append(f"layout={tensor.layout}")
-    if tensor.requires_grad:
+    history = _history(tensor)
+    if history is not None:
+        suffixes.append(f"grad_fn=<{history}>")
+    elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
+
+
+def _history(tensor: Any) -> str | None:
+    """The name of the node that computed it; a view that was changed unseen has an invalid one."""
+    try:
+        grad_fn = tensor.grad_fn
+    except RuntimeError:
+        return "Invalid"
+    if grad_fn is None or grad_fn is UNRECORDED:
+        return None
+    name = type(grad_fn).__name__
+    return str(grad_fn.name().rpartition("::")[2] if name == "CppFunction" else name)
 
 
 def _class_name(tensor: Tensor) -> str:

@@ -10,7 +10,7 @@ calls those with an underscore.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
@@ -23,8 +23,8 @@ from mindtorch_v2.tensor import (
     layouts,
     numpy_bridge,
     sparse,
-    views,
 )
+from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
@@ -39,7 +39,7 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
     strided,
 )
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
@@ -63,16 +63,12 @@ class Tensor(TensorBase):
     __slots__ = (
         "__dict__",
         "__weakref__",
-        "_base_tensor",
+        "_autograd",
         "_content",
         "_device",
         "_dtype",
-        "_gradient",
-        "_gradient_dtype",
-        "_is_leaf",
         "_keys",
         "_layout",
-        "_requires_grad",
         "_sizes",
         "_storage",
         "_storage_offset",
@@ -90,17 +86,11 @@ class Tensor(TensorBase):
     _device: Device
     _layout: Layout
     _keys: int
-    _requires_grad: bool
-    _is_leaf: bool
-    _gradient: Tensor | None
-    """What the program set; a tensor that has none may lack this."""
-    _gradient_dtype: DType | None
-    """What a gradient's dtype must be; a tensor without this wants its own, None takes any."""
     _content: Any
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _versions: VersionCounter
-    _base_tensor: Tensor | None
-    """Of a differentiable view, the tensor that it is, at last, a view of."""
+    _autograd: AutogradMeta | None
+    """None for a tensor that autograd has nothing to do with."""
 
     @classmethod
     def _make(
@@ -136,8 +126,7 @@ class Tensor(TensorBase):
         self._storage = storage
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
-        self._requires_grad, self._is_leaf = False, True
-        self._versions, self._base_tensor, self._content = VersionCounter(), None, None
+        self._versions, self._autograd, self._content = VersionCounter(), None, None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -147,7 +136,13 @@ class Tensor(TensorBase):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )
-        self._requires_grad = requires_grad
+        if requires_grad or self._autograd is not None:
+            self._materialize_autograd_meta().requires_grad = requires_grad
+
+    def _materialize_autograd_meta(self) -> AutogradMeta:
+        if self._autograd is None:
+            self._autograd = AutogradMeta()
+        return self._autograd
 
     def _is_differentiable(self) -> bool:
         return self._dtype.is_floating_point or self._dtype.is_complex
@@ -256,14 +251,22 @@ class Tensor(TensorBase):
 
     @property
     def requires_grad(self) -> bool:
-        """Its own flag, or as a view that nobody recorded, its base's."""
-        base = self._base_tensor
-        return self._requires_grad or (base is not None and base.requires_grad)
+        """Whether it has a gradient: its own flag, its history, or as a view, its base's."""
+        meta = self._autograd
+        if meta is None:
+            return False
+        if meta.requires_grad or meta.grad_fn is not None:
+            return True
+        return meta.view is not None and meta.view.base.requires_grad
 
     @property
     def is_leaf(self) -> bool:
         """Whether no operation on a tensor that requires grad made it."""
-        return self._is_leaf
+        return self._is_leaf()
+
+    def _is_leaf(self) -> bool:
+        """As C++ has it, which does not look whether a view's base has been changed."""
+        return self._autograd is None or self._autograd.grad_fn is None
 
     @property
     def _version(self) -> int:
@@ -273,10 +276,15 @@ class Tensor(TensorBase):
 
     @property
     def _base(self) -> Tensor | None:
-        return self._base_tensor
+        return self._view_base()
+
+    def _view_base(self) -> Tensor | None:
+        """Of a differentiable view, the tensor that it is, at last, a view of."""
+        meta = self._autograd
+        return None if meta is None or meta.view is None else meta.view.base
 
     def _is_view(self) -> bool:
-        return self._base_tensor is not None
+        return self._view_base() is not None
 
     def is_inference(self) -> bool:
         return self._is_inference()
@@ -376,12 +384,6 @@ class Tensor(TensorBase):
     def __index__(self) -> int:
         return conversions.index(self)
 
-    def __iter__(self) -> Iterator[Tensor]:
-        return views.iterate(self)
-
-    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
-        return views.unbind(self, dim)
-
     # --- views: as much an inference tensor as their base --------------------------------------
 
     def _as_view(
@@ -393,22 +395,34 @@ class Tensor(TensorBase):
         flip: int = 0,
         dtype: DType | None = None,
     ) -> Tensor:
-        """A view of the same storage; ``flip`` are lazy bits that become their opposite."""
+        """A view of the same storage; ``flip`` are lazy bits that become their opposite.
+
+        Below ADInplaceOrView an alias and no more: who is above it makes it a view.
+        """
         view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
         view._storage, view._dtype = self._storage, dtype or self._dtype
         view._layout, view._device = self._layout, self._device
         view._content = self._content
         view._keys = self._keys ^ flip
-        view._requires_grad = self.requires_grad and not tls.is_inference_mode_enabled()
-        view._is_leaf = not view._requires_grad
-        view._versions = self._versions
-        view._base_tensor = None if self._is_inference() else self._root()
+        view._versions, view._autograd = self._versions, None
+        if not tls.is_below_inplace_or_view():
+            self._mark_view(view)
         return view
 
-    def _root(self) -> Tensor:
-        """What views of this tensor are, at last, views of."""
-        return self if self._base_tensor is None else self._base_tensor
+    def _mark_view(self, view: Tensor) -> None:
+        """Provisional: what a view function without a kernel leaves of its history."""
+        if not self._is_inference():
+            meta = view._materialize_autograd_meta()
+            base = self._view_base()
+            meta.view = ViewInfo(self if base is None else base)
+            meta.attr_version = self._versions.value
+        if self._is_recorded():
+            view._materialize_autograd_meta().grad_fn = UNRECORDED
+
+    def _is_recorded(self) -> bool:
+        """Whether what is computed from it now has a history."""
+        return self.requires_grad and tls.is_grad_enabled() and not tls.is_below_autograd()
 
     def _alias(self, flip: int = 0) -> Tensor:
         return self._as_view(self._sizes, self._strides, self._storage_offset, flip=flip)
@@ -419,7 +433,7 @@ class Tensor(TensorBase):
     def _detached(self) -> Tensor:
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._alias()
-        twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
+        twin._autograd = None
         return twin
 
     @property
@@ -432,39 +446,6 @@ class Tensor(TensorBase):
         twin._versions = VersionCounter()
         return twin
 
-    def t(self) -> Tensor:
-        if len(self._sizes) > 2:
-            raise RuntimeError(
-                f"t() expects a tensor with <= 2 dimensions, but self is {len(self._sizes)}D"
-            )
-        return views.permute(self, range(len(self._sizes) - 1, -1, -1))
-
-    def view(self, *shape: Any) -> Tensor:
-        sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
-        return views.view(self, sizes)
-
-    def transpose(self, dim0: int, dim1: int) -> Tensor:
-        return views.transpose(self, dim0, dim1)
-
-    @property
-    def T(self) -> Tensor:  # noqa: N802 (torch's name)
-        return views.permute(self, range(len(self._sizes) - 1, -1, -1))
-
-    @property
-    def mT(self) -> Tensor:  # noqa: N802 (torch's name)
-        return views.transpose(self, -2, -1)
-
-    @property
-    def mH(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self.mT._conjugated()
-
-    @property
-    def H(self) -> Tensor:  # noqa: N802 (torch's name)
-        return self.T._conjugated()
-
-    def conj(self) -> Tensor:
-        return self._conjugated()
-
     def _conjugated(self) -> Tensor:
         """Lazily: the Conjugate key flips.  A sparse tensor is computed, a real one returned."""
         if not self._dtype.is_complex:
@@ -476,26 +457,6 @@ class Tensor(TensorBase):
     def _neg_view(self) -> Tensor:
         return self._alias(flip=_NEGATIVE)
 
-    @property
-    def real(self) -> Tensor:
-        return self._part(0, 0) if self._dtype.is_complex else self
-
-    @property
-    def imag(self) -> Tensor:
-        if not self._dtype.is_complex:
-            raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-        return self._part(1, _NEGATIVE if self._is_conj() else 0)
-
-    def _part(self, place: int, flip: int) -> Tensor:
-        """The real (0) or imaginary (1) half of each element."""
-        return self._as_view(
-            self._sizes,
-            tuple(2 * stride for stride in self._strides),
-            2 * self._storage_offset + place,
-            flip=flip ^ (_CONJUGATE if self._is_conj() else 0),
-            dtype=REAL_OF_COMPLEX[self._dtype],
-        )
-
     # --- new tensors: inference tensors as the mode says ---------------------------------------
 
     def _fresh(self, **options: Any) -> Tensor:
@@ -505,9 +466,8 @@ class Tensor(TensorBase):
         strides = geometry.dense_strides_like(self._sizes, self._strides) if is_dense else None
         copy = Tensor._make(self._sizes, strides=strides, **settings)
         layouts.copy_contents(copy, self)
-        recording = not tls.is_inference_mode_enabled()
-        copy._requires_grad = self.requires_grad and copy._is_differentiable() and recording
-        copy._is_leaf = not copy._requires_grad
+        if self._is_recorded() and copy._is_differentiable():
+            copy._materialize_autograd_meta().grad_fn = UNRECORDED
         return copy
 
     def clone(self) -> Tensor:

@@ -1,8 +1,7 @@
 """Views: tensors that share a storage with another, and where their elements lie in it.
 
-Mirrors the view functions of ``aten/src/ATen/native/TensorShape.cpp`` and the basic half of
-``torch/csrc/autograd/python_variable_indexing.cpp``.  A function here computes sizes, strides and
-offset; ``Tensor._as_view`` makes the view.
+What is here needs no operator: elements as C++ and storages reach them, and the geometry that
+:mod:`mindtorch_v2.kernels.reshaping` asks for.  ``Tensor._as_view`` makes the view.
 """
 
 from __future__ import annotations
@@ -17,31 +16,6 @@ if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
 
 _SHOWS_SHAPE: Final = HABITS["a shape with a negative size is shown"]
-
-
-def as_strided(
-    tensor: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int | None = None
-) -> Tensor:
-    where = tensor._storage_offset if offset is None else offset
-    return tensor._as_view(tuple(sizes), tuple(strides), where)
-
-
-def permute(tensor: Tensor, order: Sequence[int]) -> Tensor:
-    sizes, strides = tensor._sizes, tensor._strides
-    return tensor._as_view(
-        tuple(sizes[dim] for dim in order),
-        tuple(strides[dim] for dim in order),
-        tensor._storage_offset,
-    )
-
-
-def transpose(tensor: Tensor, one: int, two: int) -> Tensor:
-    rank = len(tensor._sizes)
-    one, two = wrap_dim(one, rank), wrap_dim(two, rank)
-    order = list(range(rank))
-    if rank:
-        order[one], order[two] = order[two], order[one]
-    return permute(tensor, order)
 
 
 def select(tensor: Tensor, dim: int, index: int) -> Tensor:
@@ -64,33 +38,7 @@ def slice_(tensor: Tensor, dim: int, start: int, stop: int, step: int) -> Tensor
     return tensor._as_view(tuple(sizes), tuple(strides), offset)
 
 
-def unsqueeze(tensor: Tensor, dim: int) -> Tensor:
-    sizes, strides = tensor._sizes, tensor._strides
-    dim = wrap_dim(dim, len(sizes) + 1)
-    stride = sizes[dim] * strides[dim] if dim < len(sizes) else 1
-    return tensor._as_view(
-        (*sizes[:dim], 1, *sizes[dim:]),
-        (*strides[:dim], stride, *strides[dim:]),
-        tensor._storage_offset,
-    )
-
-
-def expand(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Repeated along dimensions of size 1 and new ones in front; ``sizes`` fit."""
-    missing = len(sizes) - len(tensor._sizes)
-    strides = [0] * missing + [
-        0 if old == 1 and new != 1 else stride
-        for old, new, stride in zip(tensor._sizes, sizes[missing:], tensor._strides, strict=True)
-    ]
-    return tensor._as_view(tuple(sizes), tuple(strides), tensor._storage_offset)
-
-
 # --- view and reshape ---------------------------------------------------------------------------
-
-
-def view(tensor: Tensor, shape: Sequence[int]) -> Tensor:
-    """The same elements in the same order in another shape; RuntimeError if they do not lie so."""
-    return tensor._as_view(*view_geometry(tensor, shape), tensor._storage_offset)
 
 
 def view_geometry(tensor: Tensor, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

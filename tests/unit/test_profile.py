@@ -13,7 +13,7 @@ import pytest
 from mindtorch_v2 import profile
 
 DATA = Path(profile.__file__).parent / "data"
-SECTIONS = ("bindings", "schemas", "signatures", "registrations")
+SECTIONS = ("bindings", "derivatives", "schemas", "signatures", "registrations")
 MASK_64 = (1 << 64) - 1
 ENOUGH_BYTES = 1_000_000
 

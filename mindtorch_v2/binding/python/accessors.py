@@ -172,13 +172,13 @@ NO_INFERENCE_TENSORS: Final = (
 
 def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
     requires_grad: bool = value(parsed, "requires_grad")
-    if not receiver._is_leaf and not requires_grad:
+    if not receiver._is_leaf() and not requires_grad:
         raise RuntimeError(LEAVES_ALONE[requires_grad])
     if requires_grad and not receiver._is_differentiable():
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and receiver._is_inference() and not tls.is_inference_mode_enabled():
         raise RuntimeError(NO_INFERENCE_TENSORS)
-    receiver._requires_grad = requires_grad
+    receiver._set_requires_grad(requires_grad)
     return receiver
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
@@ -25,6 +26,7 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -41,10 +43,11 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand.  ``is_asked`` says whether anything may override the call, and
-    ``is_noargs`` that the C function has no parser: of a method it then asks the receiver.
-    ``passed_on`` takes the calls that the runner leaves to it.  ``name`` is what the function is
-    called if its signatures say otherwise.
+    that this package has by hand; ``call_of`` makes the call of the operator, if that is known.
+    ``owner`` finds the function that the user called.  ``is_asked`` says whether anything may
+    override the call, and ``is_noargs`` that the C function has no parser: of a method it then asks
+    the receiver.  ``passed_on`` takes the calls that the runner leaves to it.  ``name`` is what the
+    function is called if its signatures say otherwise.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class _Binding:
         is_noargs: bool = False,
         passed_on: Implementation | None = None,
         name: str = "",
+        call_of: Callable[[Any, Parsed], Call | None] | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
@@ -67,6 +71,7 @@ class _Binding:
         self._is_noargs = is_noargs
         self._passed_on = passed_on
         self._name = name
+        self._call_of = call_of
 
     @cached_property
     def _parser(self) -> ArgParser:
@@ -85,7 +90,11 @@ class _Binding:
     ) -> Any:
         if self._is_asked and (parsed.overloaded or is_mode_enabled()) and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
-        if self._written is not None and not manual.operators_are_seen((receiver, *parsed.values)):
+        if (
+            self._written is not None
+            and not manual.operators_are_seen((receiver, *parsed.values))
+            and not self._has_kernel(receiver, parsed)
+        ):
             return self._written(receiver, args, kwargs)
         try:
             answer = self._run(receiver, parsed)
@@ -94,6 +103,10 @@ class _Binding:
         if answer is manual.PASSED_ON and self._passed_on is not None:
             return self._passed_on(receiver, args, kwargs)
         return answer
+
+    def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
+        call = None if self._call_of is None else self._call_of(receiver, parsed)
+        return call is not None and call.has_kernel()
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -121,16 +134,35 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
     """A binding that torch's code generator writes: its overloads name their operators."""
     overloads = facts["overloads"]
 
+    def called(receiver: Any, parsed: Parsed) -> Call | None:
+        """None where the first operator of the overload has no kernel at all."""
+        overload = overloads[parsed.chosen]
+        if overload.get("direct") or not native.has_kernel(overload["base"]):
+            return None
+        return call_of(overload, parsed, receiver)
+
     def run(receiver: Any, parsed: Parsed) -> Any:
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        return _wrapped(call_of(overload, parsed, receiver).run())
+        answer = _wrapped(call_of(overload, parsed, receiver).run())
+        if asks_for_gradients[parsed.chosen]:
+            answer._set_requires_grad(manual.value(parsed, "requires_grad"))
+        return answer
 
-    signatures = (each["signature"] for each in overloads)
+    signatures = [each["signature"] for each in overloads]
+    asks_for_gradients = ["requires_grad=" in signature for signature in signatures]
     is_noargs = facts["noargs"]
     is_asked = owner == _METHODS or not is_noargs  # a function without arguments has nobody to ask
-    return _Binding(signatures, run, written, owner, is_asked=is_asked, is_noargs=is_noargs)
+    return _Binding(
+        signatures,
+        run,
+        written,
+        owner,
+        is_asked=is_asked,
+        is_noargs=is_noargs,
+        call_of=called,
+    )
 
 
 def _wrapped(answer: Any) -> Any:

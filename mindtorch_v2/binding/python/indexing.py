@@ -20,12 +20,12 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen, options_text
+from mindtorch_v2.binding.python.manual import call_operator, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor import conversions, views
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
@@ -419,14 +419,10 @@ def _without_leading_ones(value: Tensor) -> Tensor:
 
 
 def _alias(tensor: Tensor) -> Any:
-    if not operators_are_seen((tensor,)):  # no kernel yet, here and below
-        return tensor._alias()
     return call_operator("aten::alias", self=tensor)
 
 
 def _unsqueeze(tensor: Tensor, dim: int) -> Any:
-    if not operators_are_seen((tensor,)):
-        return views.unsqueeze(tensor, dim)
     return call_operator("aten::unsqueeze", self=tensor, dim=dim)
 
 
@@ -457,8 +453,6 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
             raise IndexError(
                 f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
             )
-    if not operators_are_seen((tensor,)):
-        return views.select(tensor, dim, unpack_long(index))
     return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
 
 
@@ -475,8 +469,6 @@ def _slice(
         size = _size_at(tensor, dim)
         if may_skip and start == 0 and step == 1 and _takes_all(stop, size):
             return tensor
-    if not operators_are_seen((tensor,)):
-        return views.slice_within(tensor, dim, slice(*map(unpack_long, bounds)))
     return call_operator(
         "aten::slice.Tensor", self=tensor, dim=dim, start=start, end=stop, step=step
     )

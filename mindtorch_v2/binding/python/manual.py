@@ -19,6 +19,7 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -208,14 +209,15 @@ def _conj(tensor: Tensor) -> Any:
         return tensor
     if tensor.layout is strided:
         return call_operator("aten::_conj", self=tensor)
-    return call_operator("aten::conj_physical", self=tensor)
+    if is_stopping() or native.has_kernel("aten::conj_physical"):
+        return call_operator("aten::conj_physical", self=tensor)
+    return tensor._conjugated()
 
 
 def _retain_grad(tensor: Tensor) -> None:
-    if not tensor.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if not tensor.is_leaf:
-        raise NotImplementedError("mindtorch_v2 keeps gradients of leaves alone yet")
+    from mindtorch_v2.autograd.variable import retain_grad  # stands above the binding
+
+    retain_grad(tensor)
 
 
 DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {

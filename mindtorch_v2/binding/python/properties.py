@@ -2,8 +2,8 @@
 
 Mirrors ``THPVariable_properties`` in ``torch/csrc/autograd/python_variable.cpp``.  What a tensor
 answers from its own memory is asked of :class:`~mindtorch_v2.tensor.tensor.Tensor`; here is what
-torch's C++ does around that.  No gradient is computed yet, so a tensor has the gradient that it was
-given, and hooks are not kept.
+torch's C++ does around that; what it answers about autograd comes from
+:mod:`mindtorch_v2.autograd.python_variable`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
-from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TENSORS
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
-from mindtorch_v2.dispatch import tls
-from mindtorch_v2.tensor.dtype import LAYOUTS, DType, sparse_coo
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.dtype import LAYOUTS, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 from mindtorch_v2.torch_function import handle_torch_function
@@ -34,8 +31,6 @@ Setter = Callable[[Any, Any], None]
 """Takes the tensor and the value, ``DELETED`` where the attribute is deleted."""
 
 _NAMES: Final = profile.active().signatures["names"]["torch._C.TensorBase"]
-_GRAD_HAS_DTYPE: Final = "grad_dtype" in _NAMES
-"""Whether the gradient may have another dtype than the tensor, which the tensor then says."""
 
 
 class Deleted:
@@ -61,7 +56,10 @@ getset_descriptor.__module__ = "builtins"
 
 
 def made(own: Mapping[str, property]) -> dict[str, property]:
-    """The properties of the release by name; ``own`` are those that tensors have of themselves."""
+    """The properties of the release by name; ``own`` are those that tensors have of themselves.
+
+    Their setters are given ``DELETED`` where the attribute is deleted.
+    """
     names = [name for name, kind in _NAMES.items() if kind == "getset_descriptor"]
     return {name: _property(name, own.get(name)) for name in names}
 
@@ -69,6 +67,8 @@ def made(own: Mapping[str, property]) -> dict[str, property]:
 def _property(name: str, own: property | None) -> property:
     get, set_ = _GETTERS.get(name), _SETTERS.get(name)
     read: Getter
+    if own is not None:
+        set_ = set_ or own.fset
     if get is None:
         assert own is not None, f"tensors have no {name}"
         assert own.fget is not None
@@ -160,20 +160,6 @@ def _always(value: Any) -> Getter:
     return lambda tensor: value
 
 
-def _grad(tensor: Tensor) -> Tensor | None:
-    return getattr(tensor, "_gradient", None)
-
-
-def _grad_dtype(tensor: Tensor) -> DType | None:
-    return getattr(tensor, "_gradient_dtype", tensor._dtype)
-
-
-def _grad_fn(tensor: Tensor) -> None:
-    """None: of a leaf; nothing else has one yet."""
-    if not tensor._is_leaf:
-        raise NotImplementedError("mindtorch_v2 records no gradient functions yet")
-
-
 def _volatile(tensor: Tensor) -> bool:
     _warn("volatile was removed (Variable.volatile is always False)")
     return False
@@ -191,16 +177,7 @@ _GETTERS: Final[Mapping[str, Getter]] = {
     "real": _operator("real"),
     "imag": _operator("imag"),
     "data": _data,
-    "grad": _grad,
-    "_grad": _grad,
-    "grad_dtype": _grad_dtype,
-    "grad_fn": _grad_fn,
-    "_grad_fn": _grad_fn,
-    "output_nr": _always(0),
-    "retains_grad": _always(False),
     "name": _always(None),
-    "_backward_hooks": _always(None),
-    "_post_accumulate_grad_hooks": _always(None),
     "_has_symbolic_sizes_strides": _always(False),
     "_cdata": id,
     "volatile": _volatile,
@@ -219,98 +196,6 @@ _SILENT_SETTERS: Final = ("real", "imag")
 
 
 # --- setters ----------------------------------------------------------------------------------
-
-
-def _set_grad(tensor: Tensor, value: Any) -> None:
-    if value is None or value is DELETED:
-        tensor._gradient = None
-        return
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
-        )
-    if value is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
-    _check_grad_dtype(tensor, value)
-    _check_grad_place(tensor, value)
-    if value._sizes != tensor._sizes:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value._sizes)}' to a tensor of size "
-            f"'{list(tensor._sizes)}'. Please ensure that the gradient and the tensor are the same "
-            "size"
-        )
-    tensor._gradient = value
-
-
-def _check_grad_dtype(tensor: Tensor, grad: Tensor) -> None:
-    wanted = _grad_dtype(tensor)
-    if wanted is None or grad._dtype is wanted:
-        return
-    start = (
-        f"attempting to assign a gradient with dtype '{TYPE_NAMES[grad._dtype]}' to a tensor with "
-    )
-    if not _GRAD_HAS_DTYPE:
-        raise RuntimeError(
-            f"{start}dtype '{TYPE_NAMES[wanted]}'. Please ensure that the gradient and "
-            "the tensor have the same dtype"
-        )
-    raise RuntimeError(
-        f"{start}grad_dtype '{CPP_NAMES[wanted]}'. The gradient must match the tensor's "
-        "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
-        "Diverging the dtypes of a tensor and its gradient may break downstream systems that "
-        "assume they match."
-    )
-
-
-def _check_grad_place(tensor: Tensor, grad: Tensor) -> None:
-    if grad._device.type != tensor._device.type:
-        raise RuntimeError(
-            f"attempting to assign a gradient with device type '{grad._device.type}' to a tensor "
-            f"with device type '{tensor._device.type}'. Please ensure that the gradient and the "
-            "tensor are on the same device"
-        )
-    if grad._layout is not sparse_coo and grad._layout is not tensor._layout:
-        raise RuntimeError(
-            "attempting to assign a gradient to a tensor that has data of a different type"
-        )
-
-
-def _set_grad_dtype(tensor: Tensor, value: Any) -> None:
-    if value is not None and not isinstance(value, DType):
-        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type_name(value)}")
-    if not tensor._is_leaf:
-        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
-    tensor._gradient_dtype = value
-
-
-def _set_grad_fn(tensor: Tensor, value: Any) -> None:
-    if value is DELETED:
-        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
-    if value is not None:
-        raise RuntimeError("_grad_fn can be only set to None")
-    call_operator("aten::detach_", self=tensor)
-
-
-def _set_data(tensor: Tensor, value: Any) -> None:
-    if value is DELETED:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
-    if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
-    call_operator("aten::_has_compatible_shallow_copy_type", **{"self": tensor, "from": value})
-    raise NotImplementedError("mindtorch_v2 does not exchange a tensor's data yet")
-
-
-def _set_requires_grad(tensor: Tensor, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise RuntimeError("requires_grad must be a bool")
-    if not tensor._is_leaf:
-        raise RuntimeError(LEAVES_ALONE[value])
-    if value and not tensor._is_differentiable():
-        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-    if value and tensor._is_inference() and not tls.is_inference_mode_enabled():
-        raise RuntimeError(NO_INFERENCE_TENSORS)
-    tensor._requires_grad = value
 
 
 def _set_names(tensor: Tensor, value: Any) -> None:
@@ -348,21 +233,9 @@ def _set_part(name: str) -> Setter:
     return run
 
 
-def _set_hooks(tensor: Tensor, value: Any) -> None:
-    raise NotImplementedError("mindtorch_v2 keeps no hooks yet")
-
-
 _SETTERS: Final[Mapping[str, Setter]] = {
-    "grad": _set_grad,
-    "_grad": _set_grad,
-    "grad_dtype": _set_grad_dtype,
-    "_grad_fn": _set_grad_fn,
-    "data": _set_data,
-    "requires_grad": _set_requires_grad,
     "names": _set_names,
     "volatile": _set_volatile,
     "real": _set_part("real"),
     "imag": _set_part("imag"),
-    "_backward_hooks": _set_hooks,
-    "_post_accumulate_grad_hooks": _set_hooks,
 }

@@ -105,7 +105,7 @@ def _detached(tensor: Tensor) -> Tensor:
         twin: Tensor = call_operator("aten::detach", self=tensor)
     else:
         twin = tensor._alias()
-    twin._requires_grad, twin._is_leaf, twin._base_tensor = False, True, None
+    twin._autograd = None
     return twin
 
 
@@ -172,7 +172,7 @@ def _view_func(check_base: bool) -> Callable[[Tensor, Parsed], Any]:
     def run(receiver: Tensor, parsed: Parsed) -> Any:
         """The view of another base; None for what is no view."""
         new_base = value(parsed, "new_base")
-        base = receiver._base_tensor
+        base = receiver._view_base()
         if base is None:
             return None
         if check_base:
@@ -206,7 +206,7 @@ def _rev_view_func(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, An
     (new_view,) = args
     if not isinstance(new_view, Tensor):
         raise RuntimeError("_rev_view_func expect a single argument that is a Tensor")
-    if receiver._base_tensor is None:
+    if receiver._view_base() is None:
         return None
     raise RuntimeError("No _rev_view_func() found")
 

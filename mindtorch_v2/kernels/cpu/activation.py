@@ -41,6 +41,55 @@ _GELU: Final = {
 }
 
 
+def _gelu_backward(grad: Array, self: Array) -> Array:
+    kind = self.dtype.type
+    cumulative = kind(0.5) * (1 + erf(self * kind(math.sqrt(0.5))))
+    density = np.exp(self * self * kind(-0.5)) * kind(1 / math.sqrt(2 * math.pi))
+    return np.asarray(grad * (cumulative + self * density), self.dtype)
+
+
+def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
+    kind = self.dtype.type
+    tanh = np.tanh(kind(_BETA) * (self + kind(_KAPPA) * self * self * self))
+    inner = kind(_BETA) * (1 + kind(3 * _KAPPA) * self * self)
+    left = kind(0.5) * (1 + tanh)
+    right = kind(0.5) * self * (1 - tanh * tanh) * inner
+    return np.asarray(grad * (left + right), self.dtype)
+
+
+_GELU_BACKWARD: Final = {
+    "none": Pointwise("aten::gelu_backward(none)", _gelu_backward, BINARY_OP, 2),
+    "tanh": Pointwise("aten::gelu_backward(tanh)", _gelu_tanh_backward, BINARY_OP, 2),
+}
+
+
+@structured.structured("aten::gelu_backward")
+def gelu_backward(
+    outputs: Outputs, grad_output: Tensor, self: Tensor, approximate: str
+) -> tuple[Tensor, ...]:
+    if approximate not in _GELU_BACKWARD:
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return _GELU_BACKWARD[approximate](outputs, grad_output, self)
+
+
+def _sigmoid_backward(grad: Array, output: Array) -> Array:
+    return np.asarray(grad * np.conj((1 - output) * output), output.dtype)
+
+
+def _tanh_backward(grad: Array, output: Array) -> Array:
+    return np.asarray(grad * np.conj(1 - output * output), output.dtype)
+
+
+def _silu_backward(grad: Array, self: Array) -> Array:
+    sigmoid = 1 / (1 + np.exp(-self))
+    return np.asarray(grad * sigmoid * (1 + self * (1 - sigmoid)), self.dtype)
+
+
+pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2)
+pointwise("aten::tanh_backward", _tanh_backward, BINARY_OP, 2)
+pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
+
+
 @structured.structured("aten::gelu")
 def gelu(outputs: Outputs, self: Tensor, approximate: str) -> tuple[Tensor, ...]:
     if approximate not in _GELU:
@@ -79,5 +128,18 @@ pointwise(
     _threshold,
     replace(BINARY_OP, check_mem_overlap=False),
     1,
+    prepare=_elements,
+)
+
+
+def _threshold_backward(grad: Array, self: Array, threshold: Any) -> Array:
+    return np.where(self <= threshold, grad.dtype.type(0), grad)
+
+
+pointwise(
+    "aten::threshold_backward",
+    _threshold_backward,
+    replace(BINARY_OP, check_mem_overlap=False),
+    2,
     prepare=_elements,
 )

@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
-from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -89,11 +89,20 @@ def _sign(self: Array) -> Array:
     return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
 
 
+def _sgn(self: Array) -> Array:
+    """Of a complex number that of its length."""
+    if self.dtype.kind != "c":
+        return _sign(self)
+    length = np.abs(self)
+    return np.asarray(np.where(length == 0, 0, self / length), self.dtype)
+
+
 for _name, _compute in (
     ("ceil", _of_floats(np.ceil)),
     ("floor", _of_floats(np.floor)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
+    ("sgn", _sgn),
     ("sign", _sign),
     ("trunc", _of_floats(np.trunc)),
 ):
@@ -137,7 +146,7 @@ def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
         )
     (computed,) = _ABS((None,), self)
     resize_output(output, computed._sizes)
-    copy_values(output, computed._part(0, 0))
+    store(output, value_array(computed).real)
     return (output,)
 
 

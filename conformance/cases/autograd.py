@@ -1,0 +1,174 @@
+"""Area ``autograd``: gradients, the graph, and what may not be done to either.
+
+Gradients of every differentiable operator that this package runs, and gradients of those; names
+and edges of nodes; what nodes save; changes in place, of leaves, views and what was saved; flags,
+hooks, modes and functions of the user; every wrong call of ``backward`` and ``grad``; and generated
+programs of operations, views, changes in place and backward.
+
+Warnings are not compared here: most are given once in a process, so whether a case gives one is a
+matter of what ran before it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from hypothesis import strategies as st
+
+from conformance.area import Area, Text
+from conformance.cases.autograd_functions import FUNCTIONS
+from conformance.cases.autograd_pools import (
+    ASKED,
+    CALLS,
+    COMPLEX,
+    FLAGS,
+    INPLACE,
+    UNARY,
+    VIEWS,
+)
+from conformance.cases.autograd_programs import HOOKS, MODES, program
+from mindtorch_v2.profile import Profile
+
+LEAF: Final = (
+    "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], dtype=xp.float64, requires_grad=True)\n"
+)
+COLUMN_MAJOR: Final = (
+    "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]], dtype=xp.float64).t().requires_grad_()\n"
+)
+COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
+
+#: The graph below a tensor, as names and numbers of outputs.
+WALK: Final = (
+    "def walk(node, depth):\n"
+    "    if node is None or depth == 0:\n"
+    "        return node and node.name()\n"
+    "    return node.name(), [(walk(f, depth - 1), i) for f, i in node.next_functions]\n"
+)
+
+PROGRAMS: Final = 10_000
+
+
+def texts(profile: Profile) -> Iterator[Text]:
+    yield from _gradients()
+    yield from _saved(profile)
+    yield from _changes()
+    yield from _calls()
+    for text in (*HOOKS, *MODES):
+        yield "hooks and modes", text
+    for text in FUNCTIONS:
+        yield "Function", text
+    for number in range(PROGRAMS):
+        yield "programs", program(random.Random(number))
+
+
+def _gradients() -> Iterator[Text]:
+    for leaf, made in product((LEAF, COLUMN_MAJOR), UNARY):
+        yield made, f"{leaf}y = {made}\n(y, y.requires_grad, y.grad_fn)"
+        yield made, f"{leaf}y = {made}\ny.sum().backward()\nx.grad"
+        yield (
+            made,
+            (
+                f"{leaf}y = {made}\n(g,) = xp.autograd.grad((y * y).sum(), x, create_graph=True)\n"
+                "g, xp.autograd.grad((g * g).sum(), x, allow_unused=True)"
+            ),
+        )
+    for made in UNARY:
+        yield made, f"{LEAF}{WALK}y = {made}\nwalk(y.grad_fn, 3)"
+        yield made, f"{LEAF}with xp.no_grad():\n    y = {made}\n(y, y.requires_grad, y.grad_fn)"
+        yield made, f"{LEAF}y = {made}\ny.backward(xp.ones_like(y), retain_graph=True)\nx.grad"
+        meta = LEAF.replace("dtype", "device='meta', dtype")
+        yield made, f"{meta}y = {made}\ny.sum().backward()\n(y.grad_fn, x.grad)"
+    for made in COMPLEX:
+        yield made, f"{COMPLEX_LEAF}y = {made}\n(y, y.requires_grad, y.grad_fn)"
+        yield made, f"{COMPLEX_LEAF}y = {made}\ny.backward(xp.ones_like(y))\nz.grad"
+        yield made, f"{COMPLEX_LEAF}{WALK}y = {made}\nwalk(y.grad_fn, 3)"
+
+
+def _saved(profile: Profile) -> Iterator[Text]:
+    """Of each node what it shows that it has saved, before and after backward."""
+    names = sorted(
+        {
+            entry[0]
+            for facts in profile.derivatives["nodes"].values()
+            for entry in (*facts["saved_inputs"], *facts["saved_outputs"])
+        }
+    )
+    common = [name for name in names if len(name) < 24 and not name.startswith("save")]
+    for made in UNARY:
+        for name in ("self", "other", "result", "dim", "self_sym_sizes", "exponent", "alpha"):
+            yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"
+        yield made, f"{LEAF}y = {made}\ny.sum().backward()\ny.grad_fn._saved_self"
+    some = ("x * x", "x.sum(1)", "x.pow(2)", "x.narrow(1, 0, 2)", "x.clamp(1.5, 3.0)", "x.t()")
+    for made, name in product(some, common):
+        yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"
+
+
+def _changes() -> Iterator[Text]:
+    for change in INPLACE:
+        yield change, f"{LEAF}x.{change}\nx"
+        yield change, f"{LEAF}with xp.no_grad():\n    x.{change}\n(x, x.grad_fn, x._version)"
+        yield change, f"{LEAF}y = x * 2\ny.{change}\n(y, y.grad_fn, y._version, y.is_leaf)"
+        yield change, f"{LEAF}y = x * 2\ny.{change}\ny.sum().backward()\nx.grad"
+        yield change, f"{LEAF}y = x.exp()\ny.{change}\ny.sum().backward()\nx.grad"
+        yield change, f"{LEAF}y = x.clone()\nz = y * y\ny.{change}\nz.sum().backward()\nx.grad"
+        yield change, f"x = xp.ones(2, 3)\nx.{change}\n(x, x.requires_grad, x.grad_fn, x._version)"
+    for view, change in product(VIEWS, INPLACE):
+        flat = view.replace("x", "y", 1)
+        yield view, f"{LEAF}v = {view}\nv.{change}\nv"
+        yield (
+            view,
+            (
+                f"{LEAF}{WALK}y = x.clone()\nv = {flat}\nv.{change}\n"
+                "(v, v._version, y._version, walk(v.grad_fn, 2), walk(y.grad_fn, 3))"
+            ),
+        )
+        yield (
+            view,
+            (
+                f"{LEAF}y = x.clone()\nv = {flat}\nv.{change}\n"
+                "(y.sum() + v.sum()).backward()\nx.grad"
+            ),
+        )
+        yield view, f"{LEAF}y = x.clone()\nv = {flat}\ny.{change}\n(v.grad_fn, v._base is y, v)"
+        yield (
+            view,
+            (f"{LEAF}with xp.no_grad():\n    v = {view}\nv.{change}\n(v, v.grad_fn, x._version)"),
+        )
+    for view, asked in product(VIEWS, ASKED):
+        yield asked, f"{LEAF}v = {view}\nv.{asked}"
+        yield asked, f"x = xp.ones(2, 3)\nv = {view}\nv.{asked}"
+        yield asked, f"{LEAF}with xp.no_grad():\n    v = {view}\nv.{asked}"
+        yield asked, f"{LEAF}with xp.inference_mode():\n    v = {view}\nv.{asked}"
+    for one, two in product(VIEWS, VIEWS):
+        inner = two.replace("x", "v", 1)
+        yield (
+            one,
+            (f"{LEAF}v = {one}\nw = {inner}\n(w._base is x, w.is_leaf, w.grad_fn, w._version)"),
+        )
+
+
+def _calls() -> Iterator[Text]:
+    for call in CALLS:
+        yield call, f"{LEAF}y = x * x\n({call}, x.grad, y.grad)"
+    for flag in FLAGS:
+        yield flag, f"{LEAF}y = x * x\n{flag}\n(y.grad_fn, y.requires_grad, y.is_leaf)"
+        yield flag, f"{LEAF}y = x * x\n{flag}\n(x, x.grad, x.requires_grad, x._version)"
+    for asked in ASKED:
+        for made in ("x", "x * 2", "x.detach()", "x.sum()", "x.clone()", "xp.ones(2)"):
+            yield asked, f"{LEAF}y = {made}\ny.{asked}"
+    for made, out in product(("x", "x.detach()"), ("xp.empty(0)", "x", "(x * 2)")):
+        for name in ("add", "mul", "sub", "div"):
+            yield "out", f"{LEAF}xp.{name}({made}, {made}, out={out})"
+        yield "out", f"{LEAF}with xp.no_grad():\n    y = xp.add({made}, 1, out={out})\ny"
+
+
+def strategy(profile: Profile) -> st.SearchStrategy[Text]:
+    """Programs beyond those of every run."""
+    numbers = st.integers(PROGRAMS, 2**40)
+    return numbers.map(lambda number: ("programs", program(random.Random(number))))
+
+
+AREA: Final = Area("autograd", texts, strategy, warnings=False)

@@ -1,0 +1,152 @@
+"""Functions of the user for the area ``autograd``: ``forward``, ``backward``, and their context.
+
+What a node answers when the tensor whose history it is has gone is left out: in older releases
+Python's object outlives the node in C++.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+_X: Final = "x = xp.tensor([1.0, 2.0], requires_grad=True)\n"
+
+
+def _function(forward: str, backward: str, more: str = "") -> str:
+    """A class with these bodies; statements are separated by ``; ``."""
+
+    def body(text: str) -> str:
+        return "\n        ".join(text.split("; "))
+
+    return (
+        f"class F(xp.autograd.Function):\n{more}    @staticmethod\n    def forward(ctx, a, b=2):\n"
+        f"        {body(forward)}\n    @staticmethod\n    def backward(ctx, *grads):\n"
+        f"        {body(backward)}\n"
+    )
+
+
+_FORWARDS: Final = (
+    "return a * b",
+    "return a",
+    "return a.view(2)",
+    "return a, a * 2",
+    "return a * 2, 3",
+    "return 3",
+    "return None",
+    "return ()",
+    "return [a]",
+    "ctx.save_for_backward(a); return a * b",
+    "ctx.save_for_backward(a, None); return a * b",
+    "ctx.save_for_backward(1); return a * b",
+    "out = a * 2; ctx.save_for_backward(out); return out",
+    "ctx.mark_dirty(a); return a.mul_(2)",
+    "ctx.mark_dirty(a); a.mul_(2); return a * 1",
+    "ctx.mark_dirty(1); return a",
+    "out = a * 2; ctx.mark_dirty(out); return out",
+    "out = a > 1; ctx.mark_non_differentiable(out); return out",
+    "out = a * 2; ctx.mark_non_differentiable(out); return out",
+    "out = a * 2; ctx.mark_non_differentiable(out); return out, a * 3",
+    "ctx.mark_non_differentiable(a); return a",
+    "ctx.mark_non_differentiable(1); return a * 1",
+    "ctx.set_materialize_grads(False); return a * 2, a * 3",
+    "return a.long()",
+    "return a.detach()",
+    "ctx.seen = b; return a * ctx.seen",
+    "raise ValueError('stop')",
+    "return a.unbind()",
+    "return a[0]",
+)
+_BACKWARDS: Final = (
+    "return grads[0] * 2, None",
+    "return grads[0] * 2",
+    "return grads[0], grads[0]",
+    "return grads[0], None, None",
+    "return grads[0], None, 1",
+    "return None, None",
+    "return 1, None",
+    "return grads[0].sum(), None",
+    "return grads[0].double(), None",
+    "return xp.ones(3), None",
+    "return sum(ctx.saved_tensors), None",
+    "return ctx.saved_tensors[0] * grads[0], None",
+    "return (grads, ctx.needs_input_grad)",
+    "raise ValueError('stop')",
+)
+_USES: Final = (
+    "y = F.apply(x)\ny",
+    "y = F.apply(x, 3.0)\n(y, y.grad_fn.name(), y.grad_fn.next_functions)",
+    "y = F.apply(x.clone())\ny.sum().backward()\nx.grad",
+    "y = F.apply(x.detach())\ny",
+)
+
+_SHORT: Final = (
+    "F.apply(x, b=3)",
+    "F.apply()",
+    "F.apply(1)",
+    "F.apply(x, x)",
+    "F(x)",
+    "F()(x)",
+    "F.forward(None, x, 3)",
+    "y = F.apply(x)\ny.sum().backward()\ny.sum().backward()",
+    "y = F.apply(x)\ny.grad_fn.saved_tensors",
+    "y = F.apply(x)\ny.sum().backward()\ny.grad_fn.saved_tensors",
+    "y = F.apply(x)\n(y.grad_fn.needs_input_grad, y.grad_fn.metadata, y.grad_fn.requires_grad)",
+    "y = F.apply(x)\ny.mul_(2)\ny.sum().backward()\nx.grad",
+    "y = F.apply(x.clone())\nxp.autograd.grad(y.sum(), x, create_graph=True)",
+    "y = F.apply(x.clone())\n(g,) = xp.autograd.grad(y.sum(), x, create_graph=True)\n"
+    "xp.autograd.grad(g.sum(), x)",
+    "with xp.no_grad():\n    y = F.apply(x)\ny",
+    "y = F.apply(x)\ny.register_hook(lambda g: g * 5)\ny.sum().backward()\nx.grad",
+    "y = F.apply(x)\ny.grad_fn.register_hook(lambda i, o: None)\ny.sum().backward()\nx.grad",
+    "y = x.clone()\nv = y[0:1]\nF.apply(v)\n(y.grad_fn, v.grad_fn)",
+    "y = x.clone()\nz = F.apply(y)\n(z is y, y._version, y.grad_fn)",
+    "xp.autograd.Function.apply(x)",
+    "class G(F):\n    pass\ny = G.apply(x)\ny.grad_fn",
+    "y = F.apply(x)\n(F.__name__, y.grad_fn.name())",
+)
+_ONCE: Final = (
+    "back = xp.autograd.function.once_differentiable(lambda ctx, g: g * 2)\n"
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
+    "        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n"
+    "        return back(ctx, g)\n"
+)
+_SETUP: Final = (
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(a, b=2):\n"
+    "        return {}\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n"
+    "        ctx.save_for_backward({})\n    @staticmethod\n    def backward(ctx, g):\n"
+    "        return g * 3, None\n"
+)
+_EMPTY: Final = (
+    "class F(xp.autograd.Function):\n    pass\n",
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
+    "        return a * 2\n",
+)
+
+FUNCTIONS: Final = (
+    *(
+        _X + _function(forward, backward) + use
+        for forward, backward, use in product(_FORWARDS, _BACKWARDS, _USES)
+    ),
+    *(
+        _X + _function(forward, "return grads[0] * 2, None") + use
+        for forward, use in product(_FORWARDS, _SHORT)
+    ),
+    *(
+        _X + _ONCE + use
+        for use in (
+            "F.apply(x).sum().backward()\nx.grad",
+            "(g,) = xp.autograd.grad(F.apply(x).sum(), x, create_graph=True)\n(g, g.grad_fn)",
+            "y = F.apply(x * x)\n(g,) = xp.autograd.grad((y * y).sum(), x, create_graph=True)\n"
+            "g.sum().backward()",
+        )
+    ),
+    *(
+        _X + _SETUP.format(returned, saved) + use
+        for returned, saved, use in product(
+            ("a * b", "a", "(a, a * 2)"),
+            ("inputs[0]", "output", "*inputs"),
+            ("F.apply(x)", "F.apply(x, b=3)", "F.apply(x).sum().backward()\nx.grad", "F.apply()"),
+        )
+    ),
+    *(_X + empty + use for empty, use in product(_EMPTY, (*_USES, "F.apply(x).sum().backward()"))),
+)

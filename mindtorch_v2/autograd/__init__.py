@@ -1,0 +1,32 @@
+"""``torch.autograd``: gradients of what was computed.
+
+The public names; the mechanism is in the modules.  A reading order: :mod:`node`, :mod:`variable`,
+:mod:`saved_variable`, :mod:`formula`, :mod:`generated`, :mod:`basic_ops`, :mod:`engine`, then
+:mod:`mindtorch_v2.kernels.variable_type`, where operators are recorded.
+"""
+
+from mindtorch_v2.autograd import function, grad_mode, graph
+from mindtorch_v2.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+from mindtorch_v2.autograd.backward import backward, grad
+from mindtorch_v2.autograd.function import Function
+from mindtorch_v2.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = [
+    "Function",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "grad",
+    "grad_mode",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]

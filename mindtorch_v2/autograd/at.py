@@ -1,0 +1,167 @@
+"""Operators as C++ calls them: ``at::add(x, y)`` and ``x.add(y)``, by name.
+
+Which overload is meant follows from the arguments, as for ``torch.ops.aten.add``; every call goes
+through the dispatcher.  Mirrors the functions and methods of ``ATen/Functions.h`` and
+``TensorBody.h``, of the latter also what they answer without an operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from mindtorch_v2.binding.operators import Packet, find_packet
+from mindtorch_v2.kernels.promotion import number_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, Layout, memory_format, sparse_coo
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, is_contiguous, numel, wrap_dim
+from mindtorch_v2.tensor.tensor import Tensor
+
+CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+
+
+class TensorOptions(NamedTuple):
+    """``at::TensorOptions``: what a new tensor shall have."""
+
+    dtype: DType
+    layout: Layout
+    device: Device
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> TensorOptions:
+        return cls(tensor._dtype, tensor._layout, tensor._device)
+
+
+class UnknownFunctionError(NotImplementedError):
+    """A formula needs a function that there is not."""
+
+
+@cache
+def _packet(name: str) -> Packet | None:
+    return find_packet(f"aten::{name}")
+
+
+def has_operator(name: str) -> bool:
+    return _packet(name) is not None
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """The operator of a name; options and a memory format become arguments of that name."""
+    packet = _packet(name)
+    if packet is None:
+        raise UnknownFunctionError(f"mindtorch_v2 has no function {name} for backward yet")
+    plain = []
+    for arg in args:
+        if isinstance(arg, TensorOptions):
+            kwargs.update(arg._asdict())
+        elif isinstance(arg, memory_format):
+            kwargs["memory_format"] = arg
+        else:
+            plain.append(arg)
+    return packet.bind(plain, kwargs).run()
+
+
+def method(receiver: Any, name: str, *args: Any) -> Any:
+    """``receiver.name(args)``, whatever the receiver is in C++."""
+    own = _OF_ANYTHING.get(name)
+    if own is not None:
+        return own(receiver, *args)
+    if isinstance(receiver, Tensor):
+        of_tensor = _OF_TENSORS.get(name)
+        if of_tensor is not None:
+            return of_tensor(receiver, *args)
+        return call(name, receiver, *args)
+    of_value = _OF_VALUES.get(name)
+    if of_value is not None:
+        return of_value(receiver, *args)
+    if is_number(receiver):  # a tensor in C++, that wraps it
+        return call(name, receiver, *args)
+    raise UnknownFunctionError(f"mindtorch_v2 knows no method {name} of C++'s values yet")
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex))
+
+
+def scalar_type(value: Any) -> DType:
+    """Of a tensor, or the one that wraps a number."""
+    return value._dtype if isinstance(value, Tensor) else number_dtype(value)
+
+
+def sizes(value: Any) -> tuple[int, ...]:
+    return tuple(value._sizes) if isinstance(value, Tensor) else ()
+
+
+def dim(value: Any) -> int:
+    return len(sizes(value))
+
+
+def conj(value: Any) -> Any:
+    """Of a real tensor itself."""
+    if isinstance(value, Tensor):
+        return call("_conj", value) if value._dtype.is_complex else value
+    return value.conjugate() if isinstance(value, complex) else value
+
+
+def size(value: Any, place: int) -> int:
+    found = sizes(value)
+    return found[wrap_dim(place, len(found), scalar=False)]
+
+
+def suggest_memory_format(tensor: Tensor) -> memory_format:
+    for channels_last, order in CHANNELS_LAST.items():
+        sizes, strides = tensor._sizes, tensor._strides
+        if len(sizes) == len(order) and is_contiguous(sizes, strides, channels_last):
+            return channels_last
+    return CONTIGUOUS
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_OF_ANYTHING: Final[Mapping[str, Callable[..., Any]]] = {
+    "defined": lambda value: value is not None,
+    "has_value": lambda value: value is not None,
+    "value": _same,
+    "value_or": lambda value, default: default if value is None else value,
+    "conj": conj,
+    "scalar_type": scalar_type,
+    "sizes": sizes,
+    "sym_sizes": sizes,
+    "dim": dim,
+    "numel": lambda value: numel(sizes(value)),
+    "sym_numel": lambda value: numel(sizes(value)),
+    "sym_size": size,
+    "is_complex": lambda value: scalar_type(value).is_complex,
+}
+
+_OF_TENSORS: Final[Mapping[str, Callable[..., Any]]] = {
+    "options": TensorOptions.of,
+    "sym_strides": lambda tensor: tensor._strides,
+    "sym_storage_offset": lambda tensor: tensor._storage_offset,
+    "requires_grad": lambda tensor: tensor.requires_grad,
+    "layout": lambda tensor: tensor._layout,
+    "device": lambda tensor: tensor._device,
+    "dtype": lambda tensor: tensor._dtype,
+    "is_conj": lambda tensor: tensor._is_conj(),
+    "is_sparse": lambda tensor: tensor._layout is sparse_coo,
+    "is_cpu": lambda tensor: tensor.is_cpu,
+    "is_xpu": lambda tensor: False,
+    "suggest_memory_format": suggest_memory_format,
+    "neg": lambda tensor: call("neg", tensor),
+}
+
+_OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
+    "toDouble": float,
+    "toFloat": float,
+    "toComplexDouble": complex,
+    "isComplex": lambda number: isinstance(number, complex),
+    "size": len,
+    "vec": _same,
+    "back": lambda values: values[-1],
+    "dtype": lambda options, dtype: options._replace(dtype=dtype),
+    "equal": lambda one, two: one == two,
+    "zeros": lambda info: info.zeros(),
+}

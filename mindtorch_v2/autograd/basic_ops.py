@@ -1,0 +1,231 @@
+"""Nodes that torch writes by hand.
+
+Mirrors ``torch/csrc/autograd/functions``: ``accumulate_grad``, ``basic_ops`` and ``tensor``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindtorch_v2.autograd import at
+from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
+from mindtorch_v2.autograd.node import (
+    MAX_SEQUENCE_NR,
+    Edge,
+    Gradient,
+    Hook,
+    Node,
+    TensorPreHook,
+)
+from mindtorch_v2.autograd.operators import add
+from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE
+from mindtorch_v2.autograd.variable import TensorGeometry, grad_fn, gradient_edge
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.autograd_meta import ViewFunction
+from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
+from mindtorch_v2.tensor.tensor import Tensor
+
+
+class ManualNode(Node):
+    """A node that torch writes by hand; C++ shows its name with the namespace."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def name(self) -> str:
+        return f"torch::autograd::{type(self).__name__}"
+
+
+class AccumulateGrad(ManualNode):
+    """Adds what arrives to a leaf's ``grad``; runs as soon as it can."""
+
+    __slots__ = ("variable",)
+    __module__ = "builtins"
+
+    def __init__(self, variable: Tensor) -> None:
+        super().__init__(MAX_SEQUENCE_NR)
+        self.variable = variable
+        self._add_input_metadata(variable)
+
+    def _all_tensor_pre_hooks(self) -> list[TensorPreHook]:
+        meta = self.variable._autograd
+        return [] if meta is None else meta.hooks
+
+    def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
+        self.variable._materialize_autograd_meta().hooks.append(hook)
+
+    def _post_accumulate_hooks(self) -> Mapping[int, Hook] | None:
+        meta = self.variable._autograd
+        return None if meta is None else meta.post_accumulate_grad_hooks
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        (grad,) = grads
+        if grad is None:
+            return []
+        if grad_fn(self.variable) is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        if self.variable.requires_grad:
+            self._accumulate(grad)
+        return []
+
+    def _accumulate(self, grad: Tensor) -> None:
+        meta = self.variable._materialize_autograd_meta()
+        if meta.grad is None:
+            meta.grad = clone_obey_contract(grad, self.variable)
+        elif tls.is_grad_enabled():
+            meta.grad = add(meta.grad, grad)
+        else:
+            at.call("add_", meta.grad, grad)
+        hooks = self._post_accumulate_hooks()
+        if hooks:
+            call_post_accumulate_hooks(hooks.values(), self.variable)
+
+
+def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
+    """A copy laid out as the variable is, if that is dense; else row-major.
+
+    See "Gradient Layout Contract" in accumulate_grad.h.
+    """
+    found: Tensor
+    if is_non_overlapping_and_dense(variable._sizes, variable._strides):
+        found = at.call("new_empty_strided", grad, list(variable._sizes), list(variable._strides))
+        at.call("copy_", found, grad)
+        return found
+    found = at.call("clone", grad, at.CONTIGUOUS)
+    return found
+
+
+class CopyBackwards(ManualNode):
+    """Of ``copy_``: nothing of what is overwritten counts, all of the source does."""
+
+    __slots__ = ("options",)
+    __module__ = "builtins"
+
+    options: at.TensorOptions
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        (grad,) = grads
+        found: list[Gradient] = [None, None]
+        if grad is None:
+            return found
+        if self._task_should_compute_output(0):
+            found[0] = at.call("zeros_like", grad, at.CONTIGUOUS)
+        if self._task_should_compute_output(1):
+            if grad._dtype.is_complex and not self.options.dtype.is_complex:
+                grad = at.call("real", grad)
+            found[1] = at.call("to", grad, self.options)
+        return found
+
+
+class CopySlices(ManualNode):
+    """Of a base one of whose views was changed: the part that is the view goes through the node
+    of the change."""
+
+    __slots__ = ("base_geometry", "fn", "view", "view_fn")
+    __module__ = "builtins"
+
+    def __init__(
+        self, base: Tensor, view: TensorGeometry, view_fn: ViewFunction | None, fn: Node
+    ) -> None:
+        super().__init__()
+        self.base_geometry = TensorGeometry.of(base)
+        self.view, self.view_fn = view, view_fn
+        self.fn: Node | None = fn
+        self._add_input_metadata(base)
+        self._set_next_edges([gradient_edge(base), *fn._edges[1:]])
+
+    def _release_variables(self) -> None:
+        self.fn = None
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        (grad,) = grads
+        found: list[Gradient] = [None] * len(self._edges)
+        if grad is None:
+            return found
+        if self.fn is None:
+            raise RuntimeError(ERR_BACKWARD_TWICE)
+        base = self.base_geometry
+        result = at.call("new_empty_strided", grad, list(base.sizes), list(base.strides))
+        at.call("copy_", result, grad)
+        part = self._part(result)
+        self._want_as_base(self.fn)
+        changed = self.fn._apply([at.call("clone", part, at.CONTIGUOUS)])
+        for place, each in enumerate(changed):
+            if each is None or not self._task_should_compute_output(place):
+                continue
+            if place:
+                found[place] = each
+            else:
+                at.call("copy_", part, each)
+                found[0] = result
+        return found
+
+    def _part(self, result: Tensor) -> Tensor:
+        if self.view_fn is not None:
+            return self.view_fn(result)
+        offset = self.view.storage_offset - self.base_geometry.storage_offset
+        found: Tensor = at.call(
+            "as_strided", result, list(self.view.sizes), list(self.view.strides), offset
+        )
+        return found
+
+    def _want_as_base(self, fn: Node) -> None:
+        """The node of the change asks for the view's history, which stands for the base's."""
+        from mindtorch_v2.autograd.node import current_graph_task
+
+        task: Any = current_graph_task()
+        node = fn._edges[0].function
+        if task is not None and node is not None and self._task_should_compute_output(0):
+            task.add_node_to_exec_info(node)
+
+
+class GraphRoot(ManualNode):
+    """Where backward from several tensors starts."""
+
+    __slots__ = ("outputs",)
+    __module__ = "builtins"
+
+    def __init__(self, edges: Sequence[Edge], outputs: list[Gradient]) -> None:
+        super().__init__()
+        self._set_next_edges(edges)
+        self.outputs = outputs
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        return self.outputs
+
+
+class Identity(ManualNode):
+    """Hands on what it gets."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        return grads
+
+
+class Error(ManualNode):
+    """Raises what it was made with."""
+
+    __slots__ = ("message",)
+    __module__ = "builtins"
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        raise RuntimeError(self.message)
+
+
+class Underivable(Error):  # noqa: N818 (no exception)
+    """Of an operator that has no derivative: torch's ``NotImplemented``."""
+
+    __slots__ = ()
+
+    def __init__(self, function: str) -> None:
+        super().__init__(f"derivative for {function} is not implemented")
+
+
+Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"

@@ -1,0 +1,350 @@
+"""The engine: runs the nodes that lead from some outputs to leaves, each when it is ready.
+
+Mirrors ``torch/csrc/autograd/engine.cpp`` for one thread and no accelerator.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from mindtorch_v2.autograd import anomaly, at
+from mindtorch_v2.autograd.basic_ops import GraphRoot
+from mindtorch_v2.autograd.functions_manual.shapes import sum_to
+from mindtorch_v2.autograd.hooks import call_post_hooks, call_pre_hooks
+from mindtorch_v2.autograd.node import (
+    Edge,
+    Gradient,
+    InputMetadata,
+    Node,
+    RunningTask,
+    current_graph_task,
+    running,
+)
+from mindtorch_v2.autograd.operators import add
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
+
+FormatError = Callable[[str], str]
+
+
+class ExecInfo:
+    """Whether a node is needed, and which of the gradients that it gets are wanted."""
+
+    __slots__ = ("captures", "needed")
+
+    def __init__(self) -> None:
+        self.needed = False
+        self.captures: list[tuple[int, int]] = []
+
+    def should_execute(self) -> bool:
+        return self.needed or bool(self.captures)
+
+
+class GraphTask(RunningTask):
+    """One call of backward."""
+
+    def __init__(self, keep_graph: bool, create_graph: bool) -> None:
+        self.keep_graph = keep_graph
+        self.grad_mode = create_graph
+        self.dependencies: dict[Node, int] = {}
+        self.not_ready: dict[Node, list[Gradient]] = {}
+        self.exec_info: dict[Node, ExecInfo] = {}
+        self.captured: list[Gradient] = []
+        self.final_callbacks: list[Callable[[], Any]] = []
+        self._queue: list[tuple[int, int, Node, list[Gradient]]] = []
+        self._pushed = 0
+
+    def should_execute(self, node: Node) -> bool:
+        if not self.exec_info:
+            return True
+        found = self.exec_info.get(node)
+        return found is not None and found.should_execute()
+
+    def add_node_to_exec_info(self, node: Node) -> None:
+        if self.exec_info and node not in self.exec_info:
+            self.exec_info[node] = ExecInfo()
+            self.exec_info[node].needed = True
+
+    # --- preparation --------------------------------------------------------------------------
+
+    def compute_dependencies(self, root: Node, min_topological_nr: int) -> None:
+        """How many gradients each node waits for."""
+        seen: set[Node] = set()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node._topological_nr < min_topological_nr:
+                continue
+            for edge in node._edges:
+                following = edge.function
+                if following is not None:
+                    self.dependencies[following] = self.dependencies.get(following, 0) + 1
+                    if following not in seen:
+                        seen.add(following)
+                        stack.append(following)
+
+    def init_to_execute(
+        self, root: Node, outputs: Sequence[Edge], accumulate_grad: bool, min_topological_nr: int
+    ) -> None:
+        """Which nodes lie on a way from the root to what was asked for."""
+        for edge in outputs:
+            assert edge.function is not None
+            info = self.exec_info.setdefault(edge.function, ExecInfo())
+            if accumulate_grad:
+                info.needed = True
+            else:
+                info.captures.append((edge.input_nr, len(self.captured)))
+                self.captured.append(None)
+        self.exec_info.setdefault(root, ExecInfo())
+        seen: set[Node] = set()
+        stack: list[tuple[Node, Iterator[Edge]]] = [(root, iter(list(root._edges)))]
+        while stack:
+            node, edges = stack[-1]
+            child = None
+            for edge in edges:
+                if edge.function is None:
+                    continue
+                if edge.function not in seen:
+                    child = edge.function
+                    break
+                if self.exec_info[edge.function].should_execute():
+                    self.exec_info[node].needed = True
+            if child is not None:
+                seen.add(child)
+                self.exec_info.setdefault(child, ExecInfo())
+                if child._topological_nr >= min_topological_nr:
+                    stack.append((child, iter(list(child._edges))))
+                continue
+            stack.pop()
+            if self.exec_info[node].should_execute() and stack:
+                self.exec_info[stack[-1][0]].needed = True
+
+    # --- running ------------------------------------------------------------------------------
+
+    def push(self, node: Node, grads: list[Gradient]) -> None:
+        """The latest operation comes first; of equal ones the first that was ready."""
+        heapq.heappush(self._queue, (-node._sequence, self._pushed, node, grads))
+        self._pushed += 1
+
+    def run(self) -> list[Gradient]:
+        with running(task=self), tls.guarded(tls.AutoGradMode, self.grad_mode):
+            while self._queue:
+                _, _, node, grads = heapq.heappop(self._queue)
+                with running(node=node):
+                    self._evaluate(node, grads)
+        if self.not_ready:
+            raise RuntimeError("could not compute gradients for some functions")
+        with running(task=self):
+            for callback in self.final_callbacks:
+                callback()
+        return self.captured
+
+    def _evaluate(self, node: Node, grads: list[Gradient]) -> None:
+        if self.exec_info:
+            info = self.exec_info[node]
+            if not info.needed:
+                grads = _call_tensor_pre_hooks(node, grads)
+            if info.captures:
+                # what is captured has gone through the hooks that a needed node calls later
+                for place, number in info.captures:
+                    self.captured[number] = grads[place]
+            if not info.needed:
+                return
+        outputs = self._call(node, grads)
+        if not self.keep_graph:
+            node._release_variables()
+        if anomaly.is_enabled() and anomaly.should_check_nan():
+            _check_nan(node, outputs)
+        for grad, edge in zip(outputs, node._edges, strict=False):
+            if edge.function is not None:
+                self._hand_on(grad, edge.function, edge.input_nr)
+
+    def _call(self, node: Node, grads: list[Gradient]) -> list[Gradient]:
+        grads = _call_tensor_pre_hooks(node, grads)
+        if node._pre_hooks:
+            grads = call_pre_hooks(node._pre_hooks.values(), grads)
+        if not self.keep_graph:
+            node._will_release_variables()
+        outputs = node._apply(list(grads))
+        name = node.name()
+        validate_outputs(
+            node._edges, outputs, lambda message: f"Function {name} returned an {message}"
+        )
+        if node._post_hooks:
+            outputs = call_post_hooks(node._post_hooks.values(), outputs, grads)
+        return outputs
+
+    def _hand_on(self, grad: Gradient, node: Node, place: int) -> None:
+        if node not in self.dependencies:
+            raise RuntimeError(f"dependency not found for {node.name()}")
+        self.dependencies[node] -= 1
+        is_ready = not self.dependencies[node]
+        if is_ready:
+            del self.dependencies[node]
+        buffer = self.not_ready.get(node)
+        if buffer is None:
+            if not self.should_execute(node):
+                return
+            buffer = self.not_ready[node] = [None] * len(node._received)
+        _accumulate(buffer, place, grad)
+        if is_ready:
+            self.push(node, self.not_ready.pop(node))
+
+
+def _accumulate(buffer: list[Gradient], place: int, grad: Gradient) -> None:
+    if grad is not None:
+        old = buffer[place]
+        buffer[place] = grad if old is None else add(old, grad)
+
+
+def _call_tensor_pre_hooks(node: Node, grads: list[Gradient]) -> list[Gradient]:
+    for hook in (*node._all_tensor_pre_hooks(), *node._retains_grad_hooks.values()):
+        grads = hook(grads)
+    return grads
+
+
+def _check_nan(node: Node, outputs: Sequence[Gradient]) -> None:
+    with tls.guarded(tls.AutoGradMode, False):
+        for place, output in enumerate(outputs):
+            if output is not None and at.call("any", at.call("isnan", output)).item():
+                raise RuntimeError(
+                    f"Function '{node.name()}' returned nan values in its {place}th output."
+                )
+
+
+# --- checks of gradients --------------------------------------------------------------------------
+
+
+def validate_outputs(
+    edges: Sequence[Edge], grads: list[Gradient], format_error: FormatError
+) -> None:
+    """RuntimeError for gradients that do not suit; others are made to fit in their place."""
+    if len(grads) != len(edges):
+        # AccumulateGrad answers nothing, and leads nowhere
+        raise RuntimeError(
+            format_error(
+                f"invalid number of gradients - expected {len(edges)}, but got {len(grads)}"
+            )
+        )
+    for place, (grad, edge) in enumerate(zip(grads, edges, strict=True)):
+        if edge.function is None or grad is None:
+            continue
+        wanted = edge.function._received[edge.input_nr]
+        if wanted is not None:
+            grads[place] = _fitting(place, grad, wanted, format_error)
+
+
+def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: FormatError) -> Tensor:
+    if tuple(grad._sizes) != tuple(wanted.shape):
+        if not _is_expandable_to(wanted.shape, grad._sizes):
+            raise RuntimeError(
+                format_error(
+                    f"invalid gradient at index {place} - got {list(grad._sizes)} but expected "
+                    f"shape compatible with {list(wanted.shape)}"
+                )
+            )
+        grad = sum_to(grad, wanted.shape)
+    if wanted.dtype is not None:
+        grad = _of_dtype(grad, wanted)
+    if grad._layout is not wanted.layout and grad._layout is not sparse_coo:
+        _check_layout(place, grad, wanted, format_error)
+    if grad._device != wanted.device:
+        if grad._sizes:
+            raise RuntimeError(
+                format_error(
+                    f"invalid gradient at index {place} - expected device {wanted.device} but "
+                    f"got {grad._device}"
+                )
+            )
+        grad = at.call("to", grad, wanted.device)
+    return grad
+
+
+def _of_dtype(grad: Tensor, wanted: InputMetadata) -> Tensor:
+    both_real = not grad._dtype.is_complex and not wanted.dtype.is_complex
+    if not grad._dtype.is_floating_point and not (both_real or wanted.dtype.is_complex):
+        raise RuntimeError(_INTERNAL)
+    if grad._dtype is wanted.dtype:
+        return grad
+    converted: Tensor = at.call("to", grad, wanted.dtype)
+    return converted
+
+
+def _check_layout(
+    place: int, grad: Tensor, wanted: InputMetadata, format_error: FormatError
+) -> None:
+    """A dense gradient will do for a sparse tensor."""
+    is_sparse = wanted.layout in sparse_compressed or wanted.layout is sparse_coo
+    if grad._layout is not strided or not is_sparse:
+        raise RuntimeError(
+            format_error(
+                f"invalid gradient at index {place} - expected layout {wanted.layout} but got "
+                f"{grad._layout}"
+            )
+        )
+
+
+_INTERNAL: Final = (
+    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+    "true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
+def _is_expandable_to(shape: Sequence[int], desired: Sequence[int]) -> bool:
+    if len(shape) > len(desired):
+        return False
+    tail = desired[len(desired) - len(shape) :]
+    return all(size in (1, target) for size, target in zip(shape, tail, strict=True))
+
+
+# --- execution ------------------------------------------------------------------------------------
+
+
+def execute(
+    roots: Sequence[Edge],
+    grads: list[Gradient],
+    *,
+    keep_graph: bool,
+    create_graph: bool,
+    accumulate_grad: bool,
+    outputs: Sequence[Edge] = (),
+) -> list[Gradient]:
+    """Send gradients from the roots; answers those of ``outputs`` unless leaves keep them."""
+    validate_outputs(roots, grads, lambda message: message)
+    if accumulate_grad and create_graph:
+        warn_once(
+            "Engine.execute",
+            "Using backward() with create_graph=True will create a reference cycle between the "
+            "parameter and its gradient which can cause a memory leak. We recommend using "
+            "autograd.grad when creating the graph to avoid this. If you have to use this "
+            "function, make sure to reset the .grad fields of your parameters to None after use "
+            "to break the cycle and avoid the leak.",
+        )
+    if not accumulate_grad and not outputs:
+        raise ValueError("grad requires non-empty inputs.")
+    task = GraphTask(keep_graph, create_graph)
+    single = roots[0].function if len(roots) == 1 else None
+    root = single or GraphRoot(roots, grads)
+    numbers = (edge.function._topological_nr for edge in outputs if edge.function is not None)
+    minimum = min(numbers, default=0)
+    task.compute_dependencies(root, minimum)
+    if outputs:
+        task.init_to_execute(root, outputs, accumulate_grad, minimum)
+    buffer: list[Gradient] = [None] * len(root._received)
+    if single is not None:
+        _accumulate(buffer, roots[0].input_nr, grads[0])
+    task.push(root, buffer)
+    return task.run()
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call something when the backward that is running is done; RuntimeError outside of one."""
+    task = current_graph_task()
+    if not isinstance(task, GraphTask):
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.final_callbacks.append(callback)

@@ -1,0 +1,351 @@
+"""``torch.autograd.Function``: operations whose forward and backward a user writes.
+
+Mirrors ``torch/autograd/function.py``, ``torch/csrc/autograd/python_function.cpp`` and, for what
+becomes of the outputs, ``custom_function.cpp``.  Forward mode and functorch are left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, ClassVar, Final, NoReturn
+
+from mindtorch_v2 import profile
+from mindtorch_v2.autograd import at
+from mindtorch_v2.autograd.basic_ops import Error
+from mindtorch_v2.autograd.custom_function import Returned, process_outputs
+from mindtorch_v2.autograd.generated import TypeAndSize
+from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad
+from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
+from mindtorch_v2.autograd.variable import (
+    bump_version,
+    collect_next_edges,
+    grad_fn,
+    set_history,
+    tensor_data,
+)
+from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.tensor import Tensor
+
+_TAKES_KEYWORDS: Final = profile.active().derivatives["python"]["apply_takes_keywords"]
+_numbers: Final = count()
+
+
+class FunctionBase(Node):
+    """``torch._C._FunctionBase``: a node, and the context that a user's functions are given."""
+
+    __module__ = "mindtorch_v2._C"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_save: Any = None
+        self.saved_for_forward: Any = None
+        self.non_differentiable: Any = None
+        self.dirty_tensors: Any = None
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self.materialize_grads = True
+        self._is_tensor_input: tuple[bool, ...] = ()
+        self._output_info: list[TypeAndSize | None] = []
+        self._saved_variables: list[SavedVariable] = []
+        self._has_freed_buffers = False
+
+    # --- as a context -------------------------------------------------------------------------
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if self.saved_for_forward is not None:
+            found: tuple[Any, ...] = self.saved_for_forward
+            return found
+        return self._unpacked()
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self._unpacked()
+
+    def _unpacked(self) -> tuple[Any, ...]:
+        if self._has_freed_buffers:
+            raise RuntimeError(ERR_BACKWARD_TWICE)
+        return tuple(saved.unpack(self) for saved in self._saved_variables)
+
+    # --- as a node ----------------------------------------------------------------------------
+
+    def _release_variables(self) -> None:
+        self._saved_variables = []
+        self._has_freed_buffers = True
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        answer = self.apply(*map(self._materialized, range(len(grads)), grads))  # type: ignore[attr-defined]
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        expected = len(self._is_tensor_input)
+        if len(answers) > expected and all(each is None for each in answers[expected:]):
+            answers = answers[:expected]
+        if len(answers) != expected:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected "
+                f"{expected}, got {len(answers)})"
+            )
+        return self._gradients(answers)
+
+    def _materialized(self, place: int, grad: Gradient) -> Any:
+        """Zeros for a gradient that did not arrive, unless the user wants to see that."""
+        if grad is not None or not self.materialize_grads:
+            return grad
+        info = self._output_info[place]
+        return None if info is None else info.zeros()
+
+    def _gradients(self, answers: Sequence[Any]) -> list[Gradient]:
+        found: list[Gradient] = []
+        pairs = zip(answers, self._is_tensor_input, strict=True)
+        for place, (answer, is_tensor) in enumerate(pairs):
+            if not is_tensor:
+                if answer is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different from None at "
+                        f"position {place + 1}, but the corresponding forward input was not a "
+                        "Variable"
+                    )
+                continue
+            if answer is not None and not isinstance(answer, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type_name(answer)})")
+            found.append(answer)
+        return found
+
+    # --- forward ------------------------------------------------------------------------------
+
+    def _run(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        inputs = (*args, *kwargs.values())
+        tensors = [each for each in inputs if isinstance(each, Tensor)]
+        is_executable = tls.is_grad_enabled() and any_requires_grad(tensors)
+        self._set_next_edges(collect_next_edges(tensors) if is_executable else [])
+        self._is_tensor_input = tuple(isinstance(each, Tensor) for each in inputs)
+        self.needs_input_grad = tuple(
+            isinstance(each, Tensor) and each.requires_grad for each in inputs
+        )
+        has_setup = cls.setup_context is not _SingleLevelFunction.setup_context
+        with tls.guarded(tls.AutoGradMode, False):
+            if has_setup:
+                output = cls.forward(*args)
+                cls.setup_context(self, args, output)
+            else:
+                output = cls.forward(self, *args, **kwargs)
+        return self._returned(tensors, output, is_executable, has_setup)
+
+    def _returned(
+        self, tensors: list[Tensor], output: Any, is_executable: bool, has_setup: bool
+    ) -> Any:
+        raw = output if isinstance(output, tuple) else (output,)
+        self._received = []
+        saved = self._tensors_to_save(is_executable)
+        returned = Returned(
+            inputs=tensors,
+            raw=raw,
+            node=self if is_executable else None,
+            non_differentiable=self._non_differentiable(),
+            dirty=self._dirty(),
+            saved=saved if has_setup else [],
+        )
+        outputs = process_outputs(returned)
+        if is_executable:
+            self._output_info = [
+                TypeAndSize.of(each) if isinstance(each, Tensor) else None for each in outputs
+            ]
+            self._saved_variables = [
+                SavedVariable(each, each is not None and grad_fn(each) is self) for each in saved
+            ]
+        self.to_save = self.saved_for_forward = None
+        return outputs if isinstance(output, tuple) else outputs[0]
+
+    def _tensors_to_save(self, is_executable: bool) -> list[Tensor | None]:
+        if self.to_save is None:
+            return []
+        for place, each in enumerate(self.to_save):
+            if is_executable and each is not None and not isinstance(each, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {place} is of type "
+                    f"{type(each).__name__}"
+                )
+        return [each for each in self.to_save if each is None or isinstance(each, Tensor)]
+
+    # Of the messages below torch prints no more than the first part.
+
+    def _non_differentiable(self) -> list[Tensor]:
+        marked = self.non_differentiable or ()
+        for each in marked:
+            if not isinstance(each, Tensor):
+                raise RuntimeError(
+                    "mark_non_differentiable only accepts variable arguments, but got "
+                )
+        self.non_differentiable = None
+        return list(marked)
+
+    def _dirty(self) -> list[Tensor]:
+        marked = self.dirty_tensors or ()
+        for each in marked:
+            if not isinstance(each, Tensor):
+                raise RuntimeError("mark_dirty can only accept variables, but argument ")
+            bump_version(each)
+        self.dirty_tensors = None
+        return list(marked)
+
+
+class FunctionCtx:
+    """What ``ctx`` can be told."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        for tensor in tensors:
+            assert isinstance(tensor, Tensor) or tensor is None, (
+                "save_for_forward expects all arguments to be tensors; you should save "
+                "non-tensors as attributes on ctx."
+            )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materialize_grads = value
+
+
+class BackwardCFunction(FunctionBase, FunctionCtx):
+    """The node of a user's function."""
+
+    _forward_cls: ClassVar[Any]
+
+    def apply(self, *args: Any) -> Any:
+        backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
+        if backward is not Function.backward and vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return (vjp if vjp is not Function.vjp else backward)(self, *args)
+
+
+class FunctionMeta(type):
+    """Gives every class of functions a class of nodes."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        members = {"_forward_cls": cls, "__module__": BackwardCFunction.__module__}
+        backward = type(f"{name}Backward", (BackwardCFunction,), members)
+        backward._autograd_function_id = next(_numbers)  # type: ignore[attr-defined]
+        cls._backward_cls: Any = backward
+        super().__init__(name, bases, attrs)
+
+
+class _SingleLevelFunction(FunctionBase, FunctionCtx, metaclass=FunctionMeta):
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+
+class Function(_SingleLevelFunction):
+    """An operation: ``forward``, ``backward``, and ``apply``, which runs and records it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod "
+            "or set generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.setup_context is not _SingleLevelFunction.setup_context:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+            kwargs = bound.kwargs if _TAKES_KEYWORDS else kwargs
+        if kwargs and not _TAKES_KEYWORDS:
+            raise TypeError("apply() takes no keyword arguments")
+        return cls._backward_cls()._run(cls, args, kwargs)
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``backward`` that is not recorded: to differentiate its answer is an error."""
+
+    @functools.wraps(function)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        with tls.guarded(tls.AutoGradMode, False):
+            outputs = function(ctx, *args)
+        if not tls.is_grad_enabled() or not any_requires_grad(args):
+            return outputs
+        given = outputs if isinstance(outputs, tuple) else (outputs,)
+        return _delayed_error(
+            "trying to differentiate twice a function that was marked with @once_differentiable",
+            [_as_leaf(each) for each in given],
+        )
+
+    return wrapper
+
+
+def _as_leaf(value: Any) -> Any:
+    if value is None:
+        return None
+    leaf = at.call("detach", value)
+    leaf._set_requires_grad(True)
+    return leaf
+
+
+def _delayed_error(message: str, inputs: list[Any]) -> Any:
+    """``DelayedError``: the same tensors, whose history raises."""
+    node = Error(message)
+    node._set_next_edges(collect_next_edges(inputs))
+    outputs = [None if each is None else tensor_data(each) for each in inputs]
+    set_history(outputs, node)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)

@@ -1,0 +1,191 @@
+"""Helpers of pointwise operators."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any, NoReturn
+
+from mindtorch_v2.autograd.at import TensorOptions, call, conj, is_number, scalar_type
+from mindtorch_v2.autograd.operators import add, div, eq, ge, gt, le, lt, mul, negative, sub
+from mindtorch_v2.binding.python.constructors import BY_NUMBER
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CONTIGUOUS = MEMORY_FORMATS["contiguous_format"]
+
+
+def not_implemented(name: str, reason: str = "") -> NoReturn:
+    why = f" {reason}" if reason else ""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.{why}")
+
+
+def not_implemented_list(name: str, reason: str = "") -> NoReturn:
+    not_implemented(name, reason)
+
+
+def maybe_multiply(tensor: Any, scalar: Any) -> Any:
+    is_one = not isinstance(scalar, complex) and scalar == 1
+    return tensor if is_one else mul(tensor, scalar)
+
+
+def handle_r_to_c(of: Any, gradient: Any) -> Any:
+    """The real part, for an input that is real."""
+    dtype = scalar_type(of) if isinstance(of, Tensor) or is_number(of) else of
+    if gradient._dtype.is_complex and not dtype.is_complex:
+        return call("real", gradient)
+    return gradient
+
+
+def mul_tensor_backward(grad: Any, other: Any, self_st: Any) -> Any:
+    return handle_r_to_c(self_st, mul(grad, conj(other)))
+
+
+def div_tensor_self_backward(grad: Any, other: Any, self_st: Any, rounding_mode: Any = None) -> Any:
+    if rounding_mode is not None:
+        return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=self_st))
+    return handle_r_to_c(self_st, div(grad, conj(other)))
+
+
+def div_tensor_other_backward(grad: Any, self: Any, other: Any, rounding_mode: Any = None) -> Any:
+    if rounding_mode is not None:
+        return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=scalar_type(other)))
+    result = mul(negative(grad), conj(div(div(self, other), other)))
+    return handle_r_to_c(other, result)
+
+
+def pow_backward(grad: Any, self: Any, exponent: Any) -> Any:
+    if exponent == 0.0:
+        return call("zeros_like", self, _CONTIGUOUS)
+    power = exponent if isinstance(exponent, complex) else float(exponent)
+    out = mul(grad, conj(mul(call("pow", self, power - 1), power)))
+    return handle_r_to_c(self, out)
+
+
+def pow_backward_self(grad: Any, self: Any, exponent: Any) -> Any:
+    out = call(
+        "where",
+        eq(exponent, 0.0),
+        _scalar(0.0, grad),
+        mul(grad, conj(mul(exponent, call("pow", self, sub(exponent, 1))))),
+    )
+    return handle_r_to_c(self, out)
+
+
+def pow_backward_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
+    """The derivative at a base of 0 is 0 for exponents that are not negative."""
+    if isinstance(self, Tensor):
+        cond = call("logical_and", eq(self, 0), _is_real_and_not_negative(exponent))
+        base = call("to", self, call("result_type", self, exponent))
+        zero = _scalar(0.0, grad)
+        out = mul(grad, call("where", cond, zero, conj(mul(result, call("log", base)))))
+        return handle_r_to_c(exponent, out)
+    part = conj(mul(result, _log(self, complex_too=exponent._dtype.is_complex)))
+    if self == 0.0:
+        zero = call("zeros", (), TensorOptions.of(grad))
+        part = call("where", _is_real_and_not_negative(exponent), zero, part)
+    return handle_r_to_c(exponent, mul(grad, part))
+
+
+def _is_real_and_not_negative(exponent: Any) -> Any:
+    if exponent._dtype.is_complex:
+        real, imaginary = call("real", exponent), call("imag", exponent)
+        return call("logical_and", eq(imaginary, 0), ge(real, 0))
+    return ge(exponent, 0)
+
+
+def _log(base: Any, *, complex_too: bool) -> Any:
+    """``Scalar::log`` as C computes it."""
+    if complex_too or isinstance(base, complex):
+        return cmath.log(base) if base else complex(-math.inf, 0.0)
+    if base == 0:
+        return -math.inf
+    return math.log(base) if base > 0 else math.nan
+
+
+def _scalar(value: float, like: Any) -> Any:
+    return call("scalar_tensor", value, TensorOptions.of(like))
+
+
+def sgn_backward(self: Any, grad: Any, sgn: Any) -> Any:
+    if not self._dtype.is_complex:
+        return call("_efficientzerotensor", sgn._sizes, TensorOptions.of(sgn))
+    size = call("abs", self)
+    out = div(sub(grad, mul(mul(sgn, sgn), conj(grad))), mul(size, 2.0))
+    return call("masked_fill_", out, eq(size, 0.0), 0.0)
+
+
+def clamp_backward(grad: Any, self: Any, min: Any, max: Any) -> Any:
+    """On the bounds the subgradient 1."""
+    if min is None and max is None:
+        return grad
+    if min is not None and max is not None:
+        inside = call("logical_and", ge(self, min), le(self, max))
+    else:
+        inside = le(self, max) if min is None else ge(self, min)
+    return call("where", inside, grad, _scalar(0.0, grad))
+
+
+def clamp_backward_min_max(grad: Any, self: Any, min: Any, max: Any, mask: list[bool]) -> Any:
+    if grad is None:
+        return [None, None]
+    zero = _scalar(0.0, grad)
+    found: list[Any] = [None, None]
+    if min is not None and mask[0]:
+        below = lt(self, min)
+        found[0] = below if max is None else call("logical_and", below, lt(min, max))
+    if max is not None and mask[1]:
+        above = gt(self, max)
+        found[1] = above if min is None else call("logical_or", above, lt(max, min))
+    return [None if each is None else call("where", each, grad, zero) for each in found]
+
+
+def masked_fill_backward(grad: Any, mask: Any) -> Any:
+    return call("sum", call("masked_select", grad, mask))
+
+
+def log1p_backward(grad: Any, self: Any) -> Any:
+    return div(grad, conj(add(self, 1)))
+
+
+def atan2_backward(grad: Any, self: Any, other: Any, mask: list[bool]) -> Any:
+    if grad is None:
+        return [None, None]
+    reciprocal = call("reciprocal", add(mul(self, self), mul(other, other)))
+    return [
+        mul(mul(grad, other), reciprocal) if mask[0] else None,
+        mul(mul(grad, negative(self)), reciprocal) if mask[1] else None,
+    ]
+
+
+def rad2deg_backward(grad: Any) -> Any:
+    return mul(grad, 180 / math.pi)
+
+
+def deg2rad_backward(grad: Any) -> Any:
+    return mul(grad, math.pi / 180)
+
+
+def copysign_tensor_self_backward(grad: Any, self: Any, result: Any) -> Any:
+    ratio = div(result, self)
+    return mul(grad, call("masked_fill_", ratio, eq(self, 0), 0))
+
+
+def angle_backward(grad: Any, self: Any) -> Any:
+    if not self._dtype.is_complex:
+        return call("zeros_like", self)
+    turned = mul(div(mul(grad, self), call("pow", call("abs", self), 2)), 1j)
+    zero = call("zeros", (), TensorOptions.of(self))
+    return call("where", eq(self, 0.0), zero, turned)
+
+
+def _to_copy_backward(grad: Any, options: TensorOptions) -> Any:
+    if grad._dtype.is_complex and not options.dtype.is_complex:
+        grad = call("real", grad)
+    return call("to", grad, options)
+
+
+def isDifferentiableType(dtype: Any) -> bool:  # noqa: N802 (C++'s name)
+    """Of a dtype or its number."""
+    found = BY_NUMBER[dtype] if isinstance(dtype, int) else dtype
+    return bool(found.is_floating_point or found.is_complex)

@@ -1,0 +1,37 @@
+"""Helpers of products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_v2.autograd.at import call, conj
+from mindtorch_v2.autograd.functions_manual.elementwise import maybe_multiply
+from mindtorch_v2.tensor.dtype import strided
+
+
+def mm_mat1_backward(
+    grad: Any, mat2: Any, sizes: Sequence[int], strides: Sequence[int], layout: Any, alpha: Any
+) -> Any:
+    """Column-major if the input was."""
+    if _is_column_major(grad, mat2, sizes, strides, layout):
+        turned = call("t", call("mm", conj(mat2), call("t", grad)))
+        return maybe_multiply(turned, conj(alpha))
+    return maybe_multiply(call("mm", grad, conj(call("t", mat2))), conj(alpha))
+
+
+def mm_mat2_backward(
+    grad: Any, mat1: Any, sizes: Sequence[int], strides: Sequence[int], layout: Any, alpha: Any
+) -> Any:
+    """Column-major if the input was."""
+    if _is_column_major(grad, mat1, sizes, strides, layout):
+        turned = call("t", call("mm", call("t", grad), conj(mat1)))
+        return maybe_multiply(turned, conj(alpha))
+    return maybe_multiply(call("mm", conj(call("t", mat1)), grad), conj(alpha))
+
+
+def _is_column_major(
+    grad: Any, other: Any, sizes: Sequence[int], strides: Sequence[int], layout: Any
+) -> bool:
+    all_strided = grad._layout is other._layout is layout is strided
+    return all_strided and strides[0] == 1 and strides[1] == sizes[0]

@@ -1,0 +1,190 @@
+"""Helpers of reductions and scans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_v2.autograd.at import TensorOptions, call, conj
+from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
+from mindtorch_v2.autograd.operators import div, eq, mul, sub
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+
+
+def sum_backward(grad: Any, sizes: Sequence[int], dims: Any, keepdim: bool) -> Any:
+    if not keepdim and sizes and dims:
+        grad = unsqueeze_multiple(grad, dims, len(sizes))
+    return call("expand", grad, list(sizes))
+
+
+def nansum_backward(grad: Any, self: Any, dims: Any, keepdim: bool) -> Any:
+    is_number = call("logical_not", call("isnan", self))
+    return mul(sum_backward(grad, self._sizes, dims, keepdim), is_number)
+
+
+def mean_backward(grad: Any, sizes: Sequence[int], dims: Any, count: int, keepdim: bool) -> Any:
+    averaged = _safe_size(sizes, dims) if dims else count
+    return div(sum_backward(grad, sizes, dims, keepdim), averaged)
+
+
+def _safe_size(sizes: Sequence[int], dims: Sequence[int]) -> int:
+    """The number of elements along dimensions."""
+    if not sizes:
+        return 1
+    return math.prod(sizes[wrap_dim(dim, len(sizes))] for dim in dims)
+
+
+def restore_reduced_dims(output: Any, dims: Sequence[int], keepdim: bool) -> Any:
+    if keepdim:
+        return output
+    total = len(output._sizes) + len(dims)
+    sizes = iter(output._sizes)
+    gone = {dim + total if dim < 0 else dim for dim in dims}
+    return call("reshape", output, [1 if dim in gone else next(sizes) for dim in range(total)])
+
+
+def scale_grad_by_count(grad: Any, mask: Any, dims: Sequence[int]) -> Any:
+    return mul(div(grad, call("sum", mask, list(dims), True)), mask)
+
+
+def evenly_distribute_backward(grad: Any, input: Any, value: Any) -> Any:
+    """Each of the elements that have the value gets the same part."""
+    mask = call("isnan", input) if call("isnan", value).item() else eq(input, value)
+    zeros = call("new_zeros", grad, list(input._sizes), TensorOptions.of(input))
+    return call("masked_fill_", zeros, mask, div(grad, call("sum", mask)))
+
+
+def prod_backward(
+    grad: Any, input: Any, result: Any, dim: int | None = None, keepdim: bool = False
+) -> Any:
+    """Without a division where an element is 0."""
+    if not input._sizes:
+        return grad
+    if dim is None:
+        return _prod_backward_of_all(grad, input, result)
+    dim = wrap_dim(dim, len(input._sizes))
+    if not keepdim:
+        grad, result = call("unsqueeze", grad, dim), call("unsqueeze", result, dim)
+    if not input.is_meta and not _count_zeros(input):
+        return mul(grad, conj(div(result, input)))
+    return _prod_safe_zeros_backward(grad, input, dim)
+
+
+def _prod_backward_of_all(grad: Any, input: Any, result: Any) -> Any:
+    if not input.is_meta:
+        zeros = _count_zeros(input)
+        if not zeros:
+            return mul(grad, conj(div(result, input)))
+        if not tls.is_grad_enabled() and zeros > 1:
+            return call("zeros_like", input)
+    flat = call("view", call("contiguous", input), [-1])
+    return call("view_as", _prod_safe_zeros_backward(grad, flat, 0), input)
+
+
+def _count_zeros(input: Any) -> int:
+    return int(call("sum", eq(input, 0)).item())
+
+
+def _prod_safe_zeros_backward(grad: Any, input: Any, dim: int) -> Any:
+    """The product of what stands before an element and of what stands behind it."""
+    sizes = list(input._sizes)
+    if not numel(sizes):
+        return call("expand_as", grad, input)
+    if sizes[dim] == 1:
+        return grad
+    count = sizes[dim] - 1
+    ones = call("ones", [*sizes[:dim], 1, *sizes[dim + 1 :]], TensorOptions.of(grad))
+    before = call("cat", [ones, call("narrow", input, dim, 0, count)], dim)
+    turned = call("flip", call("narrow", input, dim, 1, count), [dim])
+    behind = call("cat", [ones, turned], dim)
+    behind = call("flip", call("cumprod", behind, dim), [dim])
+    return mul(grad, conj(mul(call("cumprod", before, dim), behind)))
+
+
+def cumsum_backward(grad: Any, dim: int) -> Any:
+    sizes = grad._sizes
+    if numel(sizes) <= 1 or sizes[wrap_dim(dim, len(sizes))] == 1:
+        return grad
+    return call("flip", call("cumsum", call("flip", grad, [dim]), dim), [dim])
+
+
+def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+    if not keepdim and self._sizes:
+        rank = len(self._sizes)
+        grad = unsqueeze_multiple(grad, dim, rank)
+        result = unsqueeze_multiple(result, dim, rank)
+    return mul(grad, conj(call("exp", sub(self, result))))
+
+
+def var_backward(grad: Any, self: Any, dims: Any, correction: Any, keepdim: bool) -> Any:
+    correct = 1 if correction is None else correction
+    if not self._sizes or dims is None:
+        free = numel(self._sizes) - correct
+        if free <= 0:
+            return mul(grad, call("where", eq(self, call("mean", self)), math.nan, math.inf))
+        return mul(mul(grad, 2.0 / free), sub(self, call("mean", self)))
+    if not keepdim and len(self._sizes) > 1:
+        grad = unsqueeze_multiple(grad, dims, len(self._sizes))
+    free = _safe_size(self._sizes, dims) - correct
+    scale = 2.0 / free if free else math.inf
+    return mul(mul(grad, scale), sub(self, call("mean", self, list(dims), True)))
+
+
+def std_backward(
+    result: Any, grad: Any, self: Any, dims: Any, correction: Any, keepdim: bool
+) -> Any:
+    scaled = call("masked_fill_", div(grad, mul(result, 2)), eq(result, 0), 0)
+    return var_backward(scaled, self, dims, correction, keepdim)
+
+
+def norm_backward(
+    grad: Any, self: Any, p: Any, norm: Any, dims: Sequence[int] = (), keepdim: bool = True
+) -> Any:
+    order = 2.0 if p is None else float(p)
+    if not keepdim and self._sizes:
+        rank = len(self._sizes)
+        grad, norm = unsqueeze_multiple(grad, dims, rank), unsqueeze_multiple(norm, dims, rank)
+    if order == 0.0:
+        return None
+    if order == 1.0:
+        return mul(call("sgn", self), grad)
+    if order == 2.0:
+        return mul(grad, call("masked_fill_", div(self, norm), eq(norm, 0), 0))
+    size = call("abs", self)
+    if math.isinf(order):
+        mask = call("logical_or", eq(size, norm), call("isnan", size))
+        return mul(call("sgn", self), mul(div(grad, call("sum", mask, list(dims), True)), mask))
+    if order < 1.0:
+        power = call("masked_fill_", call("pow_", size, order - 1), eq(self, 0), 0)
+        return mul(mul(mul(call("sgn", self), power), grad), call("pow", norm, 1 - order))
+    if order < 2.0:
+        scaled = mul(call("sgn", self), call("pow_", size, order - 1))
+    else:
+        scaled = mul(self, call("pow_", size, order - 2))
+    factor = div(grad, call("pow", norm, order - 1))
+    return mul(scaled, call("masked_fill_", factor, eq(norm, 0), 0))
+
+
+def linalg_vector_norm_backward(
+    grad: Any, self: Any, order: Any, norm: Any, dims: Any, keepdim: bool
+) -> Any:
+    return norm_backward(grad, self, order, norm, dims or (), keepdim)
+
+
+def cumprod_backward(grad: Any, input: Any, dim: int, output: Any) -> Any:
+    """Where no element is 0; others need what this package has not yet."""
+    sizes = input._sizes
+    if numel(sizes) <= 1:
+        return grad
+    dim = wrap_dim(dim, len(sizes))
+    if sizes[dim] == 1:
+        return grad
+    if input.is_meta or not _count_zeros(input):
+        flipped = call("flip", mul(conj(output), grad), [dim])
+        summed = call("flip", call("cumsum", flipped, dim), [dim])
+        return div(summed, conj(input))
+    raise NotImplementedError(
+        "mindtorch_v2 has no function cumprod_backward for inputs with zeros yet"
+    )

@@ -1,0 +1,277 @@
+"""The nodes that torch's code generator writes, made from the profile's formulas.
+
+Mirrors ``torch/csrc/autograd/generated/Functions.cpp``: a class for each node, what it saves, and
+how it comes to gradients; and ``python_functions.cpp``: its attributes ``_saved_…``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Final, NamedTuple
+
+from mindtorch_v2 import profile
+from mindtorch_v2.autograd.formula import compiled
+from mindtorch_v2.autograd.node import Gradient, Node
+from mindtorch_v2.autograd.python_saved_variable import SavedTensor
+from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
+from mindtorch_v2.profile.sections import NodeFacts
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.factories import tensor as wrapped_tensor
+
+_TENSORS: Final = ("at::Tensor", "::std::optional<at::Tensor>")
+_TENSOR_LISTS: Final = (
+    "at::TensorList",
+    "c10::List<::std::optional<at::Tensor>>",
+    "::std::vector<at::Tensor>",
+)
+_HIDDEN: Final = (
+    "torch::autograd::generated::TypeAndSize",
+    "at::ScalarType",
+    "at::Layout",
+    "at::TensorOptions",
+    "at::TensorGeometry",
+    "::std::vector<::std::vector<int64_t>>",
+    "::std::vector<::std::vector<c10::SymInt>>",
+    "::std::vector<at::ScalarType>",
+)
+"""Types of which Python sees nothing."""
+
+_INTEGERS: Final = (
+    "int64_t",
+    "c10::SymInt",
+    "at::IntArrayRef",
+    "c10::SymIntArrayRef",
+    "at::OptionalIntArrayRef",
+    "::std::optional<int64_t>",
+    "::std::optional<c10::SymInt>",
+    "::std::optional<c10::SymIntArrayRef>",
+)
+
+
+class Saved(NamedTuple):
+    """Something that a node saves: what it is called, the C++ expression, its type, and the
+    condition."""
+
+    name: str
+    expression: str
+    type: str
+    condition: str = ""
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.type in _TENSORS
+
+    @property
+    def is_tensor_list(self) -> bool:
+        return self.type in _TENSOR_LISTS
+
+
+class GeneratedNode(Node):
+    """A node whose gradients are formulas over what it has saved."""
+
+    __slots__ = ("_counts", "_kept", "_released", "_retain_variables")
+
+    _facts: ClassVar[NodeFacts]
+    _saved: ClassVar[tuple[Saved, ...]]
+    _releases: ClassVar[bool]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[str, Any] = {}
+        self._counts: dict[str, int] = {}
+        self._released = False
+        self._retain_variables = True
+
+    # --- saving -------------------------------------------------------------------------------
+
+    def _save(
+        self, attributes: Iterable[Saved], values: Mapping[str, Any], *, is_output: bool = False
+    ) -> None:
+        """Save what is wanted of the operator's arguments, or of its results."""
+        for attribute in attributes:
+            if self._is_wanted(attribute):
+                value = compiled(attribute.expression)(values)
+                self._set_saved(attribute.name, value, is_output=is_output)
+
+    def _is_wanted(self, attribute: Saved) -> bool:
+        """Whether a gradient for which it is saved can be asked for."""
+        if not attribute.condition:
+            return True
+        names = {"should_compute_output": self._should_compute_output}
+        return bool(compiled(attribute.condition)(names))
+
+    def _set_saved(self, name: str, value: Any, *, is_output: bool = False) -> None:
+        attribute = next(each for each in self._saved if each.name == name)
+        if attribute.is_tensor and not _is_number(value):
+            value = SavedVariable(value, is_output)
+        elif attribute.is_tensor_list:
+            value = [SavedVariable(each, is_output) for each in value or ()]
+        elif attribute.type.endswith("TypeAndSize"):
+            value = TypeAndSize.of(value)
+        self._kept[name] = value
+
+    def _will_release_variables(self) -> None:
+        self._retain_variables = False
+
+    def _release_variables(self) -> None:
+        if not self._releases:
+            return
+        for value in self._kept.values():
+            for each in value if isinstance(value, list) else (value,):
+                if isinstance(each, SavedVariable):
+                    each.reset()
+        self._released = True
+
+    # --- backward -----------------------------------------------------------------------------
+
+    def _unpacked(self) -> dict[str, Any]:
+        """The values of what was saved, by the names that formulas have for them."""
+        names: dict[str, Any] = {}
+        if self._released and any(saved.is_tensor_list for saved in self._saved):
+            raise RuntimeError(ERR_BACKWARD_TWICE)
+        outputs = {entry[0] for entry in self._facts["saved_outputs"]}
+        for saved in self._saved:
+            value = self._kept.get(saved.name)
+            saved_for = self if saved.name in outputs else None
+            if isinstance(value, SavedVariable):
+                value = value.unpack(saved_for)
+            elif saved.is_tensor_list:
+                value = [each.unpack(saved_for) for each in value or ()]
+            elif saved.is_tensor and self._released and value is not None:
+                raise RuntimeError(ERR_BACKWARD_TWICE)
+            names[saved.name] = value
+        return names
+
+    def _ranges(self) -> dict[str, range]:
+        """The places of each input among the edges."""
+        found, start = {}, 0
+        for shown in self._facts["inputs"]:
+            name = shown.removesuffix("[]")
+            count = self._counts.get(name, 0) if shown.endswith("[]") else 1
+            found[name] = range(start, start + count)
+            start += count
+        return found
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        names = self._unpacked()
+        ranges = self._ranges()
+        names |= {"grad": grads[0] if grads else None, "grads": grads}
+        names |= dict(zip(self._facts.get("named_gradients", ()), grads, strict=False))
+        names["retain_variables"] = self._retain_variables
+        found: list[Gradient] = [None] * sum(map(len, ranges.values()))
+        any_grad = any(grad is not None for grad in grads)
+        for derivative in self._facts["derivatives"]:
+            wanted = [self._wants(ranges[name]) for name in derivative["names"]]
+            if not any(wanted) or (derivative.get("if_any_grad") and not any_grad):
+                continue
+            names["grad_input_mask"] = wanted
+            value = compiled(derivative["formula"])(names)
+            parts = [value] if len(wanted) == 1 else list(value)
+            for name, part, is_wanted in zip(derivative["names"], parts, wanted, strict=True):
+                if is_wanted:
+                    _put(found, ranges[name], part, is_list=f"{name}[]" in self._facts["inputs"])
+        return found
+
+    def _wants(self, places: range) -> bool:
+        return any(map(self._task_should_compute_output, places))
+
+    # --- what Python sees ---------------------------------------------------------------------
+
+    def _shown(self, saved: Saved) -> Any:
+        value = self._kept.get(saved.name)
+        outputs = {entry[0] for entry in self._facts["saved_outputs"]}
+        if saved.is_tensor_list:
+            if self._released:
+                raise RuntimeError(ERR_BACKWARD_TWICE)
+            return tuple(each.unpack(self) for each in value or ())
+        if isinstance(value, SavedVariable):
+            return value.unpack(self if saved.name in outputs else None)
+        if saved.is_tensor and value is not None:  # a number, which C++ has wrapped
+            if self._released:
+                raise RuntimeError(ERR_BACKWARD_TWICE)
+            return wrapped_tensor(value, dtype=_wrapped_dtype(value))
+        if saved.type in _INTEGERS and value is not None:
+            return _unsigned(value)
+        return tuple(value) if isinstance(value, list) else value
+
+    def _raw(self, saved: Saved) -> Any:
+        value = self._kept.get(saved.name)
+        if isinstance(value, list):
+            return tuple(SavedTensor(each, self) for each in value)
+        return SavedTensor(SavedVariable(None, False) if value is None else value, self)
+
+
+class TypeAndSize(NamedTuple):
+    """Enough of a tensor to make zeros like it."""
+
+    sizes: tuple[int, ...]
+    options: Any
+
+    @classmethod
+    def of(cls, tensor: Any) -> TypeAndSize:
+        from mindtorch_v2.autograd.at import TensorOptions
+
+        return cls(tuple(tensor._sizes), TensorOptions.of(tensor))
+
+    def zeros(self) -> Any:
+        from mindtorch_v2.autograd import at
+
+        return at.call("zeros", self.sizes, self.options)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex))
+
+
+def _wrapped_dtype(value: Any) -> DType:
+    from mindtorch_v2.tensor.dtype import DTYPES
+
+    name = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
+    return DTYPES[name]
+
+
+def _unsigned(value: Any) -> Any:
+    """As Python's getter shows a C++ integer: ``PyLong_FromUnsignedLong``."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_unsigned, value))
+    return value % 2**64 if isinstance(value, int) else value
+
+
+def _put(found: list[Gradient], places: range, part: Any, *, is_list: bool) -> None:
+    """``copy_range``."""
+    parts: Sequence[Gradient] = part if is_list and isinstance(part, (list, tuple)) else [part]
+    for place, each in zip(places, parts, strict=False):
+        found[place] = each
+
+
+def _property(read: Callable[[GeneratedNode, Saved], Any], saved: Saved) -> property:
+    return property(lambda node: read(node, saved))
+
+
+@cache
+def node_class(name: str) -> type[GeneratedNode]:
+    """The class of a node that torch generates, by its name."""
+    facts = profile.active().derivatives["nodes"][name]
+    saved = tuple(Saved(*entry) for entry in (*facts["saved_inputs"], *facts["saved_outputs"]))
+    members: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": "builtins",
+        "_facts": facts,
+        "_saved": saved,
+        "_releases": any(each.is_tensor or each.is_tensor_list for each in saved),
+    }
+    for each in saved:
+        if each.type in _HIDDEN:
+            continue
+        members[f"_saved_{each.name}"] = _property(GeneratedNode._shown, each)
+        if each.is_tensor or each.is_tensor_list:
+            members[f"_raw_saved_{each.name}"] = _property(GeneratedNode._raw, each)
+    return type(name, (GeneratedNode,), members)
+
+
+@cache
+def saved_attributes(name: str, which: str) -> tuple[Saved, ...]:
+    """What a node saves of its ``inputs`` or ``outputs``."""
+    facts: Any = profile.active().derivatives["nodes"][name]
+    return tuple(Saved(*entry) for entry in facts[f"saved_{which}"])

@@ -1,0 +1,178 @@
+"""Context managers and decorators that switch recording on and off.
+
+Mirrors ``torch/autograd/grad_mode.py`` and ``torch/utils/_contextlib.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch import tls
+
+_MODES_SHOW_THEMSELVES: Final = profile.active().derivatives["python"]["modes_show_themselves"]
+
+
+class _DecoratorContextManager:
+    """A context manager that decorates functions too."""
+
+    def __call__(self, orig_func: Callable[..., Any]) -> Callable[..., Any]:
+        function = orig_func
+        if inspect.isclass(orig_func):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You "
+                "should only decorate functions or methods. To preserve the current behavior of "
+                "class decoration, you can directly decorate the `__init__` method and nothing "
+                "else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            cls = orig_func
+
+            def function(*args: Any, **kwargs: Any) -> Any:
+                return cls(*args, **kwargs)
+
+        return _decorated(self.clone, function)
+
+    def __enter__(self) -> None:
+        raise NotImplementedError
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        raise NotImplementedError
+
+    def clone(self) -> Any:
+        return self.__class__()
+
+
+def _decorated(context: Callable[[], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, each call of it, or of the generator that it makes, in a new context."""
+    if inspect.isgeneratorfunction(function):
+        return _generator(context, function)
+
+    @functools.wraps(function)
+    def decorate_context(*args: Any, **kwargs: Any) -> Any:
+        with context():
+            return function(*args, **kwargs)
+
+    return decorate_context
+
+
+def _generator(context: Callable[[], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """In the context while it runs, out of it while it waits."""
+
+    @functools.wraps(function)
+    def generator_context(*args: Any, **kwargs: Any) -> Any:
+        generator = function(*args, **kwargs)
+        try:
+            with context():
+                response = generator.send(None)
+            while True:
+                try:
+                    request = yield response
+                except GeneratorExit:
+                    with context():
+                        generator.close()
+                    raise
+                except BaseException:
+                    with context():
+                        response = generator.throw(*sys.exc_info())
+                else:
+                    with context():
+                        response = generator.send(request)
+        except StopIteration as stop:
+            return stop.value
+
+    return generator_context
+
+
+class _NoParamDecoratorContextManager(_DecoratorContextManager):
+    """One that decorates without parentheses too."""
+
+    def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
+        return super().__new__(cls) if orig_func is None else cls()(orig_func)
+
+
+class no_grad(_NoParamDecoratorContextManager):  # noqa: N801 (torch's name)
+    """Nothing is recorded."""
+
+    def __init__(self) -> None:
+        self.prev = False
+
+    def __enter__(self) -> None:
+        self.prev = tls.is_grad_enabled()
+        tls.set_grad_enabled(False)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        tls.set_grad_enabled(self.prev)
+
+
+class enable_grad(_NoParamDecoratorContextManager):  # noqa: N801 (torch's name)
+    """Recording, inside of ``no_grad``."""
+
+    def __enter__(self) -> None:
+        self.prev = tls.is_grad_enabled()
+        tls.set_grad_enabled(True)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        tls.set_grad_enabled(self.prev)
+
+
+class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
+    """Recording or not, as said; at once, and back at the end of a ``with``."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = tls.is_grad_enabled()
+        self.mode = mode
+        _set_grad_enabled(mode)
+
+    def __call__(self, orig_func: Callable[..., Any]) -> Callable[..., Any]:
+        tls.set_grad_enabled(self.prev)
+        return super().__call__(orig_func)
+
+    def __enter__(self) -> None:
+        _set_grad_enabled(self.mode)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        tls.set_grad_enabled(self.prev)
+
+    def __repr__(self) -> str:
+        if not _MODES_SHOW_THEMSELVES:
+            return object.__repr__(self)
+        return f"{type(self).__module__}.set_grad_enabled(mode={self.mode})"
+
+    def clone(self) -> set_grad_enabled:
+        return self.__class__(self.mode)
+
+
+def _set_grad_enabled(mode: Any) -> None:
+    """``torch._C._set_grad_enabled``."""
+    if not isinstance(mode, bool):
+        raise TypeError(
+            "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+            f"{type(mode).__name__}"
+        )
+    tls.set_grad_enabled(mode)
+
+
+class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
+    """Nothing is recorded, new tensors have no autograd keys; or, with ``mode=False``, not so."""
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __enter__(self) -> None:
+        self._guard = tls.InferenceModeGuard(self.mode)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        self._guard.close()
+
+    def clone(self) -> inference_mode:
+        return self.__class__(self.mode)

@@ -1,0 +1,78 @@
+"""``torch.autograd.graph``: nodes, edges, hooks of saved tensors.
+
+Mirrors ``torch/autograd/graph.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from mindtorch_v2.autograd.hooks import RemovableHandle
+from mindtorch_v2.autograd.node import Node
+from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
+from mindtorch_v2.autograd.variable import bump_version, gradient_edge, output_nr
+from mindtorch_v2.tensor.tensor import Tensor
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "RemovableHandle",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "saved_tensors_hooks",
+]
+
+
+class GradientEdge(NamedTuple):
+    """Where a gradient goes: a node, and which of its inputs."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Any) -> GradientEdge:
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
+        )
+    return GradientEdge(gradient_edge(tensor).function, output_nr(tensor))
+
+
+def increment_version(tensor: Any) -> None:
+    """Count a change that nobody has seen."""
+    tensors: Iterable[Any] = (tensor,) if isinstance(tensor, Tensor) else tensor
+    for each in tensors:
+        bump_version(each)
+
+
+class saved_tensors_hooks:  # noqa: N801 (torch's name)
+    """Context in which ``pack_hook`` says what is kept of tensors that are saved."""
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if defaults.disabled is not None:
+            raise RuntimeError(defaults.disabled)
+        defaults.hooks.append(SavedTensorHooks(self.pack_hook, self.unpack_hook))
+
+    def __exit__(self, *args: object) -> None:
+        defaults.hooks.pop()
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Context in which there must be no such hooks."""
+    if defaults.hooks:
+        raise RuntimeError(error_message)
+    before, defaults.disabled = defaults.disabled, error_message
+    try:
+        yield
+    finally:
+        defaults.disabled = before

@@ -1,0 +1,311 @@
+"""Nodes of the graph that backward goes through.
+
+Mirrors ``torch/csrc/autograd/function.h``, ``input_metadata.cpp`` and, for what Python sees of a
+node, ``python_cpp_function.cpp``.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+
+from mindtorch_v2 import profile
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import Layout
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.tensor import Tensor
+
+Gradient: TypeAlias = "Tensor | None"
+"""None is C++'s undefined tensor: a gradient of zeros that nobody has made."""
+
+_NAMES_OPERATIONS: Final = profile.active().derivatives["python"]["errors_name_operations"]
+_BACKWARD: Final = re.compile(r"Backward(?:0?$|(?=[1-9]\d*$))")
+
+MAX_SEQUENCE_NR: Final = 2**64 - 1
+
+
+class InputMetadata(NamedTuple):
+    """What a node has been told of an output of its operation, whose gradient it takes.
+
+    ``dtype`` is that of the gradient; None, which a leaf may want, lets it have any.
+    """
+
+    dtype: Any
+    layout: Layout
+    device: Device
+    shape: Size
+    is_nested_tensor: bool = False
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> InputMetadata:
+        dtype, meta = tensor._dtype, tensor._autograd
+        if meta is not None and meta.grad_dtype is not ...:
+            dtype = meta.grad_dtype
+        return cls(dtype, tensor._layout, tensor._device, tensor._sizes, tensor.is_nested)
+
+
+class Edge(NamedTuple):
+    """A node and which of its inputs; no node where no gradient is wanted."""
+
+    function: Node | None
+    input_nr: int = 0
+
+    def is_valid(self) -> bool:
+        return self.function is not None
+
+
+class _SequenceNumbers(threading.local):
+    def __init__(self) -> None:
+        self.next = 0
+
+
+_sequence_numbers: Final = _SequenceNumbers()
+
+
+def next_sequence_nr() -> int:
+    """Counts operations of a thread: backward runs the latest first."""
+    number = _sequence_numbers.next
+    _sequence_numbers.next += 1
+    return number
+
+
+Hook: TypeAlias = Callable[..., Any]
+
+
+class Node:
+    """An operation of the forward pass; called with gradients of its outputs, answers those of its
+    inputs."""
+
+    __slots__ = (
+        "__weakref__",
+        "_edges",
+        "_metadata",
+        "_post_hooks",
+        "_pre_hooks",
+        "_received",
+        "_retains_grad_hooks",
+        "_sequence",
+        "_tensor_pre_hooks",
+        "_topological_nr",
+    )
+    __module__ = "builtins"
+
+    def __init__(self, sequence_nr: int | None = None) -> None:
+        self._edges: list[Edge] = []
+        self._received: list[InputMetadata | None] = []
+        self._sequence = next_sequence_nr() if sequence_nr is None else sequence_nr
+        self._topological_nr = 0
+        self._tensor_pre_hooks: list[TensorPreHook] = []
+        self._retains_grad_hooks: dict[int, TensorPreHook] = {}
+        self._pre_hooks: OrderedDict[int, Hook] | None = None
+        self._post_hooks: OrderedDict[int, Hook] | None = None
+        self._metadata: dict[str, Any] | None = None
+
+    # --- the graph ----------------------------------------------------------------------------
+
+    def _set_next_edges(self, edges: Iterable[Edge]) -> None:
+        self._edges = list(edges)
+        self._update_topological_nr(self._edges)
+
+    def _update_topological_nr(self, edges: Iterable[Edge]) -> None:
+        numbers = (edge.function._topological_nr for edge in edges if edge.function is not None)
+        self._topological_nr = max((self._topological_nr - 1, *numbers), default=-1) + 1
+
+    def _add_input_metadata(self, tensor: Tensor | None) -> int:
+        """A further output of the operation; answers its number."""
+        self._received.append(None if tensor is None else InputMetadata.of(tensor))
+        return len(self._received) - 1
+
+    def _should_compute_output(self, index: int) -> bool:
+        """Whether an input of the operation wants a gradient."""
+        return self._edges[index].function is not None
+
+    def _task_should_compute_output(self, index: int) -> bool:
+        """Whether the backward that is running wants it."""
+        function = self._edges[index].function
+        if function is None:
+            return False
+        task = current_graph_task()
+        return task is None or task.should_execute(function)
+
+    # --- what subclasses say ------------------------------------------------------------------
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        """The gradients of the operation's inputs from those of its outputs."""
+        raise NotImplementedError
+
+    def _release_variables(self) -> None:
+        """Forget what was saved: a second backward fails."""
+
+    def _will_release_variables(self) -> None:
+        """The backward that runs now will be the last."""
+
+    # --- hooks --------------------------------------------------------------------------------
+
+    def _all_tensor_pre_hooks(self) -> list[TensorPreHook]:
+        return self._tensor_pre_hooks
+
+    def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
+        self._tensor_pre_hooks.append(hook)
+
+    def _post_accumulate_hooks(self) -> Mapping[int, Hook] | None:
+        return None
+
+    # --- what Python sees ---------------------------------------------------------------------
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    def _shown_name(self) -> str:
+        """In errors: newer releases name the operation, not its backward."""
+        return _BACKWARD.sub("", self.name()) if _NAMES_OPERATIONS else self.name()
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        return tuple((edge.function, edge.input_nr) for edge in self._edges)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        if self._metadata is None:
+            self._metadata = {}
+        return self._metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
+        return tuple(self._received)
+
+    def _sequence_nr(self) -> int:
+        return self._sequence
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self._sequence = number
+
+    def register_hook(self, fn: Hook) -> Any:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node; what it answers replaces."""
+        from mindtorch_v2.autograd.hooks import RemovableHandle
+
+        if self._post_hooks is None:
+            self._post_hooks = OrderedDict()
+        return RemovableHandle.added(self._post_hooks, fn)
+
+    def register_prehook(self, fn: Hook) -> Any:
+        """Call ``fn(grad_outputs)`` before the node; what it answers replaces."""
+        from mindtorch_v2.autograd.hooks import RemovableHandle
+
+        if self._pre_hooks is None:
+            self._pre_hooks = OrderedDict()
+        return RemovableHandle.added(self._pre_hooks, fn)
+
+    def _register_hook_dict(self, tensor: Any) -> None:
+        if not isinstance(tensor, Tensor):
+            raise TypeError("_register_hook_dict expected a variable")
+        meta = tensor._materialize_autograd_meta()
+        self._add_tensor_pre_hook(TensorPreHook(meta.backward_hooks, meta.output_nr))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise TypeError("keyword arguments are not supported")
+        if len(args) != len(self._received):
+            raise TypeError(f"expected {len(self._received)} arguments, got {len(args)} instead")
+        for place, arg in enumerate(args):
+            if arg is not None and not isinstance(arg, Tensor):
+                raise TypeError(f"argument {place} is not a Variable")
+        outputs = tuple(self._apply(list(args)))
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+class TensorPreHook:
+    """The hooks of a tensor, called on its gradient among those of the node's outputs."""
+
+    __slots__ = ("hooks", "place")
+
+    def __init__(self, hooks: Mapping[int, Hook], place: int) -> None:
+        self.hooks, self.place = hooks, place
+
+    def __call__(self, grads: list[Gradient]) -> list[Gradient]:
+        from mindtorch_v2.autograd.hooks import call_tensor_hook
+
+        found = list(grads)
+        for hook in list(self.hooks.values()):
+            found[self.place] = call_tensor_hook(hook, found[self.place])
+        return found
+
+
+class FunctionalPreHook(TensorPreHook):
+    """One that was not registered by Python: a function of the gradient without an answer."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[Gradient], None], place: int) -> None:
+        super().__init__({}, place)
+        self.function = function
+
+    def __call__(self, grads: list[Gradient]) -> list[Gradient]:
+        self.function(grads[self.place])
+        return grads
+
+
+# --- the backward that is running ---------------------------------------------------------------
+
+
+class RunningTask:
+    """What nodes ask of it (``GraphTask``)."""
+
+    def should_execute(self, node: Node) -> bool:
+        raise NotImplementedError
+
+
+class _Current(threading.local):
+    task: ClassVar[RunningTask | None] = None
+    node: ClassVar[Node | None] = None
+
+
+_current: Final[Any] = _Current()
+
+
+def current_graph_task() -> RunningTask | None:
+    task: RunningTask | None = _current.task
+    return task
+
+
+def current_node() -> Node | None:
+    node: Node | None = _current.node
+    return node
+
+
+class running:  # noqa: N801 (used as a function)
+    """A context in which a task or a node is the current one."""
+
+    __slots__ = ("_attribute", "_old", "_value")
+
+    def __init__(self, *, task: RunningTask | None = None, node: Node | None = None) -> None:
+        self._attribute = "node" if task is None else "task"
+        self._value: Node | RunningTask | None = node if task is None else task
+
+    def __enter__(self) -> None:
+        self._old = getattr(_current, self._attribute)
+        setattr(_current, self._attribute, self._value)
+
+    def __exit__(self, *exception: object) -> None:
+        setattr(_current, self._attribute, self._old)
+
+
+def flattened(values: Iterable[Any]) -> Iterator[Tensor | None]:
+    """Tensors of arguments, those in lists too; None for what is none."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from flattened(value)
+        else:
+            yield value if isinstance(value, Tensor) else None
+
+
+def any_requires_grad(values: Sequence[Any]) -> bool:
+    """``compute_requires_grad`` without the mode."""
+    return any(each is not None and each.requires_grad for each in flattened(values))

@@ -1,0 +1,29 @@
+"""How C++ names the type of a tensor in messages.
+
+Mirrors ``TensorBase::toString`` and ``processErrorMsg`` of ``torch/csrc/Exceptions.cpp``, which
+gives some of those names the form of Python's legacy tensor types.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2.dispatch.key import key_name
+from mindtorch_v2.tensor.options import compute_dispatch_key
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_TRANSLATED: Final = {
+    f"{backend}{name}Type": f"torch.{module}{name}Tensor"
+    for backend, module in (("CPU", ""), ("SparseCPU", "sparse."))
+    for name in ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
+}
+
+__all__ = ["type_string"]
+
+
+def type_string(tensor: Tensor) -> str:
+    """``torch.FloatTensor`` or ``MetaFloatType``."""
+    key = compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
+    name = f"{key_name(key)}{CPP_NAMES[tensor._dtype]}Type"
+    return _TRANSLATED.get(name, name)

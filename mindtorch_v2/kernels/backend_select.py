@@ -1,0 +1,46 @@
+"""The kernel at BackendSelect: what is made where no tensor says, goes where its options say.
+
+Mirrors what ``torchgen/dest/register_dispatch_key.py`` and ``gen_backend_select`` write for each
+operator whose only word about a backend are a dtype, a layout and a device.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.values import to_python
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.options import compute_dispatch_key
+
+_OPTIONS: Final = ("dtype", "layout", "device")
+
+
+@cache
+def _places(operator: Operator) -> tuple[int, ...]:
+    names = [argument.name for argument in operator.schema.arguments]
+    return tuple(map(names.index, _OPTIONS))
+
+
+def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    """Raises as computeDispatchKey does."""
+    arguments = operator.schema.arguments
+    dtype, layout, device = (
+        to_python(arguments[place], stack[place]) for place in _places(operator)
+    )
+    where = "cpu" if device is None else device.type
+    key = compute_dispatch_key(dtype or get_default_dtype(), layout or strided, where)
+    return Call(operator, stack).redispatch(mask_of(key))
+
+
+def _find(name: str, key: int) -> Native:
+    return Native(_select, with_keyset=True) if key == DispatchKey.BackendSelect else NONE
+
+
+rows.DERIVED.append(_find)

@@ -1,0 +1,117 @@
+"""Conversions of whole tensors, ``to`` above all, and of one element to a number.
+
+Mirrors ``aten/src/ATen/native/TensorConversions.cpp``, ``Scalar.cpp`` and the ``resize_`` of
+``Resize.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.values import memory_format_of_value
+from mindtorch_v2.kernels.factories import given_options
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
+from mindtorch_v2.tensor.factories import strides_in
+from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, suggest_memory_format
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_COPY: Final = OperatorHandle("aten::copy_")
+_TO_COPY: Final = OperatorHandle("aten::_to_copy")
+
+
+@kernel("aten::to.dtype_layout", key=_IMPLICIT)
+def to_dtype_layout(
+    self: Tensor,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: int | None,
+) -> Any:
+    """Itself, if it has all of that already."""
+    given = given_options((dtype, layout, device, None))
+    same = (
+        given.get("dtype", self._dtype) is self._dtype
+        and given.get("layout", self._layout) is self._layout
+        and given.get("device", self._device) == self._device
+    )
+    format = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
+    if same and not copy and _has_format(self, format):
+        return self
+    return _TO_COPY(self, dtype, layout, device, pin_memory, non_blocking, memory_format)
+
+
+def _has_format(self: Tensor, wanted: memory_format) -> bool:
+    return wanted is _PRESERVE or suggest_memory_format(self._sizes, self._strides) is wanted
+
+
+@kernel("aten::to.dtype", key=_IMPLICIT)
+def to_dtype(
+    self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Any:
+    return to_dtype_layout(self, dtype, None, None, None, non_blocking, copy, memory_format)
+
+
+@kernel("aten::to.device", key=_IMPLICIT)
+def to_device(
+    self: Tensor,
+    device: Device,
+    dtype: int,
+    non_blocking: bool,
+    copy: bool,
+    memory_format: int | None,
+) -> Any:
+    return to_dtype_layout(self, dtype, None, device, None, non_blocking, copy, memory_format)
+
+
+@kernel("aten::to.other", key=_IMPLICIT)
+def to_other(
+    self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
+) -> Any:
+    dtype, layout = enum_value(other._dtype), enum_value(other._layout)
+    return to_dtype_layout(
+        self, dtype, layout, other._device, None, non_blocking, copy, memory_format
+    )
+
+
+@kernel("aten::_to_copy", keys=("BackendSelect", "CompositeExplicitAutograd"))
+def to_copy(
+    self: Tensor,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    non_blocking: bool,
+    memory_format: int | None,
+) -> Any:
+    given = given_options((dtype, layout, device, pin_memory))
+    if self._layout is not strided or given.get("layout", strided) is not strided:
+        return self._fresh(**{name: value for name, value in given.items() if name != "pin_memory"})
+    wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
+    if wanted is not _PRESERVE:
+        strides = strides_in(self._sizes, wanted)
+    elif is_non_overlapping_and_dense(self._sizes, self._strides):
+        strides = self._strides
+    else:
+        strides = strides_in(self._sizes, suggest_memory_format(self._sizes, self._strides))
+    kind, where = given.get("dtype", self._dtype), given.get("device", self._device)
+    made = new_tensor(self._sizes, kind, where, strides)
+    return _COPY(made, self, non_blocking)
+
+
+@kernel("aten::resize_", keys=("CPU", "Meta"))
+def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Tensor:
+    wanted = None if memory_format is None else memory_format_of_value(memory_format)
+    if wanted is not None or tuple(size) != tuple(self._sizes):
+        set_sizes(self, tuple(size), strides_in(size, wanted))
+    return self

@@ -1,0 +1,210 @@
+"""Operators that make tensors, alike on every backend and in every layout.
+
+Mirrors ``aten/src/ATen/native/TensorFactories.cpp``.  What a tensor may be is for
+:mod:`mindtorch_v2.tensor.factories` to say; here an operator's arguments become its options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
+from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import unsigned_nbytes
+from mindtorch_v2.tensor import factories
+from mindtorch_v2.tensor.copying import fill, zero
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout
+from mindtorch_v2.tensor.tensor import Tensor
+
+Sizes = Sequence[int]
+Options = tuple[int | None, int | None, Device | None, bool | None]
+"""Dtype, layout, device and pinned memory, in the order of every schema that has them."""
+
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_MADE: Final = ("Meta", "CompositeExplicitAutograd")
+_EMPTY: Final = (
+    *("CPU", "Meta", "QuantizedCPU", "QuantizedMeta", "MkldnnCPU"),
+    *("SparseCPU", "SparseMeta", "SparseCsrCPU", "SparseCsrMeta"),
+)
+_LIKE: Final = (
+    *("CompositeExplicitAutograd", "Meta", "QuantizedCPU"),
+    *("SparseCPU", "SparseMeta", "SparseCsrCPU", "SparseCsrMeta"),
+)
+
+
+@cache
+def _layout(value: int) -> Layout:
+    return next(layout for layout in LAYOUTS.values() if enum_value(layout) == value)
+
+
+def given_options(options: Sequence[Any]) -> dict[str, Any]:
+    """The options that are there, as the functions of this package take them."""
+    dtype, layout, device, pin_memory, *format = options
+    found = {
+        "dtype": None if dtype is None else dtype_of_value(dtype),
+        "layout": None if layout is None else _layout(layout),
+        "device": device,
+        "pin_memory": pin_memory,
+    }
+    if format and format[0] is not None:
+        found["memory_format"] = memory_format_of_value(format[0])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _like(self: Tensor, options: Sequence[Any]) -> dict[str, Any]:
+    """Those of a tensor where none are given; to preserve its format is what is done anyway."""
+    given = given_options(options)
+    if given.get("memory_format") is _PRESERVE:
+        del given["memory_format"]
+    return {"dtype": self._dtype, "layout": self._layout, "device": self._device, **given}
+
+
+# --- of a shape -------------------------------------------------------------------------------
+
+
+@kernel("aten::empty.memory_format", keys=_EMPTY)
+def empty(size: Sizes, *options: Any) -> Tensor:
+    return factories.empty(tuple(size), **given_options(options))
+
+
+@kernel("aten::empty_strided", keys=("CPU", "Meta"))
+def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
+    given = given_options(options)
+    negative = next((extent for extent in size if extent < 0), None)
+    if negative is not None:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {negative}: {list(size)}"
+        )
+    dtype = given.get("dtype", get_default_dtype())
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    unsigned_nbytes(size, stride, dtype.itemsize)
+    return new_tensor(size, dtype, given.get("device", Device("cpu")), tuple(stride))
+
+
+@kernel("aten::zeros", keys=_MADE)
+def zeros(size: Sizes, *options: Any) -> Tensor:
+    return factories.zeros(tuple(size), **given_options(options))
+
+
+@kernel("aten::ones", keys=_MADE)
+def ones(size: Sizes, *options: Any) -> Tensor:
+    return factories.ones(tuple(size), **given_options(options))
+
+
+@kernel("aten::full", keys=_MADE)
+def full(size: Sizes, fill_value: Any, *options: Any) -> Tensor:
+    return factories.full(tuple(size), fill_value, **given_options(options))
+
+
+@kernel("aten::scalar_tensor", keys=_MADE)
+def scalar_tensor(s: Any, *options: Any) -> Tensor:
+    return factories.full((), s, **{"dtype": get_default_dtype(), **given_options(options)})
+
+
+@kernel("aten::arange", keys=_MADE)
+def arange(end: Any, *options: Any) -> Tensor:
+    return factories.arange(end, **given_options(options))
+
+
+@kernel("aten::arange.start", keys=_MADE)
+def arange_start(start: Any, end: Any, *options: Any) -> Tensor:
+    return factories.arange(start, end, **given_options(options))
+
+
+@kernel("aten::arange.start_step", keys=_MADE)
+def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Tensor:
+    return factories.arange(start, end, step, **given_options(options))
+
+
+@kernel("aten::eye", keys=_MADE)
+def eye(n: int, *options: Any) -> Tensor:
+    return factories.eye(n, **given_options(options))
+
+
+@kernel("aten::eye.m", keys=_MADE)
+def eye_m(n: int, m: int, *options: Any) -> Tensor:
+    return factories.eye(n, m, **given_options(options))
+
+
+# --- like a tensor ----------------------------------------------------------------------------
+
+
+@kernel("aten::empty_like", keys=_LIKE)
+def empty_like(self: Tensor, *options: Any) -> Tensor:
+    return factories.empty_like(self, **_like(self, options))
+
+
+@kernel("aten::zeros_like", keys=_MADE)
+def zeros_like(self: Tensor, *options: Any) -> Tensor:
+    return factories.zeros_like(self, **_like(self, options))
+
+
+@kernel("aten::ones_like", keys=_MADE)
+def ones_like(self: Tensor, *options: Any) -> Tensor:
+    return factories.ones_like(self, **_like(self, options))
+
+
+@kernel("aten::full_like", key="CompositeExplicitAutograd")
+def full_like(self: Tensor, fill_value: Any, *options: Any) -> Tensor:
+    made = factories.empty_like(self, **_like(self, options))
+    fill(made, fill_value)
+    return made
+
+
+@kernel("aten::new_empty", keys=_MADE)
+def new_empty(self: Tensor, size: Sizes, *options: Any) -> Tensor:
+    return factories.empty(tuple(size), **_like(self, options))
+
+
+@kernel("aten::new_empty_strided", keys=("Meta", "CompositeExplicitAutogradNonFunctional"))
+def new_empty_strided(self: Tensor, size: Sizes, stride: Sizes, *options: Any) -> Tensor:
+    found = _like(self, options)
+    named = (enum_value(found["dtype"]), enum_value(found["layout"]), found["device"])
+    return empty_strided(size, stride, *named, found.get("pin_memory"))
+
+
+@kernel("aten::new_zeros", keys=_MADE)
+def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
+    return factories.zeros(tuple(size), **_like(self, options))
+
+
+@kernel("aten::new_ones", keys=_MADE)
+def new_ones(self: Tensor, size: Sizes, *options: Any) -> Tensor:
+    return factories.ones(tuple(size), **_like(self, options))
+
+
+@kernel("aten::new_full", keys=_MADE)
+def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Tensor:
+    return factories.full(tuple(size), fill_value, **_like(self, options))
+
+
+# --- into a tensor ----------------------------------------------------------------------------
+
+
+@kernel("aten::zeros.out", key="CompositeExplicitAutograd")
+def zeros_out(size: Sizes, out: Tensor) -> Tensor:
+    set_sizes(out, tuple(size))
+    zero(out)
+    return out
+
+
+@kernel("aten::ones.out", key="CompositeExplicitAutograd")
+def ones_out(size: Sizes, out: Tensor) -> Tensor:
+    return full_out(size, 1, out)
+
+
+@kernel("aten::full.out", key="CompositeExplicitAutograd")
+def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
+    set_sizes(out, tuple(size))
+    fill(out, fill_value)
+    return out

@@ -1,0 +1,93 @@
+"""Operators that put values into a tensor: ``copy_``, ``fill_``, ``zero_``.
+
+Mirrors ``aten/src/ATen/native/Copy.cpp`` and ``Fill.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.tensor import copying
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import dense_strides_like
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
+
+_BOOL: Final = DTYPES["bool"]
+_CLONE: Final = OperatorHandle("aten::clone")
+_COPY: Final = OperatorHandle("aten::copy_")
+_FILL: Final = OperatorHandle("aten::fill_.Scalar")
+_ITEM: Final = OperatorHandle("aten::item")
+
+_COPIED: Final = Config(
+    check_all_same_dtype=False, check_all_same_device=False, resize_outputs=False
+)
+
+
+@kernel("aten::copy_", key="CompositeExplicitAutograd")
+def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
+    if self is src:
+        return self
+    if self.is_meta:
+        _check_broadcast(self, src)
+        return self
+    if src.is_meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    TensorIterator(_COPIED, (self,), (src,))
+    if src._dtype.is_complex and not self._dtype.is_complex and self._dtype is not _BOOL:
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
+    copying.copy_values(self, src)
+    return self
+
+
+def _check_broadcast(self: Tensor, src: Tensor) -> None:
+    shape = infer_size(tuple(self._sizes), tuple(src._sizes))
+    if tuple(shape) != tuple(self._sizes):
+        raise RuntimeError(
+            f"output with shape {list(self._sizes)} doesn't match the broadcast shape {list(shape)}"
+        )
+
+
+@kernel("aten::fill_.Scalar", keys=("CPU", "Meta"))
+def fill_(self: Tensor, value: Any) -> Tensor:
+    copying.fill(self, value)
+    return self
+
+
+@kernel("aten::fill_.Tensor", keys=("CPU", "Meta"))
+def fill_tensor(self: Tensor, value: Tensor) -> Any:
+    _check_scalar("fill_", value)
+    if self._device != value._device:
+        return _FILL(self, _ITEM(value))
+    is_alias = self._storage is not None and self._storage is value._storage
+    return _COPY(self, _CLONE(value) if is_alias else value, False)
+
+
+def _check_scalar(name: str, value: Tensor) -> None:
+    if value._sizes:
+        raise RuntimeError(
+            f"{name} only supports 0-dimension value tensor but got tensor with "
+            f"{len(value._sizes)} dimensions."
+        )
+
+
+@kernel("aten::fill.Scalar", "aten::fill.Tensor", key="CompositeExplicitAutograd")
+def fill(self: Tensor, value: Any) -> Tensor:
+    strides = dense_strides_like(self._sizes, self._strides)
+    filled = new_tensor(self._sizes, self._dtype, self._device, strides)
+    if isinstance(value, Tensor):
+        fill_tensor(filled, value)
+    else:
+        fill_(filled, value)
+    return filled
+
+
+@kernel("aten::zero_", keys=("CPU", "Meta"))
+def zero_(self: Tensor) -> Tensor:
+    copying.zero(self)
+    return self

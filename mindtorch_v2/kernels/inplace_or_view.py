@@ -1,0 +1,127 @@
+"""Kernels at ADInplaceOrView: changes are counted, aliases become views.
+
+Mirrors what ``torchgen/packaged/autograd/gen_inplace_or_view_type.py`` writes for each operator;
+which are views, and of which argument, are facts of the profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.autograd.node import flattened
+from mindtorch_v2.autograd.variable import as_view, bump_version
+from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.tensor.autograd_meta import CreationMeta, ViewFunction
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
+
+AFTER: Final = full_after(DispatchKey.ADInplaceOrView)
+_COPIES_DETACHED: Final[bool] = profile.active().modes["copies_detached"]
+_BELOW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+
+
+def below(operator: Operator, keyset: int, stack: tuple[Any, ...]) -> Any:
+    """What the operator answers with neither history nor views."""
+    call = Call(operator, stack)
+    with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW):
+        return with_written(call, call.redispatch(intersection(keyset, AFTER)))
+
+
+def with_written(call: Call, answer: Any) -> Any:
+    """Of what is written to, C++ answers the argument, whatever came back from below."""
+    schema = call.operator.schema
+    written = {
+        name: value
+        for argument, value in zip(schema.arguments, call.stack, strict=True)
+        if argument.alias_info is not None and argument.alias_info.is_write
+        for name in argument.alias_info.before
+    }
+    if not written:
+        return answer
+    names = [each.alias_info.before[0] if each.alias_info else "" for each in schema.returns]
+    if len(names) == 1:
+        return written.get(names[0], answer)
+    return tuple(map(written.get, names, answer))
+
+
+def as_detached_view(base: Tensor, view: Tensor) -> Tensor:
+    """``make_variable_non_differentiable_view``: a release may copy what came from below, and
+    Python is asked for the copy."""
+    made = as_view(base, view, is_differentiable=False)
+    seen = shallow_copy_and_detach(made) if _COPIES_DETACHED else None
+    return made if seen is None else seen
+
+
+def creation_meta(original: CreationMeta = CreationMeta.DEFAULT) -> CreationMeta:
+    """How a view that is made now comes to be."""
+    if tls.is_inference_mode_enabled():
+        return CreationMeta.INFERENCE_MODE
+    return original if tls.is_grad_enabled() else CreationMeta.NO_GRAD_MODE
+
+
+def inplace_or_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    """The kernel of every operator that torch's code generator has one for.
+
+    What changes its argument's own geometry, as ``unsqueeze_``, makes no view.
+    """
+    answer = below(operator, keyset, stack)
+    facts = _facts(operator)
+    if facts.base is None:
+        for each in flattened(answer if isinstance(answer, tuple) else (answer,)):
+            if each is not None:
+                bump_version(each)
+        return answer
+    return _as_views(operator, facts, stack, answer)
+
+
+class _Facts:
+    def __init__(self, operator: Operator) -> None:
+        derivatives = profile.active().derivatives
+        base = derivatives["views"].get(operator.canonical)
+        names = [argument.name for argument in operator.schema.arguments]
+        changes = any(argument.is_write for argument in operator.schema.arguments)
+        self.base = None if base is None or changes else names.index(base)
+        outputs = derivatives["operators"].get(operator.canonical, {}).get("outputs")
+        self.is_differentiable = outputs is None or bool(outputs)
+        name = operator.name.removeprefix("aten::")
+        self.is_replayed = name in derivatives["views_with_metadata_change"]
+
+
+@cache
+def _facts(operator: Operator) -> _Facts:
+    return _Facts(operator)
+
+
+def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer: Any) -> Any:
+    assert facts.base is not None
+    base = stack[facts.base]
+    if not facts.is_differentiable:
+        return as_detached_view(base, answer)
+    if isinstance(answer, Tensor):
+        function = _replay(operator, facts, stack) if facts.is_replayed else None
+        return as_view(base, answer, view_fn=function, creation_meta=creation_meta())
+    several = creation_meta(CreationMeta.MULTI_OUTPUT_NODE)
+    return type(answer)(_each_as_view(base, answer, several))
+
+
+def _each_as_view(base: Tensor, views: Any, meta: CreationMeta) -> Iterator[Tensor]:
+    for view in views:
+        yield as_view(base, view, creation_meta=meta)
+
+
+def _replay(operator: Operator, facts: _Facts, stack: tuple[Any, ...]) -> ViewFunction:
+    """The same view of another base, for what strides do not say."""
+    place = facts.base
+    assert place is not None
+
+    def view(base: Tensor) -> Tensor:
+        found: Tensor = Call(operator, (*stack[:place], base, *stack[place + 1 :])).run()
+        return found
+
+    return view

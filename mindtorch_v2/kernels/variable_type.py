@@ -1,0 +1,212 @@
+"""Kernels at Autograd: run the operator below and record what it did.
+
+Mirrors what ``torchgen/packaged/autograd/gen_variable_type.py`` writes for each operator; what
+differs between operators are facts of the profile.  Forward mode is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.autograd.basic_ops import Underivable
+from mindtorch_v2.autograd.formula import compiled
+from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes
+from mindtorch_v2.autograd.node import Node, any_requires_grad, flattened
+from mindtorch_v2.autograd.saved_variable import SavedVariable
+from mindtorch_v2.autograd.variable import (
+    check_inplace,
+    collect_next_edges,
+    rebase_history,
+    reset_grad_accumulator,
+    set_history,
+)
+from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.inplace_or_view import with_written
+
+AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
+BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+
+_CLONE: Final = OperatorHandle("aten::clone")
+
+
+class VariableType:
+    """What autograd does for one operator."""
+
+    def __init__(self, operator: Operator) -> None:
+        derivatives = profile.active().derivatives
+        name = operator.canonical
+        self.facts = derivatives["operators"].get(name, {})
+        self.operator = operator
+        schema = operator.schema
+        self.names = [argument.name for argument in schema.arguments]
+        self.base = operator.name.removeprefix("aten::")
+        self.is_inplace = any(a.is_write and not a.is_out for a in schema.arguments)
+        self.outs = [place for place, a in enumerate(schema.arguments) if a.is_out]
+        self.is_view = name in derivatives["views"]
+        self.node = self.facts.get("node")
+        self.inputs = self._places("inputs")
+        self.refused = self._places("refused")
+        self.checked = self._places("checked")
+        self.outputs = tuple(self.facts.get("outputs", ()))
+        self.condition = self.facts.get("when")
+        self.resets_grad_accumulator = self.base in derivatives["resets_grad_accumulator"]
+
+    def _places(self, key: str) -> tuple[int, ...]:
+        names: Sequence[str] = self.facts.get(key, ())  # type: ignore[assignment]
+        return tuple(map(self.names.index, names))
+
+    @cached_property
+    def base_name(self) -> str:
+        """Without the mark of an in-place operator."""
+        return self.base.removesuffix("_") if self.is_inplace else self.base
+
+    @cached_property
+    def cpp_name(self) -> str:
+        """Of the C++ function."""
+        return f"{self.base}_out" if self.outs else self.base
+
+    @cached_property
+    def lists(self) -> dict[str, int]:
+        """Where inputs are lists of tensors, by name."""
+        if self.node is None:
+            return {}
+        shown = profile.active().derivatives["nodes"][self.node]["inputs"]
+        names = [name.removesuffix("[]") for name in shown if name.endswith("[]")]
+        return {name: self.names.index(name) for name in names}
+
+    # --- the kernel ---------------------------------------------------------------------------
+
+    def run(self, keyset: int, stack: tuple[Any, ...]) -> Any:
+        if not self.facts:
+            return self._below(keyset, stack)
+        inputs = [stack[place] for place in self.inputs]
+        recorded = tls.is_grad_enabled() and any_requires_grad(inputs) and self._fits(stack)
+        if self.outs:
+            self._check_out(stack)
+            recorded = False
+        elif self.is_inplace:
+            check_inplace(stack[0], recorded)
+        self._check_refused(stack)
+        node = self._node(inputs, stack) if recorded else None
+        answer = self._below(keyset, stack)
+        results = answer if isinstance(answer, tuple) else (answer,)
+        differentiable = [results[place] for place in self.outputs]
+        if node is not None:
+            changes = (self.is_inplace or self.outs) and not self.is_view
+            (rebase_history if changes else set_history)(differentiable, node)
+        self._check_complex(differentiable)
+        if isinstance(node, GeneratedNode):
+            self._save_outputs(node, results)
+        if self.resets_grad_accumulator:
+            reset_grad_accumulator(stack[0])
+        return answer
+
+    def _fits(self, stack: tuple[Any, ...]) -> bool:
+        """``output_differentiability`` with a condition."""
+        if self.condition is None:
+            return True
+        return bool(compiled(self.condition)(dict(zip(self.names, stack, strict=True))))
+
+    def _below(self, keyset: int, stack: tuple[Any, ...]) -> Any:
+        below = AUTOGRAD_KEYS
+        if not (self.is_view or self.is_inplace or self.outs):
+            below = BELOW_INPLACE_OR_VIEW
+        call = Call(self.operator, stack)
+        with tls.guarded(tls.ExcludeDispatchKeyGuard, below):
+            answer = call.redispatch(intersection(keyset, AFTER_AUTOGRAD))
+        return with_written(call, answer)
+
+    # --- checks -------------------------------------------------------------------------------
+
+    def _check_out(self, stack: tuple[Any, ...]) -> None:
+        if not tls.is_grad_enabled():
+            return
+        for places in (self.checked, self.outs):
+            if any_requires_grad([stack[place] for place in places]):
+                raise RuntimeError(
+                    f"{self.base_name}(): functions with out=... arguments don't support "
+                    "automatic differentiation, but one of the arguments requires grad."
+                )
+
+    def _check_refused(self, stack: tuple[Any, ...]) -> None:
+        if not self.refused or not tls.is_grad_enabled():
+            return
+        for place in self.refused:
+            if any_requires_grad([stack[place]]):
+                raise RuntimeError(
+                    f"The function '{self.cpp_name}' is not differentiable with respect to "
+                    f"argument '{self.names[place]}'. This input cannot have requires_grad True."
+                )
+
+    def _check_complex(self, outputs: Sequence[Any]) -> None:
+        if self.facts.get("complex"):
+            return
+        for each in flattened(outputs):
+            if each is not None and each._dtype.is_complex and each.requires_grad:
+                raise RuntimeError(
+                    f"{self.base_name} does not support automatic differentiation for outputs "
+                    "with complex dtype."
+                )
+
+    # --- history ------------------------------------------------------------------------------
+
+    def _node(self, inputs: Sequence[Any], stack: tuple[Any, ...]) -> Node:
+        edges = collect_next_edges(inputs)
+        if self.node is None:
+            unknown = Underivable(self.cpp_name)
+            unknown._set_next_edges(edges)
+            return unknown
+        node = node_class(self.node)()
+        node._set_next_edges(edges)
+        attributes = saved_attributes(self.node, "inputs")
+        values = dict(zip(self.names, stack, strict=True))
+        if self.is_inplace and self._saves_self(node):
+            values["self"] = _CLONE(stack[0], memory_format=None)
+        node._save(attributes, values)
+        node._counts = {name: len(stack[place]) for name, place in self.lists.items()}
+        return node
+
+    def _saves_self(self, node: GeneratedNode) -> bool:
+        """Whether the value is kept that the operator is about to change."""
+        assert self.node is not None
+        return any(
+            saved.name == "self" and saved.is_tensor and node._is_wanted(saved)
+            for saved in saved_attributes(self.node, "inputs")
+        )
+
+    def _save_outputs(self, node: GeneratedNode, results: Sequence[Any]) -> None:
+        assert self.node is not None
+        attributes = saved_attributes(self.node, "outputs")
+        if not attributes:
+            return
+        if self.is_inplace:
+            tensor = results[0]
+            for saved in attributes:
+                if saved.name == "result":
+                    kept = SavedVariable(tensor, True, tensor._is_view())
+                    node._kept["result"] = kept
+                else:
+                    node._save((saved,), {"result": tensor}, is_output=True)
+            return
+        returns = self.operator.schema.returns
+        names = [each.name or f"result{place}" for place, each in enumerate(returns)]
+        if len(returns) == 1 and not returns[0].name:
+            names = ["result"]
+        node._save(attributes, dict(zip(names, results, strict=True)), is_output=True)
+
+
+@cache
+def _of(operator: Operator) -> VariableType:
+    return VariableType(operator)
+
+
+def variable_type(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    """The kernel of every operator that torch's code generator has one for."""
+    return _of(operator).run(keyset, stack)
