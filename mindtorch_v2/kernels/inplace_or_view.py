@@ -50,9 +50,11 @@ def with_written(call: Call, answer: Any) -> Any:
     return tuple(map(written.get, names, answer))
 
 
-def as_detached_view(base: Tensor, view: Tensor) -> Tensor:
+def as_detached_view(base: Tensor, view: Tensor | None) -> Tensor | None:
     """``make_variable_non_differentiable_view``: a release may copy what came from below, and
     Python is asked for the copy."""
+    if view is None:
+        return None
     made = as_view(base, view, is_differentiable=False)
     seen = shallow_copy_and_detach(made) if _COPIES_DETACHED else None
     return made if seen is None else seen
@@ -103,6 +105,8 @@ def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer:
     base = stack[facts.base]
     if not facts.is_differentiable:
         return as_detached_view(base, answer)
+    if answer is None:  # an undefined tensor, which an override may answer
+        return None
     if isinstance(answer, Tensor):
         function = _replay(operator, facts, stack) if facts.is_replayed else None
         return as_view(base, answer, view_fn=function, creation_meta=creation_meta())

@@ -146,7 +146,7 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
         answer = _wrapped(call_of(overload, parsed, receiver).run())
-        if asks_for_gradients[parsed.chosen]:
+        if asks_for_gradients[parsed.chosen] and answer is not None:
             answer._set_requires_grad(manual.value(parsed, "requires_grad"))
         return answer
 
