@@ -38,7 +38,7 @@ HABITS: dict[str, Callable[[], object]] = {
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
 #: Operators of a formula that have kernels here.
-BACKWARD = tuple(f"{name}_backward" for name in "gelu sigmoid silu tanh threshold".split())
+BACKWARD = tuple(f"{name}_backward" for name in ["gelu", "sigmoid", "silu", "tanh", "threshold"])
 #: Reductions, which are asked over all dimensions, and for results of the dtype.
 REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
 #: Tensors that hold one number.
