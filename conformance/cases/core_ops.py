@@ -25,7 +25,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import core_ops_reductions
+from conformance.cases import core_ops_factories, core_ops_reductions
 from conformance.cases.core_ops_pools import (
     BINARY,
     BINARY_FUNCTIONS,
@@ -62,6 +62,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _out(dtypes)
     yield from _ternary(dtypes)
     yield from core_ops_reductions.texts(dtypes)
+    yield from core_ops_factories.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -39,6 +39,9 @@ HABITS: dict[str, Callable[[], object]] = {
 
 #: Questions with yes or no for an answer.
 ANSWERS: dict[str, Callable[[], bool]] = {
+    "fill_ takes anything": lambda: (
+        not is_refused(lambda: meta(torch.float32).fill_(meta(torch.float32)))
+    ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
     ),
@@ -93,8 +96,8 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
-#: Operators that are pointwise though nothing says so, and reductions.
-UNTAGGED = ("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin")
+#: Operators that are pointwise though nothing says so, reductions, and what fills.
+UNTAGGED = ("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill")
 
 
 def is_pointwise(operator: Any) -> bool:

@@ -19,7 +19,7 @@ from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import fill, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout
+from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
 from mindtorch_v2.tensor.tensor import Tensor
 
 Sizes = Sequence[int]
@@ -93,7 +93,14 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
 
 @kernel("aten::zeros", keys=_MADE)
 def zeros(size: Sizes, *options: Any) -> Tensor:
-    return factories.zeros(tuple(size), **given_options(options))
+    return _zeroed(factories.zeros(tuple(size), **given_options(options)))
+
+
+def _zeroed(made: Tensor) -> Tensor:
+    """What ``zero_`` refuses to do with a new tensor, which holds zeros already."""
+    if made._layout is strided and not made.is_meta and not made._dtype._is_quantized:
+        zero(made)
+    return made
 
 
 @kernel("aten::ones", keys=_MADE)
@@ -146,7 +153,7 @@ def empty_like(self: Tensor, *options: Any) -> Tensor:
 
 @kernel("aten::zeros_like", keys=_MADE)
 def zeros_like(self: Tensor, *options: Any) -> Tensor:
-    return factories.zeros_like(self, **_like(self, options))
+    return _zeroed(factories.zeros_like(self, **_like(self, options)))
 
 
 @kernel("aten::ones_like", keys=_MADE)
@@ -175,7 +182,7 @@ def new_empty_strided(self: Tensor, size: Sizes, stride: Sizes, *options: Any) -
 
 @kernel("aten::new_zeros", keys=_MADE)
 def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
-    return factories.zeros(tuple(size), **_like(self, options))
+    return _zeroed(factories.zeros(tuple(size), **_like(self, options)))
 
 
 @kernel("aten::new_ones", keys=_MADE)

@@ -76,7 +76,7 @@ def _check_scalar(name: str, value: Tensor) -> None:
         )
 
 
-@kernel("aten::fill.Scalar", "aten::fill.Tensor", key="CompositeExplicitAutograd")
+@kernel("aten::fill.Scalar", "aten::fill.Tensor", keys=("Meta", "CompositeExplicitAutograd"))
 def fill(self: Tensor, value: Any) -> Tensor:
     strides = dense_strides_like(self._sizes, self._strides)
     filled = new_tensor(self._sizes, self._dtype, self._device, strides)

@@ -27,15 +27,15 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
         raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
     if (high < low) if by > 0 else (high > low):
         raise worded("bounds of arange")
-    if _counts_in_integers(dtype):
-        first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
-        if not each:
-            raise worded("integer step of arange")
+    first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
+    if _steps_in_integers(dtype) and not each:
+        raise worded("integer step of arange")
+    if dtype is int64:
         return max(0, -((first - last) // each))
     return math.ceil((high - low) / by)
 
 
-def _counts_in_integers(dtype: DType) -> bool:
+def _steps_in_integers(dtype: DType) -> bool:
     if dtype is int64:
         return True
     whole = not (dtype.is_floating_point or dtype.is_complex)

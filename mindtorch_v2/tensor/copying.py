@@ -91,6 +91,10 @@ def fill(tensor: Tensor, value: Any) -> None:
 
 
 def zero(tensor: Tensor) -> None:
-    """All bits zero, in whatever dtype."""
-    if not tensor.is_meta:
+    """All bits zero, in whatever dtype; without memory of their own they are filled."""
+    if tensor.is_meta:
+        return
+    if not numel(tensor._sizes):
+        fill(tensor, 0)
+    else:
         store_bits(tensor, np.zeros((), elements_of(tensor.dtype).raw))

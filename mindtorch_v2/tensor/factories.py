@@ -216,10 +216,11 @@ def arange(*bounds: Any, **options: Any) -> Tensor:
     if options.get("dtype") is None:
         whole = all(isinstance(bound, int) for bound in (start, end, step))
         options["dtype"] = int64 if whole else get_default_dtype()
+    if Device(options.get("device") or "cpu").type == "cpu":
+        check_dtype("arange", options["dtype"])
     count = arange_size(start, end, step, options["dtype"])
     made = empty(count, **options)
     if not made.is_meta:
-        check_dtype("arange", made.dtype)
         store(made, arange_values(start, step, count, made.dtype))
     return made
 

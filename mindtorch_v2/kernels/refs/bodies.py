@@ -508,3 +508,13 @@ def meta_lshifts(self: Tensor, other: Operand) -> Tensor:
 def meta_rshifts(self: Tensor, other: Operand) -> Tensor:
     _check_shift("rshift", self, other)
     return _elementwise_meta(self, other)
+
+
+@body("torch._meta_registrations.meta_fill_")
+def meta_fill_(self: Tensor, value: Any) -> Tensor:
+    if not HABITS["fill_ takes anything"] and isinstance(value, Tensor) and value._sizes:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{len(value._sizes)} dimensions."
+        )
+    return self
