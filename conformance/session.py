@@ -223,7 +223,12 @@ class Exploration:
                 record(file, comparison)
 
     def check(self, case: Case) -> None:
-        """Compare ``case``; a mismatch fails the example, and hypothesis shrinks it."""
+        """Compare ``case``; a mismatch fails the example, and hypothesis shrinks it.
+
+        A case that agreed is not run again: what it registers in torch, it can only once.
+        """
+        if case.id in self._seen:
+            return
         comparison = self._workers.compare(case)
         if comparison.verdict == "mismatch":
             self._smallest = comparison
