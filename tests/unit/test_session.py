@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -345,6 +346,15 @@ def test_an_area_may_draw_a_number_of_cases_of_its_own(profile: str, drawn: int)
     checker = session.Checker.__new__(session.Checker)
     assert checker.examples("registration") == drawn
     assert checker.examples("keys") == settings.get_profile(profile).max_examples
+
+
+def test_a_drawn_case_that_agreed_is_not_run_again() -> None:
+    case = Case("keys", "line", "xp.full()", "hypothesis")
+    exploration = session.Exploration.__new__(session.Exploration)
+    exploration._seen = {case.id: None}
+    exploration.check(case)  # there are no workers that could run it
+    with pytest.raises(AttributeError, match="_workers"):
+        exploration.check(replace(case, text="xp.empty()"))
 
 
 # Collecting a run -------------------------------------------------------------------------------
