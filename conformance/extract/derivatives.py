@@ -141,7 +141,7 @@ def leaf() -> torch.Tensor:
     return torch.ones((), requires_grad=True)
 
 
-class ReturnsItsInput(torch.autograd.Function):  # type: ignore[misc]
+class ReturnsItsInput(torch.autograd.Function):
     """One that torch refuses: what it returns and saves is its input."""
 
     @staticmethod
@@ -153,7 +153,7 @@ class ReturnsItsInput(torch.autograd.Function):  # type: ignore[misc]
         ctx.save_for_backward(output)
 
 
-class Doubled(torch.autograd.Function):  # type: ignore[misc]
+class Doubled(torch.autograd.Function):
     """A function of the user."""
 
     @staticmethod

@@ -297,7 +297,7 @@ COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
 OF_A_MODE = ("_set_dispatch_mode", "_get_dispatch_mode", "_unset_dispatch_mode")
 
 
-class ChangesAnother(torch.autograd.Function):  # type: ignore[misc]
+class ChangesAnother(torch.autograd.Function):
     """Says that it has changed a tensor that it was not given."""
 
     @staticmethod
