@@ -26,13 +26,14 @@ from mindtorch_v2.kernels import (
     views,
     views_inplace,
 )
-from mindtorch_v2.kernels.composite import overloads, pointwise
+from mindtorch_v2.kernels.composite import matmul, overloads, pointwise
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
     bitwise,
     clamp,
     comparison,
+    products,
     reductions,
     ternary,
     unary,
@@ -59,8 +60,10 @@ __all__ = [
     "gathering",
     "indexing",
     "joining",
+    "matmul",
     "overloads",
     "pointwise",
+    "products",
     "rearranging",
     "reductions",
     "reshaping",
