@@ -22,6 +22,10 @@ AMBIGUOUS_AUTOGRAD_OTHER: Final[str] = _FACTS["ambiguous_autogradother"]
 """What is said of an operator with two kernels that are as good."""
 
 
+WARNING_TEXTS: Final[dict[str, str]] = _FACTS["warning_texts"]
+"""What is warned of in other words by other releases, by the function that does."""
+
+
 def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""
     location = _FACTS["asserts"][function]

@@ -166,3 +166,36 @@ def _extreme(name: str, compute: Any) -> None:
 
 _extreme("amax", lambda values, dims: np.max(values, axis=dims))
 _extreme("amin", lambda values, dims: np.min(values, axis=dims))
+
+
+# --- where the extremes are -------------------------------------------------------------------
+
+
+def _extreme_place(name: str, compute: Any) -> None:
+    def run(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
+        rank = len(self._sizes)
+        if dim is None:
+            if not numel(self._sizes):
+                raise IndexError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                    "Specify the reduction dim with the 'dim' argument."
+                )
+            reduced = tuple(range(rank))
+        else:
+            reduced = (wrap_dim(dim, rank),) if rank else ()
+            wrap_dim(dim, rank)
+            if not numel(self._sizes):
+                _check_no_empty(f"{name}()", self, (dim,))
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        output = set_output(outputs[0], shape, int64, self._device)
+        if not output.is_meta and numel(shape):
+            values = as_array(self, self._dtype)
+            found = compute(values, axis=None if dim is None or not rank else reduced[0])
+            store(output, np.asarray(found).reshape(shape))
+        return (output,)
+
+    structured.add(f"aten::{name}", run)
+
+
+_extreme_place("argmax", np.argmax)
+_extreme_place("argmin", np.argmin)
