@@ -1,6 +1,6 @@
 """Products of matrices and vectors for the area core-ops.
 
-Not here yet: ``addmm``, ``addmv``, ``mv`` and ``dot`` on meta.
+Not here yet: a product on the CPU whose ``out=`` is on meta.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ _NUMBERS: Final = ("0", "2", "0.5", "-1", "True")
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for name, one, two in product(("matmul", "mm", "bmm", "mv", "dot"), _SHAPES, _SHAPES):
         yield name, f"xp.{name}(xp.ones({one}), xp.ones({two}))"
-    for name, one, two in product(("mm", "bmm"), _SHAPES, _SHAPES):
+    for name, one, two in product(("mm", "bmm", "mv", "dot"), _SHAPES, _SHAPES):
         made = (f"xp.ones({shape}, device='meta')" for shape in (one, two))
         yield name, f"xp.{name}({', '.join(made)})"
     for one, two, three in product(_SHAPES[:10], _SHAPES[:10], _SHAPES[:10]):
         yield "addmm", f"xp.addmm(xp.ones({one}), xp.ones({two}), xp.ones({three}))"
+    for one, two, three in product(_SHAPES[1:10:2], _SHAPES[4:10], _SHAPES[4:10]):
+        made = (f"xp.ones({shape}, device='meta')" for shape in (one, two, three))
+        yield "addmm", f"xp.addmm({', '.join(made)})"
     yield from _dtypes(dtypes)
     for one, two in product(_MATRICES, _MATRICES):
         for name in ("mm", "matmul"):

@@ -36,6 +36,9 @@ HABITS: dict[str, Callable[[], object]] = {
     "addmv takes two dtypes": lambda: torch.mv(
         torch.ones(0, 1), torch.ones(1, dtype=torch.float64)
     ),
+    "index_add takes an index from elsewhere": lambda: torch.index_add(
+        torch.ones(1, device="meta"), 0, torch.zeros(1).long(), torch.ones(1, device="meta")
+    ),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.

@@ -26,6 +26,7 @@ from mindtorch_v2.kernels import (
     view_dtype,
     views,
     views_inplace,
+    zero_tensor,
 )
 from mindtorch_v2.kernels.composite import matmul, overloads, pointwise
 from mindtorch_v2.kernels.cpu import (
@@ -76,6 +77,7 @@ __all__ = [
     "view_dtype",
     "views",
     "views_inplace",
+    "zero_tensor",
 ]
 
 native.provide(rows.find)

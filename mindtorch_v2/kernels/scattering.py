@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
@@ -78,6 +79,13 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             "index_add_(): self and source expected to have the same dtype, but got (self) "
             f"{CPP_NAMES[self._dtype]} and (source) {CPP_NAMES[source._dtype]}"
+        )
+    if not HABITS["index_add takes an index from elsewhere"] and not (
+        self._device == index._device == source._device
+    ):
+        raise RuntimeError(
+            "index_add(): self, index and source expected to be in the same device, but got "
+            f"(self) {self._device}, (index) {index._device}, and (source) {source._device}"
         )
     rank = len(source._sizes)
     if dim and dim >= rank:
