@@ -16,6 +16,7 @@ PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
 
 #: Wrappers that change nothing of what comes out for tensors.
 PLAIN = (
+    "_convert_out_params",
     "_disable_dynamo",
     "elementwise_unary_scalar_wrapper",
     "_inplace_wrapper",
