@@ -19,6 +19,10 @@ AMBIGUOUS_AUTOGRAD_OTHER: Final[str] = _FACTS["ambiguous_autogradother"]
 """What is said of an operator with two kernels that are as good."""
 
 
+WARNING_TEXTS: Final[dict[str, str]] = _FACTS["warning_texts"]
+"""What is warned of in other words by other releases, by the function that does."""
+
+
 def std_string(pointer: str | None) -> str:
     """``std::string(const char*)``: RuntimeError for a null pointer, in the C++ library's words."""
     if pointer is None:

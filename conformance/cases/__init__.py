@@ -2,6 +2,7 @@
 
 from conformance.area import Area
 from conformance.cases import (
+    autograd,
     core_ops,
     core_views,
     dispatch_table,
@@ -35,6 +36,7 @@ AREAS: tuple[Area, ...] = (
     printing.AREA,
     core_views.AREA,
     core_ops.AREA,
+    autograd.AREA,
     schema_parse.AREA,
     schema_facts.AREA,
     operator_binding.AREA,

@@ -33,6 +33,12 @@ HABITS: dict[str, Callable[[], object]] = {
     "a power is cast to its output": lambda: torch.pow(
         torch.ones(1), 3, out=torch.ones(1, dtype=torch.float64)
     ),
+    "addmv takes two dtypes": lambda: torch.mv(
+        torch.ones(0, 1), torch.ones(1, dtype=torch.float64)
+    ),
+    "index_add takes an index from elsewhere": lambda: torch.index_add(
+        torch.ones(1, device="meta"), 0, torch.zeros(1).long(), torch.ones(1, device="meta")
+    ),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.
@@ -41,6 +47,13 @@ UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
 BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
 #: Reductions, which are asked over all dimensions, and for results of the dtype.
 REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
+#: Products of matrices, with the shapes of their operands.
+PRODUCTS: dict[str, list[tuple[int, ...]]] = {
+    "mm": [(2, 2), (2, 2)],
+    "bmm": [(1, 2, 2), (1, 2, 2)],
+    "mv": [(2, 2), (2,)],
+    "dot": [(2,), (2,)],
+}
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
 
@@ -79,7 +92,7 @@ def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
         if operator._schema.is_mutable:
             continue
         is_pointwise = torch.Tag.pointwise in operator.tags or base in UNTAGGED
-        if not is_pointwise and rest not in REDUCTIONS:
+        if not is_pointwise and rest not in (*REDUCTIONS, *PRODUCTS):
             continue
         if (base.endswith("_backward") and base not in BACKWARD) or not is_askable(arguments):
             continue
@@ -126,7 +139,9 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
     """What an operator raises for tensors of a dtype; None if it takes them."""
     values: list[Any] = []
     base = operator._schema.name.removeprefix("aten::")
-    shapes = [(2,), () if SCALAR in choice else (2,), (2,), (2,)]
+    shapes: list[tuple[int, ...]] = [(2,), () if SCALAR in choice else (2,), (2,), (2,)]
+    if SCALAR not in choice:
+        shapes = list(PRODUCTS.get(base, shapes))
     for argument in operator._schema.arguments:
         name, kind = argument.name, str(argument.type)
         if name in GIVEN:

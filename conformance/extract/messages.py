@@ -39,6 +39,11 @@ def extract() -> dict[str, Any]:
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         },
         "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
+        "warning_texts": {
+            name: caught_by(provoke)[0].partition(" (Triggered")[0]
+            for name, provoke in {**PYTHON_WARNINGS, **WARNINGS}.items()
+            if name in REWORDED_WARNINGS
+        },
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
     }
@@ -307,6 +312,10 @@ class ChangesAnother(torch.autograd.Function):
         return made
 
 
+class Instantiated(torch.autograd.Function):
+    """Is made an instance of, against all advice."""
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -337,6 +346,10 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
     "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
 }
+#: The same of warnings that Python gives.
+PYTHON_WARNINGS: dict[str, Callable[[], object]] = {"Function": lambda: Instantiated()}
+#: Warnings whose words differ between releases.
+REWORDED_WARNINGS = ("Function", "Tensor.grad", "mark_dirty")
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
     "checkSparseTensorInvariants",

@@ -16,6 +16,7 @@ PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
 
 #: Wrappers that change nothing of what comes out for tensors.
 PLAIN = (
+    "_convert_out_params",
     "_disable_dynamo",
     "elementwise_unary_scalar_wrapper",
     "_inplace_wrapper",
@@ -31,6 +32,10 @@ HABITS: dict[str, Callable[[], object]] = {
     "two truth values are not subtracted": lambda: meta(torch.bool) - meta(torch.bool),
     "a mean goes into its own dtype": lambda: torch.mean(
         meta(torch.float32), 0, out=meta(torch.float64, 0)
+    ),
+    "bmm looks at dtypes": lambda: torch.bmm(
+        torch.empty(1, 1, 1, device="meta"),
+        torch.empty(1, 1, 1, device="meta", dtype=torch.float64),
     ),
     "the device of an output is looked at first": lambda: torch.add(
         meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
@@ -96,8 +101,11 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
-#: Operators that are pointwise though nothing says so, reductions, and what fills.
-UNTAGGED = ("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill")
+#: Operators that are pointwise though nothing says so, reductions, what fills, and products.
+UNTAGGED = (
+    *("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill"),
+    *("mm", "bmm", "addmm", "mv", "addmv", "dot", "vdot"),
+)
 
 
 def is_pointwise(operator: Any) -> bool:

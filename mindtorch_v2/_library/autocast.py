@@ -47,7 +47,8 @@ def _cast(value: Any, device_type: str, dtype: Any) -> Any:
             and value.device.type == device_type
             and str(value.dtype).rpartition(".")[2] != "float64"
         )
-        return value.to(dtype) if is_eligible else value
+        converted: Any = value
+        return converted.to(dtype) if is_eligible else value
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return value
     items = (_cast(item, device_type, dtype) for item in value)

@@ -20,6 +20,7 @@ from mindtorch_v2.autograd.variable import (
     try_get_grad_accumulator,
 )
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -126,11 +127,7 @@ def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tens
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
     if not is_input:
-        warn_once(
-            "mark_dirty",
-            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, "
-            "there is no need to pass it to mark_dirty().",
-        )
+        warn_once("mark_dirty", WARNING_TEXTS["mark_dirty"])
     if tensor._is_view() and len(call.raw) > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your "

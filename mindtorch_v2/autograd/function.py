@@ -29,9 +29,11 @@ from mindtorch_v2.autograd.variable import (
 )
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TAKES_KEYWORDS: Final = profile.active().derivatives["python"]["apply_takes_keywords"]
+_INSTANTIATED: Final = WARNING_TEXTS["Function"].partition("> ")[2]
 _numbers: Final = count()
 
 
@@ -281,9 +283,7 @@ class Function(_SingleLevelFunction):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         warnings.warn(
-            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
-            "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function will raise an error in a future version of PyTorch.",
+            f"{self.__class__} {_INSTANTIATED}",
             DeprecationWarning,
             stacklevel=2,
         )

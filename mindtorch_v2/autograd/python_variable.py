@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.manual import call_operator
 from mindtorch_v2.binding.python.properties import DELETED
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.dtype import DType, sparse_coo
@@ -44,15 +45,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     found = None if meta is None else meta.grad
     retains = meta is not None and meta.retains_grad
     if found is None and not self._is_leaf() and not retains:
-        warn_once(
-            "Tensor.grad",
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
-            ".grad attribute won't be populated during autograd.backward(). If you indeed want "
-            "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
-            "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
-            "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more "
-            "informations.",
-        )
+        warn_once("Tensor.grad", WARNING_TEXTS["Tensor.grad"])
     return found
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.values import to_python
+from mindtorch_v2.dispatch.kernel import MISSING
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.dispatch.native import NONE, Native
@@ -20,6 +21,10 @@ from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.options import compute_dispatch_key
 
 _OPTIONS: Final = ("dtype", "layout", "device")
+_OWN: Final = frozenset(
+    DispatchKey[f"{layout}NPU"] for layout in ("", "Quantized", "Sparse", "SparseCsr")
+)
+"""Keys of our own, where torch has no kernels: what a tensor is is known there all the same."""
 
 
 @cache
@@ -36,7 +41,12 @@ def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     )
     where = "cpu" if device is None else device.type
     key = compute_dispatch_key(dtype or get_default_dtype(), layout or strided, where)
-    return Call(operator, stack).redispatch(mask_of(key))
+    mask = mask_of(key)
+    if key in _OWN and operator.entry.table.lookup(mask)[1] is MISSING:
+        made = rows.find(operator.canonical, DispatchKey.CPU).function
+        if made is not None:
+            return made(*stack)
+    return Call(operator, stack).redispatch(mask)
 
 
 def _find(name: str, key: int) -> Native:

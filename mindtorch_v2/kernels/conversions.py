@@ -14,6 +14,7 @@ from mindtorch_v2.binding.values import memory_format_of_value
 from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.promotion import result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
@@ -107,6 +108,17 @@ def to_copy(
     kind, where = given.get("dtype", self._dtype), given.get("device", self._device)
     made = new_tensor(self._sizes, kind, where, strides)
     return _COPY(made, self, non_blocking)
+
+
+@kernel("aten::result_type.Tensor", key=_IMPLICIT)
+def result_type_of_tensors(tensor: Tensor, other: Tensor) -> int:
+    return enum_value(result_type((tensor, other)))
+
+
+@kernel("aten::_has_compatible_shallow_copy_type", key=_IMPLICIT)
+def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
+    """Whether C++ has both in the same class of tensors."""
+    return self._layout is from_._layout
 
 
 @kernel("aten::resize_", keys=("CPU", "Meta"))

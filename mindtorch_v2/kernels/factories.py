@@ -143,6 +143,20 @@ def eye_m(n: int, m: int, *options: Any) -> Tensor:
     return factories.eye(n, m, **given_options(options))
 
 
+@kernel("aten::_efficientzerotensor", keys=("CPU", "Meta"))
+def efficient_zero_tensor(size: Sizes, *options: Any) -> Tensor:
+    given = given_options(options)
+    return factories._efficientzerotensor(
+        tuple(size), dtype=given.get("dtype"), device=given.get("device")
+    )
+
+
+@kernel("aten::lift_fresh", key="CompositeExplicitAutograd")
+def lift_fresh(self: Tensor) -> Tensor:
+    """Itself: only functionalization has something to do here."""
+    return self
+
+
 # --- like a tensor ----------------------------------------------------------------------------
 
 

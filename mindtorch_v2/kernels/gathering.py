@@ -6,7 +6,7 @@ Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and ``ScatterGatherC
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -277,6 +277,17 @@ def nonzero(self: Tensor) -> Tensor:
     return nonzero_out(self, new_tensor((0,), int64, self._device))
 
 
+@kernel("aten::nonzero", key="Meta")
+def nonzero_on_meta(self: Tensor) -> NoReturn:
+    raise NotImplementedError(
+        "The register_meta function for torch.nonzero() raises unimplemented by default, as a "
+        "correct data-independent implementation does not exist. This implementation returns a "
+        "fake value, assuming all elements of the tensor are non-zero. To enable this "
+        "registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
+        "to True."
+    )
+
+
 @kernel("aten::nonzero.out")
 def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
     if out._dtype is not int64:
@@ -347,7 +358,7 @@ def _check_taken(self: Tensor, index: Tensor, out: Tensor) -> None:
             "take(): self and out expected to have the same dtype, but got self.dtype = "
             f"{CPP_NAMES[self._dtype]} and out.dtype = {CPP_NAMES[out._dtype]}"
         )
-    if not self._device == out._device == index._device:
+    if not self.is_meta and not self._device == out._device == index._device:
         raise RuntimeError(
             "take(): self, index and out expected to be in the same device, but got self.device "
             f"= {self._device}, index.device = {index._device}, and out.device = {out._device}"

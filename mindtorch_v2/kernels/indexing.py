@@ -44,7 +44,10 @@ _TO: Final = OperatorHandle("aten::to.dtype")
 _VIEW: Final = OperatorHandle("aten::view")
 
 _LONG, _INT, _BYTE, _BOOL = (DTYPES[name] for name in ("int64", "int32", "uint8", "bool"))
-_ITERATED: Final = Config(check_mem_overlap=False, check_all_same_dtype=False)
+_ITERATED: Final = Config(
+    check_mem_overlap=False, check_all_same_dtype=False, check_all_same_device=False
+)
+"""Indices on the CPU go to wherever the tensor is."""
 
 
 @dataclass(frozen=True)

@@ -22,19 +22,22 @@ from mindtorch_v2.kernels import (
     resolving,
     rows,
     scalar,
+    scattering,
     sorting,
     view_backward,
     view_dtype,
     views,
     views_inplace,
+    zero_tensor,
 )
-from mindtorch_v2.kernels.composite import overloads, pointwise
+from mindtorch_v2.kernels.composite import matmul, overloads, pointwise
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
     bitwise,
     clamp,
     comparison,
+    products,
     reductions,
     ternary,
     unary,
@@ -61,13 +64,16 @@ __all__ = [
     "gathering",
     "indexing",
     "joining",
+    "matmul",
     "overloads",
     "pointwise",
+    "products",
     "rearranging",
     "reductions",
     "reshaping",
     "resolving",
     "scalar",
+    "scattering",
     "sorting",
     "ternary",
     "unary",
@@ -75,6 +81,7 @@ __all__ = [
     "view_dtype",
     "views",
     "views_inplace",
+    "zero_tensor",
 ]
 
 native.provide(rows.find)

@@ -17,13 +17,14 @@ from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 """Where releases register a view operator: with the backends, or once for all of them."""
 
 _WORD: Final = 1 << 64
+_COMPLEX_OF_REAL: Final = {real: wide for wide, real in REAL_OF_COMPLEX.items()}
 _STORAGE_MAX: Final = (1 << 63) - 1
 
 
@@ -38,11 +39,6 @@ def without(values: Sequence[int], place: int) -> tuple[int, ...]:
 @kernel("aten::alias", keys=BACKENDS)
 def alias_(self: Tensor) -> Tensor:
     return self._alias()
-
-
-@kernel("aten::lift_fresh", key="CompositeExplicitAutograd")
-def lift_fresh(self: Tensor) -> Tensor:
-    return self
 
 
 @kernel("aten::detach", keys=BACKENDS)
@@ -439,6 +435,31 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list
 
 
 # --- another dtype over the same bytes --------------------------------------------------------
+
+
+@kernel("aten::view_as_complex", keys=BACKENDS)
+def view_as_complex(self: Tensor) -> Tensor:
+    if self._dtype not in _COMPLEX_OF_REAL:
+        raise RuntimeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of scalar type: {CPP_NAMES[self._dtype]}"
+        )
+    if not self._sizes:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if self._sizes[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if self._strides[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(stride % 2 for stride in self._strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if self._storage_offset % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return self._as_view(
+        self._sizes[:-1],
+        tuple(stride // 2 for stride in self._strides[:-1]),
+        self._storage_offset // 2,
+        dtype=_COMPLEX_OF_REAL[self._dtype],
+    )
 
 
 @kernel("aten::view_as_real", keys=BACKENDS)

@@ -473,24 +473,6 @@ class Tensor(TensorBase):
     def clone(self) -> Tensor:
         return self._fresh()
 
-    def to(
-        self,
-        *targets: DType | Device | str | Tensor,
-        dtype: DType | None = None,
-        device: Device | str | None = None,
-        copy: bool = False,
-    ) -> Tensor:
-        """Converted to a dtype and moved to a device; itself if it is there already."""
-        for target in targets:
-            if isinstance(target, Tensor):
-                dtype, device = target.dtype, target.device
-            elif isinstance(target, DType):
-                dtype = target
-            else:
-                device = target
-        where = self._device if device is None else Device(device)
-        return self._converted(where, dtype or self._dtype, copy=copy)
-
     def _converted(self, device: Device, dtype: DType, *, copy: bool = False) -> Tensor:
         if dtype is self._dtype and device.type == self._device.type and not copy:
             return self

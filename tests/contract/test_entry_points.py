@@ -28,6 +28,7 @@ from mindtorch_v2.schema.parser import parse_schema
 
 K: Final = DispatchKey
 NAME: Final = "contract::called"
+ONE: Final = xp.ones(1)
 
 
 class Operator:
@@ -65,7 +66,7 @@ def keyset(*names: str) -> DispatchKeySet:
 
 def called(*names: str) -> str:
     """Where a call with these keys goes."""
-    answer: str = dispatch_with_keyset(NAME, keyset(*names), xp.ones(1))
+    answer: str = dispatch_with_keyset(NAME, keyset(*names), ONE)
     return answer
 
 
@@ -78,9 +79,9 @@ def excluded(*names: str) -> guarded:
 
 
 ENTRY_POINTS: Final[dict[str, Callable[[], Any]]] = {
-    "dispatch": lambda: dispatch(NAME, xp.ones(1)),
+    "dispatch": lambda: dispatch(NAME, ONE),
     "dispatch_with_keyset": lambda: called("CPU"),
-    "redispatch": lambda: redispatch(NAME, keyset("CPU"), xp.ones(1)),
+    "redispatch": lambda: redispatch(NAME, keyset("CPU"), ONE),
 }
 #: Keys at which a CPU tensor meets something else before its backend.
 BEFORE: Final = ("AutogradCPU", "ADInplaceOrView", "BackendSelect")

@@ -16,17 +16,18 @@ from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
+from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DType, int64
+from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
 
@@ -166,3 +167,68 @@ def _extreme(name: str, compute: Any) -> None:
 
 _extreme("amax", lambda values, dims: np.max(values, axis=dims))
 _extreme("amin", lambda values, dims: np.min(values, axis=dims))
+
+
+# --- where the extremes are -------------------------------------------------------------------
+
+
+def _extreme_place(name: str, compute: Any) -> None:
+    def run(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
+        rank = len(self._sizes)
+        if dim is None:
+            if not numel(self._sizes):
+                raise IndexError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                    "Specify the reduction dim with the 'dim' argument."
+                )
+            reduced = tuple(range(rank))
+        else:
+            reduced = (wrap_dim(dim, rank),) if rank else ()
+            wrap_dim(dim, rank)
+            if not numel(self._sizes):
+                _check_no_empty(f"{name}()", self, (dim,))
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        output = set_output(outputs[0], shape, int64, self._device)
+        if not output.is_meta and numel(shape):
+            values = as_array(self, self._dtype)
+            found = compute(values, axis=None if dim is None or not rank else reduced[0])
+            store(output, np.asarray(found).reshape(shape))
+        return (output,)
+
+    structured.add(f"aten::{name}", run)
+
+
+_extreme_place("argmax", np.argmax)
+_extreme_place("argmin", np.argmin)
+
+
+# --- truth ------------------------------------------------------------------------------------
+
+
+def _truth(name: str, compute: Any) -> None:
+    """``any`` and ``all``, whose answer is a bool, or for bytes a byte."""
+
+    def reduce(
+        outputs: Outputs, self: Tensor, dims: Sequence[int] | None, keepdim: bool
+    ) -> tuple[Tensor, ...]:
+        reduced = reduced_dims(dims, len(self._sizes))
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        dtype = self._dtype if self._dtype is _BYTE else BOOL
+        output = set_output(outputs[0], shape, dtype, self._device)
+        if not output.is_meta and numel(shape):
+            found = compute(value_array(self) != 0, axis=reduced)
+            store(output, np.asarray(found).reshape(shape))
+        return (output,)
+
+    def over_all(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+        return reduce(outputs, self, None, False)
+
+    def over_one(outputs: Outputs, self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
+        return reduce(outputs, self, [dim], keepdim)
+
+    structured.add(f"aten::{name}", over_all)
+    structured.add(f"aten::{name}.dim", over_one)
+
+
+_truth("any", np.any)
+_truth("all", np.all)

@@ -1,0 +1,112 @@
+"""The reference functions of products of matrices.
+
+Mirrors functions of ``torch/_meta_registrations.py``, ``torch/_decomp/decompositions.py`` and
+``torch/_refs/__init__.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import HABITS
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.tensor import Tensor
+
+_META: Final = "torch._meta_registrations."
+_DECOMPOSED: Final = "torch._decomp.decompositions."
+
+
+@body(_META + "meta_mm")
+def meta_mm(a: Tensor, b: Tensor) -> Tensor:
+    for name, one in (("a", a), ("b", b)):
+        if len(one._sizes) != 2:
+            raise RuntimeError(f"{name} must be 2D")
+    (rows, inner), (other, columns) = a._sizes, b._sizes
+    if inner != other:
+        raise RuntimeError(
+            f"a and b must have same reduction dim, but got [{rows}, {inner}] X "
+            f"[{other}, {columns}]."
+        )
+    return new_tensor((rows, columns), a._dtype, a._device)
+
+
+@body(_META + "meta_bmm")
+def meta_bmm(self: Tensor, mat2: Tensor) -> Tensor:
+    for name, one in (("batch1", self), ("batch2", mat2)):
+        if len(one._sizes) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if HABITS["bmm looks at dtypes"] and self._dtype is not mat2._dtype:
+        raise RuntimeError(f"expected scalar type {self._dtype} but found {mat2._dtype}")
+    count, rows, inner = self._sizes
+    if tuple(mat2._sizes[:2]) != (count, inner):
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{count}, {inner}] but got: [{mat2._sizes[0]}, {mat2._sizes[1]}]."
+        )
+    return new_tensor((count, rows, mat2._sizes[2]), mat2._dtype, mat2._device)
+
+
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_MM: Final = OperatorHandle("aten::mm")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MV: Final = OperatorHandle("aten::mv")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+
+
+@body(_DECOMPOSED + "addmm")
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
+    if is_integral(self._dtype):
+        beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
+    return _added(self, _MUL(_MM(mat1, mat2), alpha), beta)
+
+
+@body(_DECOMPOSED + "addmv")
+def addmv(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
+    dtypes = [each._dtype for each in (self, mat1, vec)]
+    if not KERNEL_HABITS["addmv takes two dtypes"] and len(set(dtypes)) > 1:
+        one, two, three = dtypes
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {one}, {two}, and {three}"
+        )
+    if is_integral(self._dtype):
+        beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
+    return _added(self, _MUL(_MV(mat1, vec), alpha), beta)
+
+
+def _added(self: Tensor, product: Any, beta: Number) -> Any:
+    return product if beta == 0 else _ADD(product, _MUL(self, beta))
+
+
+@body(_DECOMPOSED + "mv")
+def mv(self: Tensor, vec: Tensor) -> Any:
+    if (len(self._sizes), len(vec._sizes)) != (2, 1):
+        raise RuntimeError(f"matrix @ vector expected, got {len(self._sizes)}, {len(vec._sizes)}")
+    rows, columns = self._sizes
+    if columns != vec._sizes[0]:
+        raise RuntimeError(f"size mismatch, got input ({rows}x{columns}), vec ({vec._sizes[0]})")
+    return _SUM(_MUL(self, vec), [1], False)
+
+
+@body("torch._refs._dot_check_wrapper", "torch._refs.dot")
+def dot(self: Tensor, other: Tensor) -> Tensor:
+    if len(self._sizes) != 1 or len(other._sizes) != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {len(self._sizes)}D and {len(other._sizes)}D tensors"
+        )
+    if self._dtype is not other._dtype:
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{self._dtype} and {other._dtype}"
+        )
+    one, two = self._sizes[0], other._sizes[0]
+    if one != two:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{one}] and src [{two}] to have the"
+            f"same number of elements, but got {one} and {two} elements respectively"
+        )
+    return new_tensor((), self._dtype, self._device)

@@ -1,0 +1,219 @@
+"""Operators that put values at places: ``index_add``, ``put_``, ``masked_scatter`` and their like.
+
+Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and the ``fill_diagonal_`` of
+``Fill.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointwise import as_array, element, rounded
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.tensor.copying import copy_values, store, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, int64
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_CAT: Final = OperatorHandle("aten::cat")
+_FILL: Final = OperatorHandle("aten::fill_.Scalar")
+_MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
+_SCATTER: Final = OperatorHandle("aten::scatter_.src")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_VIEW: Final = OperatorHandle("aten::view")
+_ZEROS: Final = OperatorHandle("aten::zeros")
+
+_INDEX_DTYPES: Final = (int64, DTYPES["int32"])
+
+
+@structured("aten::index_add")
+def index_add(
+    outputs: Outputs, self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
+) -> tuple[Tensor, ...]:
+    dim = wrap_dim(dim, len(self._sizes))
+    _check_added(self, dim, index, source)
+    given = outputs[0]
+    output = set_output(
+        given, self._sizes, self._dtype, self._device, self=self if given is self else None
+    )
+    if output.is_meta:
+        return (output,)
+    if output is not self:
+        copy_values(output, self)
+    places = value_array(index).reshape(-1)
+    size = self._sizes[dim] if self._sizes else 1
+    if ((places < 0) | (places >= size)).any():
+        raise IndexError("index out of range in self")
+    found = np.array(as_array(output, self._dtype), ndmin=1)
+    added = np.array(as_array(source, self._dtype), ndmin=1) * element(alpha, self._dtype)
+    np.add.at(np.moveaxis(found, dim, 0), places, np.moveaxis(added, dim, 0))
+    store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
+    return (output,)
+
+
+def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+    """``index_func_meta_impl``."""
+    if len(index._sizes) > 1:
+        raise IndexError(
+            "index_add_(): Index is supposed to be a vector, but got dim: "
+            f"{len(index._sizes)} with type: {CPP_NAMES[index._dtype]} and size: "
+            f"{list(index._sizes)}"
+        )
+    if index._dtype not in _INDEX_DTYPES:
+        raise RuntimeError(
+            f"index_add_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
+        )
+    if self._dtype is not source._dtype:
+        raise RuntimeError(
+            "index_add_(): self and source expected to have the same dtype, but got (self) "
+            f"{CPP_NAMES[self._dtype]} and (source) {CPP_NAMES[source._dtype]}"
+        )
+    if not HABITS["index_add takes an index from elsewhere"] and not (
+        self._device == index._device == source._device
+    ):
+        raise RuntimeError(
+            "index_add(): self, index and source expected to be in the same device, but got "
+            f"(self) {self._device}, (index) {index._device}, and (source) {source._device}"
+        )
+    rank = len(source._sizes)
+    if dim and dim >= rank:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim "
+            f"{rank}"
+        )
+    size = source._sizes[dim] if rank else 1
+    if numel(index._sizes) != size:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({numel(index._sizes)}) should be equal to "
+            f"source.size(dim): ({size}), for dim: {dim}"
+        )
+    sizes = [list(each._sizes) for each in (self, source)]
+    if all(sizes):
+        sizes = [each[:dim] + each[dim + 1 :] for each in sizes]
+    if sizes[0] != sizes[1]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified "
+            f"dimension. Got self.shape = {list(self._sizes)} source.shape = "
+            f"{list(source._sizes)}"
+        )
+
+
+@kernel("aten::put_", keys=("CPU", "Meta"))
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+    if index._dtype is not int64:
+        raise IndexError(
+            f"put_(): Expected a long tensor for index, but got {CPP_NAMES[index._dtype]}"
+        )
+    if self._dtype is not source._dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{CPP_NAMES[self._dtype]} and source.dtype = {CPP_NAMES[source._dtype]}"
+        )
+    given, wanted = numel(source._sizes), numel(index._sizes)
+    if given != wanted:
+        raise RuntimeError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {given}, index.numel() = {wanted}"
+        )
+    count = numel(self._sizes)
+    if not count and wanted:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
+    if self.is_meta or not wanted:
+        return self
+    found = np.array(as_array(self, self._dtype)).reshape(-1)
+    values = as_array(source, self._dtype).reshape(-1)
+    places = value_array(index).reshape(-1)
+    for place in places:
+        if not -count <= place < count:
+            raise IndexError(
+                f"out of range: tried to access index {place} on a tensor of {count} elements."
+            )
+    if accumulate:
+        np.add.at(found, places, values)
+    else:
+        found[places] = values
+    store(self, rounded(found.reshape(tuple(self._sizes)), self._dtype))
+    return self
+
+
+@kernel("aten::put", key="CompositeExplicitAutograd")
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+    copy: Tensor = _CLONE(self, memory_format=None)
+    return put_(copy, index, source, accumulate)
+
+
+@kernel("aten::masked_scatter_", keys=("CPU", "Meta"))
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    if self._dtype is not source._dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{CPP_NAMES[self._dtype]} and {CPP_NAMES[source._dtype]}"
+        )
+    if mask._dtype is not DTYPES["bool"]:
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{CPP_NAMES[mask._dtype]}"
+        )
+    infer_size(tuple(self._sizes), tuple(mask._sizes))
+    if self.is_meta:
+        return self
+    found = np.array(value_array(self))
+    chosen = np.broadcast_to(value_array(mask), found.shape)
+    values = value_array(source).reshape(-1)
+    count = int(chosen.sum())
+    if count > values.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    found[chosen] = values[:count]
+    store(self, found)
+    return self
+
+
+@kernel("aten::masked_scatter_backward", key="CompositeExplicitAutograd")
+def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Any:
+    """Of elements of the source that were not needed, zeros."""
+    selected = _MASKED_SELECT(grad_output, mask)
+    missing = numel(sizes) - numel(selected._sizes)
+    if missing > 0:
+        options = {"dtype": grad_output._dtype, "device": grad_output._device}
+        selected = _CAT([selected, _ZEROS([missing], **options, layout=grad_output._layout)], 0)
+    return _VIEW(selected, list(sizes))
+
+
+@kernel("aten::value_selecting_reduction_backward", key="CompositeImplicitAutograd")
+def value_selecting_reduction_backward(
+    grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
+) -> Any:
+    if not keepdim and sizes:
+        grad, indices = _UNSQUEEZE(grad, dim), _UNSQUEEZE(indices, dim)
+    options = {"dtype": grad._dtype, "layout": grad._layout, "device": grad._device}
+    return _SCATTER(_ZEROS(list(sizes), **options), dim, indices, grad)
+
+
+@kernel("aten::fill_diagonal_", key="CompositeImplicitAutograd")
+def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool) -> Tensor:
+    sizes = self._sizes
+    if len(sizes) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    height, width = sizes[:2]
+    size, stride = min(height, width), sum(self._strides)
+    offset = self._storage_offset
+    _FILL(_AS_STRIDED(self, [size], [stride], offset), fill_value)
+    if wrap and len(sizes) == 2 and height > width + 1:
+        step = width + 1
+        rest = (numel(sizes) + step - 1) // step - size
+        _FILL(_AS_STRIDED(self, [rest], [stride], offset + self._strides[0] * step), fill_value)
+    return self
