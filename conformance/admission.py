@@ -9,15 +9,9 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from conformance.names import DECORATORS, DEFINABLE
 from conformance.syntax import MAX_DEPTH, CaseRefused
-from conformance.vocabulary import (
-    DECORATORS,
-    DEFINABLE,
-    FREE_DEPTH,
-    LITERAL_CALLS,
-    ROOT,
-    Vocabulary,
-)
+from conformance.vocabulary import FREE_DEPTH, LITERAL_CALLS, ROOT, Vocabulary
 
 #: What people write and a case may not, with more help than "is not part of a case".
 _HINTS: Final = {

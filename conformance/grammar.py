@@ -48,6 +48,7 @@ from types import CodeType
 from typing import Any, Final
 
 from conformance.admission import Check
+from conformance.names import DECORATORS
 from conformance.syntax import (
     MAX_DEPTH,
     MAX_LENGTH,
@@ -55,7 +56,7 @@ from conformance.syntax import (
     compile_tree,
     syntax_tree,
 )
-from conformance.vocabulary import DECORATORS, ROOT, Vocabulary
+from conformance.vocabulary import ROOT, Vocabulary
 
 __all__ = ["MAX_DEPTH", "MAX_LENGTH", "CaseRefused", "ParsedCase", "namespace", "parse"]
 

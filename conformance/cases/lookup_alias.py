@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases.arguments import Target, targets
 from conformance.cases.pools import WRONG, C, call
-from conformance.vocabulary import for_profile, operator_name, refusal
+from conformance.names import refusal
+from conformance.vocabulary import for_profile, operator_name
 from mindtorch_v2.profile import Profile
 
 PACKET: Final = ("repr({0})", "str({0})", "{0}.overloads()", "{0}._qualified_op_name")

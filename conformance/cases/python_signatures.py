@@ -13,7 +13,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from conformance.vocabulary import Vocabulary, for_profile, refusal
+from conformance.names import refusal
+from conformance.vocabulary import Vocabulary, for_profile
 from mindtorch_v2.profile import Profile, load
 
 OWNERS: Final[Mapping[str, str]] = MappingProxyType(

@@ -18,7 +18,8 @@ from conformance.cases.python_drawn import MORE_RECEIVERS, Draw, with_subclasses
 from conformance.cases.python_values import ACCELERATORS, POOL, RECEIVERS
 from conformance.cases.turn import Turn
 from conformance.cases.values import with_classes
-from conformance.vocabulary import SETTABLE, for_profile
+from conformance.names import SETTABLE
+from conformance.vocabulary import for_profile
 from mindtorch_v2.profile import Profile
 
 DENSE: Final = tuple(

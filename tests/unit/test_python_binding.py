@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.python_binding import AREA
 from conformance.cases.python_signatures import OWNERS, WRONG_ONLY, bound_names, refused
 from conformance.cases.python_tensors import properties
-from conformance.vocabulary import NEVER
+from conformance.names import NEVER
 from mindtorch_v2.profile import load
 
 ENOUGH = 8

@@ -10,9 +10,15 @@ import pytest
 from fakes.refusals import VOCABULARY, refused
 
 import mindtorch_v2
-from conformance import vocabulary as words
+from conformance import names
 from conformance.grammar import parse
-from conformance.vocabulary import Vocabulary
+from conformance.vocabulary import (
+    LITERAL_CALLS,
+    Vocabulary,
+    for_profile,
+    operator_name,
+    tensor_type,
+)
 from mindtorch_v2 import profile
 
 
@@ -25,19 +31,19 @@ def test_names_of_the_profile_come_in_unless_something_speaks_against_them() -> 
 @pytest.mark.parametrize("name", ["os", "from_file", "__class__", "load_it", "higher_order"])
 def test_a_vocabulary_with_a_forbidden_name_cannot_be_made(name: str) -> None:
     with pytest.raises(ValueError, match=name):
-        Vocabulary(words.SETTABLE | {name})
+        Vocabulary(names.SETTABLE | {name})
 
 
 def test_what_is_settable_is_an_attribute() -> None:
     with pytest.raises(ValueError, match="elem"):
-        Vocabulary(words.SETTABLE - {"elem"})
+        Vocabulary(names.SETTABLE - {"elem"})
 
 
 def test_the_lists_contradict_neither_each_other_nor_the_rules() -> None:
-    assert not words.JUDGED.keys() & words.NEVER.keys()
-    assert not words.DEFINABLE & words.READABLE
-    by_hand = words.C_NAMES.keys() | words.PROPERTIES | words.DISPATCH
-    assert all(name in by_hand or name.startswith(words.C_PREFIXES) for name in words.LITERAL_CALLS)
+    assert not names.JUDGED.keys() & names.NEVER.keys()
+    assert not names.DEFINABLE & names.READABLE
+    by_hand = names.C_NAMES.keys() | names.PROPERTIES | names.DISPATCH
+    assert all(name in by_hand or name.startswith(names.C_PREFIXES) for name in LITERAL_CALLS)
 
 
 def test_no_method_of_pythons_own_types_that_looks_up_by_string_is_listed() -> None:
@@ -46,7 +52,7 @@ def test_no_method_of_pythons_own_types_that_looks_up_by_string_is_listed() -> N
 
 @pytest.mark.parametrize("name", profile.known())
 def test_every_stored_profile_makes_a_vocabulary(name: str) -> None:
-    made = words.for_profile(name)
+    made = for_profile(name)
     assert {"add", "float32", "CPU", "DispatchKeySet", "_dispatch_dump"} <= made.attributes
     assert "aten" in made.operators
     assert not {"os", "sys", "from_file", "_from_blob", "share_memory_"} & made.attributes
@@ -71,7 +77,7 @@ def reached(root: Any, names: frozenset[str], depth: int) -> Iterator[tuple[str,
 def test_no_module_but_its_own_is_reached_in_the_subject() -> None:
     foreign = {
         path: value
-        for path, value in reached(mindtorch_v2, words.for_profile("2.4").attributes, 5)
+        for path, value in reached(mindtorch_v2, for_profile("2.4").attributes, 5)
         if isinstance(value, ModuleType) and not value.__name__.startswith("mindtorch_v2")
     }
     assert not foreign
@@ -95,21 +101,21 @@ def test_helpers_are_added_and_the_vocabulary_itself_does_not_change() -> None:
 
 @pytest.mark.parametrize("text", ["aten::add", "aten::add.out", "nowhere::zorg", "add", "", "::"])
 def test_operators_are_named_by_strings(text: str) -> None:
-    assert words.operator_name(text) is None
+    assert operator_name(text) is None
 
 
 @pytest.mark.parametrize(
     "text", ["aten::save", "aten::from_file.out", "prim::x", "a::__x", "x::load_x", "b::a::save"]
 )
 def test_operators_that_are_refused_are_refused_in_strings(text: str) -> None:
-    assert words.operator_name(text)
+    assert operator_name(text)
 
 
 @pytest.mark.parametrize("text", ["torch.FloatTensor", "torch.cuda.HalfTensor"])
 def test_tensor_types_are_named_by_strings(text: str) -> None:
-    assert words.tensor_type(text) is None
+    assert tensor_type(text) is None
 
 
 @pytest.mark.parametrize("text", ["os.abort", "torch", "torch.a.b.XTensor", "os.XTensor", "é"])
 def test_other_strings_name_no_tensor_type(text: str) -> None:
-    assert words.tensor_type(text)
+    assert tensor_type(text)

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, settings
 from conformance.case import Case, Isolation
 from conformance.execute import HELPERS
 from conformance.ledger import Ledger
+from conformance.names import refusal
 from conformance.runner import Runner
-from conformance.vocabulary import Vocabulary, refusal
+from conformance.vocabulary import Vocabulary
 from conformance.worker import Limits
 
 PATIENCE = 20.0
