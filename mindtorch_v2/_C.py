@@ -78,9 +78,6 @@ DispatchKey: Any = make_enum(
     _cast.unsigned_loader(16),
     _key.EXTENSION_KEYS,
 )
-_cast.register_class(
-    "torch._C.DispatchKey", DispatchKey, lambda self: self._value, DispatchKey.from_cpp
-)
 
 
 # --- keysets ----------------------------------------------------------------------------------

@@ -53,11 +53,6 @@ _module_function.__module__ = "builtins"
 _module_function.__name__ = _module_function.__qualname__ = "builtin_function_or_method"
 
 
-def _value(member: Any) -> int:
-    value: int = member._value
-    return value
-
-
 def _define(name: str, call: Callable[..., Any], count: int | None) -> None:
     EXPORTS[name] = _module_function(name, call, count)
 
@@ -71,7 +66,6 @@ _ModeKey: Any = make_enum(
     _classes["_TorchDispatchModeKey"]["members"],
     _cast.signed_loader(8),
 )
-_cast.register_class("torch._C._TorchDispatchModeKey", _ModeKey, _value, _ModeKey.from_cpp)
 EXPORTS["_TorchDispatchModeKey"] = _ModeKey
 
 
@@ -80,7 +74,8 @@ def _cast_key(value: Any) -> int:
     if value is None:
         raise RuntimeError
     if isinstance(value, _ModeKey):
-        return _value(value)
+        number: int = value._value
+        return number
     raise RuntimeError(
         f"Unable to cast Python instance of type {type(value)} to C++ type '?' (#define "
         "PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)"
@@ -281,9 +276,6 @@ if "_TorchFunctionState" in _classes:
         _classes["_TorchFunctionState"],
         _classes["_TorchFunctionState"]["members"],
         _cast.signed_loader(8),
-    )
-    _cast.register_class(
-        "torch._C._TorchFunctionState", _FunctionState, _value, _FunctionState.from_cpp
     )
     EXPORTS["_TorchFunctionState"] = _FunctionState
     _define(

@@ -356,12 +356,6 @@ _argument_type: Final = make_enum(
     _classes["_SchemaArgType"]["members"],
     _cast.unsigned_loader(32),
 )
-_cast.register_class(
-    "torch._C._SchemaArgType",
-    _argument_type,
-    lambda self: self._value,
-    _argument_type.from_cpp,
-)
 EXPORTS["_SchemaArgType"] = _argument_type
 
 

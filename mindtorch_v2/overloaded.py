@@ -8,7 +8,7 @@ Mirrors ``handle_torch_function_no_python_arg_parser`` in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -141,3 +141,39 @@ def _warn_of_plain_method(
 
 def _full_name(function: Any) -> str:
     return f"{function.__module__}.{function.__name__}"
+
+
+class DisabledImpl:
+    """What passes for a protocol's method in a class that overrides nothing: it makes the call
+    without asking, in a context in which nobody else asks."""
+
+    def __init__(self, name: str, unasked: Callable[[], AbstractContextManager[object]]) -> None:
+        self.__name__ = name
+        self._unasked = unasked
+
+    def __call__(self, *given: Any, **kwargs: Any) -> Any:
+        function, args, keywords = self._parsed(given, kwargs)
+        with self._unasked():
+            return function(*args, **keywords)
+
+    def _parsed(
+        self, given: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]:
+        """The function to call, and with what; TypeError as ``PyArg_ParseTuple``."""
+        if kwargs:
+            raise TypeError(f"{self.__name__}() takes no keyword arguments")
+        if not 2 <= len(given) <= 4:
+            limit = "at least 2" if len(given) < 2 else "at most 4"
+            raise TypeError(f"function takes {limit} arguments ({len(given)} given)")
+        function, _, *rest = given
+        args = rest[0] if rest else ()
+        if not isinstance(args, (list, tuple)):
+            raise TypeError(f"expected List or Tuple (got {type(args).__name__})")
+        return function, args, rest[1] if len(rest) > 1 else {}
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+DisabledImpl.__qualname__ = "builtin_function_or_method"
+DisabledImpl.__module__ = "builtins"

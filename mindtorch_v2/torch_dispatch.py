@@ -24,7 +24,6 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attribute
 from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_function import disabled_arguments
 
 _PYTHON: Final = functionality_bit(DispatchKey.Python)
 ABOVE_PYTHON: Final = FULL & ~full_after(DispatchKey.Python) & ~_PYTHON
@@ -33,23 +32,11 @@ _FROM_PYTHON_ON: Final = difference(FULL, full_after(DispatchKey.Python))
 """The same and Python; as torch subtracts keysets, every backend is in it too."""
 
 
-class _Disabled:
-    """``_disabled_torch_dispatch_impl``: a class that has it overrides no operator."""
-
-    __name__ = "_disabled_torch_dispatch_impl"
-
-    def __call__(self, *given: Any, **kwargs: Any) -> Any:
-        function, args, keywords = disabled_arguments(self.__name__, given, kwargs)
-        with tls.guarded(tls.ExcludeDispatchKeyGuard, _FROM_PYTHON_ON):
-            return function(*args, **keywords)
-
-    def __repr__(self) -> str:
-        return f"<built-in function {self.__name__}>"
-
-
-_Disabled.__qualname__ = "builtin_function_or_method"
-_Disabled.__module__ = "builtins"
-disabled: Final = _Disabled()
+disabled: Final = overloaded.DisabledImpl(
+    "_disabled_torch_dispatch_impl",
+    lambda: tls.guarded(tls.ExcludeDispatchKeyGuard, _FROM_PYTHON_ON),
+)
+"""A class that has it overrides no operator."""
 
 
 def has_torch_dispatch(value: Any) -> bool:

@@ -7,7 +7,7 @@ Mirrors ``torch/csrc/utils/disable_torch_function.cpp`` and
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from types import ModuleType
@@ -123,39 +123,8 @@ def stashed_mode() -> Iterator[Any]:
 # --- objects ----------------------------------------------------------------------------------
 
 
-class _Disabled:
-    """``_disabled_torch_function_impl``: a class that has it overrides nothing."""
-
-    __name__ = "_disabled_torch_function_impl"
-
-    def __call__(self, *given: Any, **kwargs: Any) -> Any:
-        function, args, keywords = disabled_arguments(self.__name__, given, kwargs)
-        with without_torch_function():
-            return function(*args, **keywords)
-
-    def __repr__(self) -> str:
-        return f"<built-in function {self.__name__}>"
-
-
-_Disabled.__qualname__ = "builtin_function_or_method"
-_Disabled.__module__ = "builtins"
-disabled: Final = _Disabled()
-
-
-def disabled_arguments(
-    name: str, given: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]:
-    """What a disabled implementation calls, and with what; TypeError as ``PyArg_ParseTuple``."""
-    if kwargs:
-        raise TypeError(f"{name}() takes no keyword arguments")
-    if not 2 <= len(given) <= 4:
-        limit = "at least 2" if len(given) < 2 else "at most 4"
-        raise TypeError(f"function takes {limit} arguments ({len(given)} given)")
-    function, _, *rest = given
-    args = rest[0] if rest else ()
-    if not isinstance(args, (list, tuple)):
-        raise TypeError(f"expected List or Tuple (got {type(args).__name__})")
-    return function, args, rest[1] if len(rest) > 1 else {}
+disabled: Final = overloaded.DisabledImpl("_disabled_torch_function_impl", without_torch_function)
+"""A class that has it overrides nothing."""
 
 
 def overrides(value: Any, never: type) -> bool:

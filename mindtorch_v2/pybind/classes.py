@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from mindtorch_v2.pybind.cast import Loader, load_object
+from mindtorch_v2.pybind.cast import Loader, load_object, register_class
 from mindtorch_v2.pybind.function import Overload, cpp_constructor, cpp_function
 from mindtorch_v2.pybind.signature import parse_docstring
 
@@ -164,7 +164,7 @@ def make_enum(
     value_loader: Loader,
     extensions: Mapping[str, int] | None = None,
 ) -> type[Enum]:
-    """A bound enum.  ``extensions`` are further values, attributes but not members."""
+    """A bound enum, in C++ a number.  ``extensions`` are further values, attributes but not members."""
     name = cpp_name.rpartition(".")[2]
     namespace = {
         "__slots__": (),
@@ -180,4 +180,5 @@ def make_enum(
     cls.value = property(_value)  # type: ignore[attr-defined]
     for entry, value in {**entries, **(extensions or {})}.items():
         setattr(cls, entry, cls.from_cpp(value))
+    register_class(cpp_name, cls, _value, cls.from_cpp)
     return cls
