@@ -164,7 +164,7 @@ def make_enum(
     value_loader: Loader,
     extensions: Mapping[str, int] | None = None,
 ) -> type[Enum]:
-    """A bound enum, in C++ a number.  ``extensions`` are further values, attributes but not members."""
+    """A bound enum, a number to C++.  ``extensions`` are further values: attributes, no members."""
     name = cpp_name.rpartition(".")[2]
     namespace = {
         "__slots__": (),
