@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import _C
-from mindtorch_v2._library import autograd, simple_registry, utils
+from mindtorch_v2._library import autograd, named, simple_registry, utils
 from mindtorch_v2._library.autocast import autocast_kernel, autocast_key, check_autocast_available
 from mindtorch_v2._library.custom_ops import CustomOpDef, DeviceTypes, _maybe_get_opdef
 from mindtorch_v2._library.custom_ops import custom_op as custom_op
@@ -142,7 +142,7 @@ class Library:
         keyset: Any = _C.DispatchKeySet(dispatch_key)  # type: ignore[call-arg]
         if not keyset.has(_C.DispatchKey.Dense):
             raise AssertionError(f"dispatch_key {dispatch_key} does not have Dense in its keyset")
-        name = _resolve_op_name(op_name, "_impl_with_aoti_compile").split("::")[-1]
+        name = named.resolve_op_name(op_name, "_impl_with_aoti_compile").split("::")[-1]
         impl_key = self.ns + "/" + name + "/" + dispatch_key
         _check_no_impl(impl_key)
         _not_destroyed(self).impl_with_aoti_compile(self.ns, name, dispatch_key)
@@ -168,12 +168,12 @@ class Library:
                 f"Input function is required to be a callable but found type {type(fn)}"
             )
         dispatch_key = dispatch_key if dispatch_key != "" else self.dispatch_key
-        name = _resolve_op_name(op_name, "impl")
+        name = named.resolve_op_name(op_name, "impl")
         impl_key = self.ns + "/" + name.split("::")[-1] + "/" + dispatch_key
         if not allow_override:
             _check_no_impl(impl_key)
         if dispatch_key == "Meta":
-            _check_not_composed(name if "::" in name else f"{self.ns}::{name}", name)
+            named.check_not_composed(name if "::" in name else f"{self.ns}::{name}", name)
         key = dispatch_key if dispatch_key != "" else "CompositeImplicitAutograd"
         _not_destroyed(self).impl(name, key, fn, with_keyset)
         _note_impl(self, impl_key)
@@ -202,7 +202,7 @@ class Library:
             handle.destroy()
         self._registration_handles.clear()
         _impls.difference_update(self._op_impls)
-        _forget_packets(self._op_defs)
+        named.forget_packets(self._op_defs)
 
 
 def _made_at() -> tuple[str, int]:
@@ -222,15 +222,6 @@ def _not_destroyed(library: Library) -> Any:
     return library.m
 
 
-def _resolve_op_name(op_name: Any, api: str) -> str:
-    """The name of an operator that is given by name or as an object; RuntimeError for others."""
-    if isinstance(op_name, str):
-        return op_name
-    if isinstance(op_name, OpOverload):
-        return op_name._name
-    raise RuntimeError(*message("neither name nor overload", api=api, type=type(op_name)))
-
-
 def _check_no_impl(impl_key: str) -> None:
     """RuntimeError if Python has registered that kernel; see :data:`_impls`."""
     if impl_key in _impls:
@@ -244,16 +235,6 @@ def _check_no_impl(impl_key: str) -> None:
 def _note_impl(library: Library, key: str) -> None:
     _impls.add(key)
     library._op_impls.add(key)
-
-
-def _check_not_composed(qualname: str, name: str) -> None:
-    if _C._dispatch_has_kernel_for_dispatch_key(qualname, "CompositeImplicitAutograd"):
-        raise RuntimeError(
-            f"We should not register a meta kernel directly to the operator '{name}', because it "
-            "has a CompositeImplicitAutograd kernel in core. Instead we should let the operator "
-            "decompose, and ensure that we have meta kernels for the base ops that it decomposes "
-            "into."
-        )
 
 
 def _del_library(
@@ -272,22 +253,7 @@ def _del_library(
     if does("a library that is lost takes its packets along"):
         if m is not None:
             m.reset()
-        _forget_packets(op_defs)
-
-
-def _forget_packets(op_defs: set[str]) -> None:
-    """Have ``torch.ops`` look up these operators anew."""
-    tidy = does("a destroyed operator leaves its namespace's listing")
-    for qualname in op_defs:
-        ns, name = qualname.split("::")
-        name = name.split(".")[0]
-        namespace = getattr(ops, ns)
-        if not tidy:
-            hasattr(namespace, name)  # which lists it, if another library has an overload
-        if name in vars(namespace):
-            delattr(namespace, name)
-            if tidy and name in namespace._dir:
-                namespace._dir.remove(name)
+        named.forget_packets(op_defs)
 
 
 @contextmanager
