@@ -413,7 +413,7 @@ STEPS: Final = {
 
 LENGTH: Final = 9
 """Steps of a program between its beginning and its calls."""
-ROUNDS: Final = 8
+ROUNDS: Final = 2
 """How often every step occurs, each time after and before others."""
 
 
