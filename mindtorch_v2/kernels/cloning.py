@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
 from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous
 from mindtorch_v2.tensor.tensor import Tensor
@@ -24,6 +24,8 @@ _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 
 @kernel("aten::clone", keys=("Meta", "CompositeExplicitAutograd"))
 def clone(self: Tensor, memory_format: int | None) -> Tensor:
+    if self._layout is not strided:
+        return self._fresh()
     wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
     copy = new_tensor(self._sizes, self._dtype, self._device, _strides(self, wanted))
     copy_values(copy, self)
