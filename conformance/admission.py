@@ -173,7 +173,8 @@ class Check:
         """An attribute that is set or deleted."""
         if node.attr not in self.vocabulary.settable:
             self.refuse(node, f"attribute {node.attr!r} is not on the list of what a case may set")
-        if _path(node) is not None and _path(node)[0] == ROOT:  # type: ignore[index]
+        path = _path(node)
+        if path is not None and path[0] == ROOT:
             self.refuse(node, f"what {ROOT} itself holds is not for a case to set")
 
     def unlisted_attribute(self, node: ast.Attribute) -> None:

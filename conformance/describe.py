@@ -2,7 +2,8 @@
 
 A leaf is a string ``repr : type``.  A container is an object with its ``type`` and its
 ``items`` or ``pairs``; a tensor is an object with its metadata and its values.  Nothing is
-rounded and nothing is left out: what a description does not say, no comparison can see.
+rounded and nothing is left out but where a module is installed: what a description does not say,
+no comparison can see.
 """
 
 from __future__ import annotations

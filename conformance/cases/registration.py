@@ -268,6 +268,8 @@ CALL: Final = 'C._jit_get_operation("t::a")[0](r)'
 
 LENGTH: Final = 12
 """Steps of a sequence."""
+UNSUITABLE: Final = 40
+"""Programs of several kernels that a schema does not suit."""
 ROUNDS: Final = 3
 """How often every step occurs, each time after and before others."""
 
@@ -276,12 +278,29 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from python_dispatcher()
     for steps in permutations(SHORT, 3):
         yield "permutations", program([each for step in steps for each in (step, CALL)])
+    yield from _unsuitable_kernels()
     every = list(all_steps())
     for seed in range(ROUNDS):
         order = list(every)
         Random(seed).shuffle(order)
         for start in range(0, len(order), LENGTH):
             yield "sequences", program(order[start : start + LENGTH])
+
+
+def _unsuitable_kernels() -> Iterator[Text]:
+    """Kernels at several keys, some taken back, that no schema suits which comes then.
+
+    The refusal names one of them: which, the map says that torch keeps them in.
+    """
+    keys = [key for key in KEYS if key not in ("", "nosuch", "Undefined")]
+    random = Random(0)
+    for _ in range(UNSUITABLE):
+        registered = [
+            f'L.update(k{place}=library("IMPL", "t", {key!r}).impl_t_t("a", "", {key!r}))'
+            for place, key in enumerate(random.sample(keys, random.randint(2, 8)))
+        ]
+        lost = [f'L.pop("k{place}")' for place in range(len(registered)) if random.random() < 0.2]
+        yield "unsuitable kernels", program([*registered, *lost, 'L["d"].def_("a(int x) -> int")'])
 
 
 # --- the Python dispatcher --------------------------------------------------------------------
