@@ -146,6 +146,12 @@ class _Methods:
             return number.item().__format__(format_spec)
         return object.__format__(self, format_spec)
 
+    def __dir__(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__dir__, (self,), self)
+        names = {*dir(type(self)), *vars(self)} - {"volatile", "__cuda_array_interface__"}
+        return sorted(names)
+
     def __array__(self: Any, dtype: Any = None) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__array__, (self,), self, dtype=dtype)
@@ -357,6 +363,16 @@ def _converted(answer: Any, cls: Any) -> Any:
     return answer
 
 
+def _cuda_array_interface(self: Any) -> Any:
+    if has_torch_function((self,)):
+        get = _TENSOR.__cuda_array_interface__.__get__
+        return handle_torch_function(get, (self,), self)
+    raise AttributeError(
+        f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} "
+        "If CUDA data is required use tensor.cuda() to copy tensor to device memory."
+    )
+
+
 def bind() -> None:
     """Give ``Tensor`` its methods that are written in Python."""
     base: Any = TensorBase
@@ -380,6 +396,7 @@ def bind() -> None:
         "__neg__": bound["neg"],
         "__abs__": bound["abs"],
         "__array_priority__": 1000,
+        "__cuda_array_interface__": property(_cuda_array_interface),
         "__torch_function__": classmethod(_torch_function),
         "__torch_dispatch__": torch_dispatch.disabled,
     }

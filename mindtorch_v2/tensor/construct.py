@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits
+from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
@@ -76,6 +77,7 @@ def new_from_data(
             raise RuntimeError("Can't pin tensor constructed from a variable")
         source = data._detached() if copy else data
         return source._converted(device or data.device, dtype or data.dtype, copy=copy)
+    refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from numpy")

@@ -1,7 +1,7 @@
 """Tensors from data: ``torch.tensor``, ``as_tensor``, ``asarray``, ``frombuffer``, ``new_tensor``.
 
 Mirrors ``torch/csrc/utils/tensor_new.cpp`` and ``nested.cpp`` up to the first operator that they
-call; without DLPack and ``__cuda_array_interface__``.  What tensors hold in the end is computed by
+call; without DLPack.  What tensors hold in the end is computed by
 :mod:`mindtorch_v2.tensor.construct`.
 """
 
@@ -26,6 +26,7 @@ from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
 from mindtorch_v2.tensor import construct, numpy_bridge
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
+from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
@@ -63,6 +64,7 @@ def new_from_data(
         source = call_operator("aten::detach", self=data) if copy_tensors else data
         wanted = enum_value(data.dtype) if infer else dtype
         return _moved(source, device or data.device, wanted, copy_tensors)
+    refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from numpy")

@@ -344,7 +344,9 @@ def _string(value: Any) -> str:
 
 def _storage(value: Any) -> UntypedStorage:
     """The bytes; the elements' type is for the caller to look at."""
-    untyped: UntypedStorage = value if isinstance(value, UntypedStorage) else value._untyped_storage
+    untyped = value if isinstance(value, UntypedStorage) else value._untyped_storage
+    if not isinstance(untyped, UntypedStorage):
+        raise RuntimeError(f"not a storage '{type_name(value)}'")
     return untyped
 
 
