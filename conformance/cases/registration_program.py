@@ -4,7 +4,7 @@ After each step, whether it was refused or not, a program notes what the dispatc
 operators it is about: dumps, tables, answers for keys, invariants, schemas.  What is as it was is
 noted as that, so the state after a refused step is seen to be the state before it.
 
-Three things keep a program deterministic in a torch that frees what it points to:
+Four things keep a program deterministic, in a torch that frees what it points to:
 
 -   A name of ``xp.ops`` keeps its first answer, and torch's answer points into an operator.  When
     that operator has gone entirely, definitions and kernels, a call through it reads freed memory
@@ -13,6 +13,7 @@ Three things keep a program deterministic in a torch that frees what it points t
     with its schema gone and with another one.
 -   A kernel answers what it is given, so autograd of torch's own has nothing to record.
 -   What prints a keyset prints what is left of it at the kernel.
+-   A kernel that calls itself again gives up: else Python's stack decides how often it does.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def bad(*args): ran.append("bad"); raise ValueError("bad kernel")
 def ks(keyset, *args): ran.append(str(keyset)); return args[0]
 def down(keyset, *args):
     ran.append("down")
+    if ran.count("down") > 4: raise ValueError("down again")
     return packet("t::a").default.redispatch(keyset & C._after_autograd_keyset, *args)
 def fb(op, *args, **kwargs): ran.append(("fb", str(op))); return args[0]
 def fk(keyset, op, *args, **kwargs): ran.append(("fk", str(keyset), str(op))); return args[0]
