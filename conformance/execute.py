@@ -9,10 +9,11 @@ import gc
 import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from types import ModuleType, SimpleNamespace
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
 import numpy
@@ -63,13 +64,29 @@ HELPERS: dict[str, Any] = {
 """What a case finds in its namespace besides ``xp`` and the builtins of the grammar."""
 
 
-def execute(case: Case, xp: ModuleType, vocabulary: Vocabulary) -> Outcome:
+ParsedCases = Mapping[str, grammar.ParsedCase]
+"""Cases that have been parsed, by their texts."""
+
+
+def parse_all(cases: Iterable[Case], vocabulary: Vocabulary) -> ParsedCases:
+    """The cases that the grammar lets in, to be run on both sides; the others are left out."""
+    parsed = {}
+    for case in cases:
+        with suppress(grammar.CaseRefused):
+            parsed[case.text] = grammar.parse(case.text, vocabulary)
+    return parsed
+
+
+def execute(
+    case: Case, xp: ModuleType, vocabulary: Vocabulary, known: ParsedCases = MappingProxyType({})
+) -> Outcome:
     """Run ``case`` with ``xp``; a ``thread`` case runs in a thread of its own.
 
-    A text outside the grammar is not run; its outcome is ``refused``.
+    A text outside the grammar is not run; its outcome is ``refused``.  ``known`` cases are not
+    parsed again.
     """
     try:
-        parsed = grammar.parse(case.text, vocabulary)
+        parsed = known.get(case.text) or grammar.parse(case.text, vocabulary)
     except grammar.CaseRefused as refusal:
         return Outcome("refused", message=str(refusal))
     names = _namespace(xp, vocabulary)

@@ -17,26 +17,32 @@ from conformance.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rewrite of text.  ``reason`` says why the text it takes out cannot be compared."""
+    """A rewrite of text.  ``reason`` says why the text it takes out cannot be compared.
+
+    ``literal`` is in every text that the pattern matches: the many without it are not searched.
+    """
 
     name: str
     reason: str
+    literal: str
     pattern: re.Pattern[str]
     replacement: str
 
     def __call__(self, text: str) -> str:
-        return self.pattern.sub(self.replacement, text)
+        return self.pattern.sub(self.replacement, text) if self.literal in text else text
 
 
 MEMORY_ADDRESS: Final = Rule(
     "memory-address",
     "the default repr of an object ends in its address",
+    " at 0x",
     re.compile(r" at 0x[0-9a-f]+>"),
     " at 0x…>",
 )
 REGISTRATION_SOURCE: Final = Rule(
     "registration-source",
     "a kernel registered from Python is shown with the file and line that registered it",
+    ".py:",
     re.compile(r"\b(registered|implemented) at [^\s:…]+\.py:\d+(?!\w)"),
     r"\1 at ….py:…",
 )
@@ -44,6 +50,7 @@ INTERPRETER_FRAMES: Final = Rule(
     "interpreter-frames",
     "a C++ error that is put into a message, and with TORCH_SHOW_CPP_STACKTRACES every one, has "
     "the frames of the interpreter's binary behind its own words",
+    "\nException raised from ",
     re.compile(
         r"(?:\nException raised from [^\n]+ \(most recent call first\):"
         r"(?:\nC\+\+ CapturedTraceback:|\n<omitting python frames>"
@@ -60,6 +67,7 @@ def subject_module(name: str) -> Rule:
     return Rule(
         "subject-module",
         "the subject's classes live in the subject's module, torch's in torch",
+        name,
         re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"),
         "torch",
     )

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 from conformance import oracle as oracles
 from conformance import worker
 from conformance.case import Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
-from conformance.execute import HELPERS, execute
+from conformance.execute import HELPERS, ParsedCases, execute, parse_all
 from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.normalise import BOTH_SIDES, normalise, subject_module
 from conformance.outcome import Outcome
@@ -61,14 +61,17 @@ class Runner:
 
     def compare(self, cases: Sequence[Case]) -> Iterator[Comparison]:
         """A comparison for each case, in order, whatever the cases do."""
-        oracle = self.outcomes(self.oracle, cases)
-        subject = self.outcomes(self.subject, cases)
+        parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
+        oracle = self.outcomes(self.oracle, cases, parsed)
+        subject = self.outcomes(self.subject, cases, parsed)
         for case, left, right in zip(cases, oracle, subject, strict=True):
             yield self.judge(case, left, right)
 
-    def outcomes(self, xp: ModuleType, cases: Sequence[Case]) -> Iterator[Outcome]:
+    def outcomes(
+        self, xp: ModuleType, cases: Sequence[Case], parsed: ParsedCases = MappingProxyType({})
+    ) -> Iterator[Outcome]:
         """What each case does with ``xp``, as it came out of the worker."""
-        return worker.run(cases, self._execute(xp), self.limits, prepare(xp))
+        return worker.run(cases, self._execute(xp, parsed), self.limits, prepare(xp))
 
     def interactive(self) -> Interactive:
         """The same, one case at a time; close it when done."""
@@ -77,8 +80,8 @@ class Runner:
     def worker(self, xp: ModuleType) -> worker.Interactive:
         return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
 
-    def _execute(self, xp: ModuleType) -> Execute:
-        return lambda case: execute(case, xp, self.vocabulary)
+    def _execute(self, xp: ModuleType, parsed: ParsedCases = MappingProxyType({})) -> Execute:
+        return lambda case: execute(case, xp, self.vocabulary, parsed)
 
     def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
         """Normalise, compare, and look into the ledger.

@@ -178,6 +178,13 @@ def test_there_are_these_four_rules_and_no_other() -> None:
     assert defined == list(BOTH_SIDES)
 
 
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+def test_no_text_without_the_literal_is_one_that_a_rule_rewrites(rule: Rule) -> None:
+    """The literal is a part of the pattern itself, outside of every choice and option."""
+    written = rule.literal.replace(".", r"\.").replace("\n", r"\n")
+    assert written in rule.pattern.pattern
+
+
 def test_the_runner_uses_these_rules_and_that_of_the_subject_for_the_subject_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
