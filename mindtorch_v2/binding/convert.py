@@ -93,10 +93,10 @@ def _unpack_int(value: int | np.integer[Any]) -> int:
         return number
     if not _UNSIGNED_NUMBERS:
         raise RuntimeError("Overflow when unpacking long")
-    return _unpack_unsigned(value)
+    return unpack_unsigned(value)
 
 
-def _unpack_unsigned(value: object) -> int:
+def unpack_unsigned(value: object) -> int:
     """``PyLong_AsUnsignedLongLong``, which complains as CPython words it."""
     if not isinstance(value, int):
         raise TypeError("an integer is required")

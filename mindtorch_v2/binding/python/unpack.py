@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.convert import enum_value, symbolic
+from mindtorch_v2.binding.convert import enum_value, symbolic, unpack_unsigned
 from mindtorch_v2.binding.errors import PythonError, c_string
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python import parameter as types
@@ -41,7 +41,6 @@ _TENSORS_FILL_LISTS: Final[bool] = _FACTS["tensors_fill_lists"]
 
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
-_UINT64_MAX: Final = (1 << 64) - 1
 
 _BUILTIN_ERRORS: Final = {"RuntimeError": RuntimeError, "ValueError": ValueError}
 
@@ -100,21 +99,10 @@ def _symbolic_int(value: Any) -> Any:
     return unpack_long(value)
 
 
-def _unsigned_long(value: Any) -> int:
-    """``PyLong_AsUnsignedLongLong``, in CPython's words."""
-    if not isinstance(value, int):
-        raise TypeError("an integer is required")
-    if value < 0:
-        raise OverflowError("can't convert negative int to unsigned")
-    if value > _UINT64_MAX:
-        raise OverflowError("int too big to convert")
-    return value
-
-
 def _wide_int(value: Any) -> int:
     """An integer of a Scalar: signed, and else unsigned."""
     number = index(value)
-    return number if _INT64_MIN <= number <= _INT64_MAX else _unsigned_long(value)
+    return number if _INT64_MIN <= number <= _INT64_MAX else unpack_unsigned(value)
 
 
 # --- numbers ----------------------------------------------------------------------------------
