@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.torch_function import disabled
 
 _stored_name: Final = vars(type)["__name__"]
@@ -24,7 +25,7 @@ def _unbound(cls: type, name: str) -> Any:
     return getattr(method, "__func__", method)
 
 
-class _TensorMeta(type):
+class _TensorMeta(type, metaclass=MadeInC):
     """The metaclass of tensors: ``__name__`` is short, the stored name has its module.
 
     A class whose operators are overridden has its functions not overridden, unless it says how.
@@ -44,6 +45,7 @@ class _TensorMeta(type):
         if _unbound(cls, "__torch_function__") is _unbound(tensor, "__torch_function__"):
             cls.__torch_function__ = disabled
 
+    __module__ = "mindtorch_v2._C"
     __name__: Any = property(_short_name, _stored_name.__set__)
 
 
@@ -57,5 +59,5 @@ class TensorBase(metaclass=_TensorMeta):
     __slots__ = ()
 
 
-_TensorMeta.__module__ = TensorBase.__module__ = "mindtorch_v2._C"
+TensorBase.__module__ = "mindtorch_v2._C"
 _stored_name.__set__(TensorBase, "torch._C.TensorBase")

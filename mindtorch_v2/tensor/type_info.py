@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of
 
 
-class _Limits:
+class _Limits(metaclass=MadeInC):
     """What is asked of a dtype is a fact about it."""
 
     __slots__ = ("_dtype",)

@@ -298,7 +298,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         passed_on = None if bare is None else _generated(bare, None, _METHODS)
         call = _parsing(function, binding["signatures"], own, _METHODS, passed_on)
         if "METH_STATIC" in binding["flags"]:
-            return staticmethod(builtin_function_or_method(name, call))
+            return staticmethod(builtin_function_or_method(name, call, None))
     elif function in generated:
         call = _generated(generated[function], own, _METHODS)
     else:

@@ -22,13 +22,13 @@ BASE: Final = "TensorBase"
 
 
 class builtin_function_or_method:  # noqa: N801 (CPython's name)
-    """A function of torch, as C defines it: of a class that stands for ``owner``, or in one of
-    its modules."""
+    """A function of torch, as C defines it: of a class that stands for ``torch``, of one of its
+    modules, or with no module for its ``owner`` a static method of tensors."""
 
-    def __init__(self, name: str, call: Implementation, owner: str = "torch") -> None:
-        self.__name__ = name
-        self.__qualname__ = f"_VariableFunctionsClass.{name}"
-        self._owner = owner
+    def __init__(self, name: str, call: Implementation, owner: str | None) -> None:
+        of_class = {"torch": "_VariableFunctionsClass.", None: f"{BASE}."}.get(owner, "")
+        self.__name__, self.__qualname__ = name, of_class + name
+        self.__module__: str | None = owner  # type: ignore[assignment]
         self.__doc__ = None
         self._call = call
 
@@ -36,7 +36,7 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         return self._call(None, args, kwargs)
 
     def __repr__(self) -> str:
-        if self._owner != "torch":
+        if self.__name__ == self.__qualname__:
             return f"<built-in function {self.__name__}>"
         return f"<built-in method {self.__name__} of type object at {id(self):#x}>"
 

@@ -119,9 +119,9 @@ def _empty(size: list[Any], options: dict[str, Any]) -> Any:
 def _around_storage(kind: Kind, parsed: Parsed) -> Any:
     storage = parsed.values[0]
     check_storage(storage, kind.dtype, CPP_NAMES[kind.dtype])
+    untyped = value(parsed, "storage")
     if operators_are_seen():
         return empty([], **kind.options())
-    untyped = value(parsed, "storage")
     count = len(untyped) // kind.dtype.itemsize
     return Tensor._make((count,), kind.dtype, storage=untyped)
 

@@ -46,7 +46,7 @@ DELETED: Final = Deleted()
 class getset_descriptor(property):  # noqa: N801 (CPython's name)
     """A property of tensors, as C defines it."""
 
-    __name__ = ""
+    __name__ = __qualname__ = ""
 
     def __repr__(self) -> str:
         return f"<attribute '{self.__name__}' of 'torch._C.{BASE}' objects>"
@@ -100,7 +100,7 @@ def _property(name: str, own: property | None) -> property:
             write(self, DELETED)
 
     found = getset_descriptor(getter, setter, deleter)
-    found.__name__ = name
+    found.__name__, found.__qualname__ = name, f"{BASE}.{name}"
     return found
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.made_in_c import MadeInC
-from mindtorch_v2.tensor.tensor import Tensor
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
@@ -27,8 +26,6 @@ def name_of_type(cls: type) -> str:
         return stored
     if "." in stored:
         return stored
-    if cls is type(Tensor):
-        return f"torch._C.{stored}"
     if cls.__flags__ & _HEAP_TYPE or cls.__module__ == "builtins":
         return stored
     return f"{cls.__module__}.{stored}"
