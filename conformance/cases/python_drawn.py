@@ -91,6 +91,7 @@ FORMS: Final[Mapping[str, str]] = {
     "written": "bound(lambda: {callee}({arguments}))",
     "unpacked": "bound(lambda: {callee}(*[{positional}], **{{{named}}}))",
     "conditional": "bound(lambda: {callee}({conditional}))",
+    "starred": "bound(lambda: {callee}({starred}))",
 }
 """How a call is written; its values are computed before."""
 
@@ -211,6 +212,7 @@ def written(
         arguments=", ".join(arguments),
         positional=", ".join(places),
         named=", ".join(f'"{k}": {v}' for k, v in zip(keywords, named, strict=True)),
+        starred=", ".join(f"*{place}" if place == "v0" else place for place in arguments),
         conditional=", ".join(
             argument if "*" in argument else _conditional(argument) for argument in arguments
         ),

@@ -79,10 +79,11 @@ class _Binding:
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         parsed = self._parser.parse(receiver, args, kwargs)
-        if parsed.warning is None:
+        if parsed.warning is None and not parsed.overloaded:
             return self._parsed(parsed, receiver, args, kwargs)
         with warning_handler():
-            warn_once("check_deprecated", parsed.warning)
+            if parsed.warning is not None:
+                warn_once("check_deprecated", parsed.warning)
             return self._parsed(parsed, receiver, args, kwargs)
 
     def _parsed(
@@ -187,12 +188,19 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
             call = _parsing(name, signatures, own, owner)
             made[name] = builtin_function_or_method(name, call, owner)
         for name, other in _SIGNATURES["renamed"].items():
-            made[name] = made[other]
+            made[name] = builtin_function_or_method(name, made[other].call, owner)
     for name, binding in _SIGNATURES["manual"].get(module, {}).items():
         own = _as_written(written.get(name))
         made[name] = _function_by_hand(name, binding, own, owner)
+    for name, function in made.items():
+        if name in _HIDDEN or name.startswith("__"):
+            function.__module__ = None
     FUNCTIONS[owner] = made
     return made
+
+
+_HIDDEN: Final = frozenset({"unique_dim"})
+"""Functions that torch/__init__.py does not take over, so that it does not call them its own."""
 
 
 def _function_by_hand(

@@ -17,6 +17,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """Takes the receiver (None for a function), the positional and the keyword arguments."""
 
+_BUILTIN: Final = "builtin_function_or_method"
+
 BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
 
@@ -30,10 +32,10 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         self.__name__, self.__qualname__ = name, of_class + name
         self.__module__: str | None = owner  # type: ignore[assignment]
         self.__doc__ = None
-        self._call = call
+        self.call = call
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._call(None, args, kwargs)
+        return self.call(None, args, kwargs)
 
     def __repr__(self) -> str:
         if self.__name__ == self.__qualname__:
@@ -64,6 +66,45 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
     return receiver
 
 
+class BoundMethod:
+    """A method of one tensor, which messages name after the tensor's own class."""
+
+    __slots__ = ("__name__", "__self__", "_call", "_count")
+
+    def __init__(self, name: str, receiver: Any, call: Implementation, count: int | None) -> None:
+        self.__name__, self.__self__ = name, receiver
+        self._call, self._count = call, count
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__qualname__":  # in a class statement it would name the class
+            return f"{type(self.__self__).__qualname__}.{self.__name__}"
+        raise AttributeError(f"{_BUILTIN!r} object has no attribute {name!r}")
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        count = self._count
+        if count is not None and (kwargs or len(args) != count):
+            named = is_method_call(sys._getframe(1))
+            name = f"{BASE}.{self.__name__}" if named else self.__qualname__
+            check_count(name, count, args, kwargs)
+        return self._call(self.__self__, args, kwargs)
+
+    def __repr__(self) -> str:
+        owner = type_name(self.__self__)
+        return f"<built-in method {self.__name__} of {owner} object at {id(self.__self__):#x}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BoundMethod):
+            return NotImplemented
+        return self.__self__ is other.__self__ and self._call is other._call
+
+    def __hash__(self) -> int:
+        return hash((id(self.__self__), id(self._call)))
+
+
+BoundMethod.__module__ = "builtins"
+type.__setattr__(BoundMethod, "__name__", _BUILTIN)
+
+
 class method_descriptor:  # noqa: N801 (CPython's name)
     """A method of tensors, of whose arguments CPython may check the number: none, or one.
 
@@ -77,18 +118,10 @@ class method_descriptor:  # noqa: N801 (CPython's name)
         self.__doc__ = None
         self._call, self._count = call, count
 
-        def on_tensor(receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
-            if count is not None and (kwargs or len(args) != count):
-                named = is_method_call(sys._getframe(1))
-                owner = BASE if named else type(receiver).__qualname__
-                check_count(f"{owner}.{name}", count, args, kwargs)
-            return call(receiver, args, kwargs)
-
-        on_tensor.__name__, on_tensor.__qualname__ = name, f"{BASE}.{name}"
-        self._on_tensor = on_tensor
-
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self._on_tensor, instance)
+        if instance is None:
+            return self
+        return BoundMethod(self.__name__, instance, self._call, self._count)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         receiver = _receiver(self.__name__, args)
