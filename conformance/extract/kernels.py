@@ -45,14 +45,24 @@ HABITS: dict[str, Callable[[], object]] = {
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
 #: Operators of a formula that have kernels here.
 BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
-#: Reductions, which are asked over all dimensions, and for results of the dtype.
-REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
+#: Reductions and scans, which are asked over all dimensions or the first, and for results of the
+#: dtype.
+REDUCTIONS = (
+    *("sum.dim_IntList", "amax", "amin", "prod.dim_int", "nansum", "any.dim", "all.dim", "any"),
+    *("all", "max", "min", "max.dim", "min.dim", "aminmax", "argmax", "argmin", "cumsum"),
+    *("cumprod", "cummax", "cummin", "median", "median.dim", "count_nonzero.dim_IntList"),
+    *("var.correction", "linalg_vector_norm"),
+)
 #: Products of matrices, with the shapes of their operands.
 PRODUCTS: dict[str, list[tuple[int, ...]]] = {
     "mm": [(2, 2), (2, 2)],
     "bmm": [(1, 2, 2), (1, 2, 2)],
+    "baddbmm": [(1, 2, 2), (1, 2, 2), (1, 2, 2)],
     "mv": [(2, 2), (2,)],
     "dot": [(2,), (2,)],
+    "vdot": [(2,), (2,)],
+    "addr": [(2, 2), (2,), (2,)],
+    "trace": [(2, 2)],
 }
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
@@ -155,7 +165,8 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
         elif name == "dtype":
             values.append(dtype)
         elif name == "dim":
-            values.append([])
+            has_default = argument.has_default_value()
+            values.append(0 if kind == "int" else argument.default_value if has_default else [])
         elif argument.has_default_value() and name not in GIVEN:
             values.append(argument.default_value)
         else:

@@ -31,14 +31,21 @@ from mindtorch_v2.kernels import (
     zero_tensor,
 )
 from mindtorch_v2.kernels.composite import matmul, overloads, pointwise
+from mindtorch_v2.kernels.composite import products as composite_products
+from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
     bitwise,
     clamp,
     comparison,
+    extremes,
+    moments,
+    norms,
+    outer,
     products,
     reductions,
+    scans,
     ternary,
     unary,
 )
@@ -54,10 +61,13 @@ __all__ = [
     "cloning",
     "comparison",
     "composite",
+    "composite_products",
+    "composite_reductions",
     "composite_views",
     "conversions",
     "cpu",
     "default_backend",
+    "extremes",
     "factories",
     "filling",
     "find",
@@ -65,6 +75,9 @@ __all__ = [
     "indexing",
     "joining",
     "matmul",
+    "moments",
+    "norms",
+    "outer",
     "overloads",
     "pointwise",
     "products",
@@ -73,6 +86,7 @@ __all__ = [
     "reshaping",
     "resolving",
     "scalar",
+    "scans",
     "scattering",
     "sorting",
     "ternary",

@@ -16,7 +16,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.refs import activation, products, reductions
+from mindtorch_v2.kernels.refs import activation, moments, products, reductions
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, expand_to, unary
 from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
 from mindtorch_v2.tensor.tensor import Tensor
@@ -100,6 +100,6 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
     return run
 
 
-__all__ = ["activation", "find", "products", "reductions"]
+__all__ = ["activation", "find", "moments", "products", "reductions"]
 
 rows.FIRST.append(find)
