@@ -1,7 +1,7 @@
 """Reductions and scans for the area core-ops.
 
 Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to; a result of a complex
-tensor that is to be real; which of 0.0 and -0.0 is an extreme, which depends on the order.
+tensor that is to be real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on the order.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _WITH_NUMBERS: Final = (
 )
 _NUMBERS: Final = (
     *("0", "1", "2", "3", "-1", "0.5", "1.5", "-2.5", "None", "True", "False", "1j", "100"),
-    *("float('inf')", "-float('inf')", "float('nan')", "'fro'", "'nuc'", "'nosuch'"),
+    *("float('inf')", "-float('inf')", "float('nan')", "'fro'"),
 )
 _VALUES: Final = (
     "xp.tensor([[1.5, -2.25, 0.75], [2.0, 0.5, -3.0]]{0})",
@@ -169,6 +169,8 @@ def _with_out() -> Iterator[Text]:
         ):
             if name in ("mean", "nanmean") and dtype in ("complex64", "float16"):
                 continue
+            if name == "nanmean" and device == "meta":
+                continue  # which 2.4.1 has no kernel for
             made = f"xp.ones((2, 3), dtype=xp.{own}, device='{device}')"
             out = f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')"
             yield name, f"o = {out}\ny = xp.{call.format(made)}, out=o)\n(o, y is o)"

@@ -59,6 +59,13 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "trace tells the number of dimensions": lambda: (
         "{" not in raised(lambda: meta(torch.float32).trace(), message=True)
     ),
+    "a norm looks at no dimension from the end": lambda: (
+        raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, 0)) == ""
+        and raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, -2)) != ""
+    ),
+    "a norm over one element is its size": lambda: (
+        raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 1), 3, (0, 0))) == ""
+    ),
     "a norm tells the dtype that is too narrow": lambda: (
         "{" not in raised(lambda: meta(torch.float64).norm(dtype=torch.float32), message=True)
     ),

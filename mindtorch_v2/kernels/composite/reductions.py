@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import float_of
+from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
@@ -70,29 +71,36 @@ def _count(self: Tensor, dim: Dims, keepdim: bool) -> Any:
     return _SUM(_LOGICAL_NOT_(_ISNAN(self)), dim, keepdim)
 
 
-def _check_nanmean(self: Tensor) -> None:
+def _check_nanmean(self: Tensor, dtype: int | None) -> None:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{CPP_NAMES[self._dtype]}"
         )
+    if HABITS["nanmean looks at its dtype"] and dtype is not None:
+        asked = dtype_numbered(dtype)
+        if not asked.is_floating_point and not asked.is_complex:
+            raise RuntimeError(
+                "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+                f"point or complex dtype. Got: {CPP_NAMES[asked]}"
+            )
 
 
 @kernel("aten::nanmean", key=_IMPLICIT)
 def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None) -> Any:
-    _check_nanmean(self)
+    _check_nanmean(self, dtype)
     count = _count(_DETACH(self), dim, keepdim)
     return _DIV(_NANSUM(self, dim, keepdim, dtype=dtype), count)
 
 
 @kernel("aten::nanmean.out", key=_IMPLICIT)
 def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: Tensor) -> Any:
-    if is_integral(self._dtype):
+    if is_integral(self._dtype) and HABITS["nanmean has words of its own for integers"]:
         raise RuntimeError(
             "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty "
             "tensors."
         )
-    _check_nanmean(self)
+    _check_nanmean(self, dtype)
     count = _count(self, dim, keepdim)
     return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
 
@@ -123,7 +131,8 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
 
 @kernel("aten::logsumexp.out", key="CompositeExplicitAutogradNonFunctional")
 def logsumexp_out(self: Tensor, dim: Sequence[int], keepdim: bool, out: Tensor) -> Tensor:
-    if not out._dtype.is_floating_point and not out._dtype.is_complex:
+    takes_complex = HABITS["logsumexp takes complex numbers"] and out._dtype.is_complex
+    if not out._dtype.is_floating_point and not takes_complex:
         raise RuntimeError(
             "logsumexp(): Expected floating point type for result tensor, but got: "
             f"{CPP_NAMES[out._dtype]}"

@@ -28,7 +28,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 
-def _check_not_empty(name: str, self: Tensor, dim: int) -> None:
+def check_not_empty(name: str, self: Tensor, dim: int) -> None:
     """``zero_numel_check_dims``: of nothing there is no largest; a scalar has been wrapped."""
     if self._sizes and not self._sizes[wrap_dim(dim, len(self._sizes))]:
         raise IndexError(f"{name}: Expected reduction dim {dim} to have non-zero size.")
@@ -41,7 +41,7 @@ def _check_no_dim_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
             "reduction dim with the 'dim' argument."
         )
     for dim in dims:
-        _check_not_empty(name, self, dim)
+        check_not_empty(name, self, dim)
 
 
 # --- amax, amin, aminmax ----------------------------------------------------------------------
@@ -76,7 +76,7 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
     if dim is not None:
         place = wrap_dim(dim, rank)
         reduced = (place,) if rank else ()
-        _check_not_empty("aminmax", self, place)
+        check_not_empty("aminmax", self, place)
     elif not numel(self._sizes):
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
@@ -100,7 +100,7 @@ def _extreme_place(name: str, compute: Any) -> None:
         rank = len(self._sizes)
         if dim is not None:
             dim = wrap_dim(dim, rank)
-            _check_not_empty(f"{name}()", self, dim)
+            check_not_empty(f"{name}()", self, dim)
         elif not numel(self._sizes):
             raise IndexError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
@@ -135,7 +135,7 @@ def _along_dim(name: str, find: Callable[..., Array]) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
         rank = len(self._sizes)
         dim = wrap_dim(dim, rank)
-        _check_not_empty(f"{name}()", self, dim)
+        check_not_empty(f"{name}()", self, dim)
         if self._dtype.is_complex:
             check_supported(facts, self._dtype)
         reduced = (dim,) if rank else ()

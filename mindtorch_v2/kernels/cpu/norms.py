@@ -14,7 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
-from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array
@@ -22,9 +22,10 @@ from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -33,6 +34,9 @@ _FACTS: Final = "aten::linalg_vector_norm"
 _VECTOR_NORM_OUT: Final = OperatorHandle("aten::linalg_vector_norm.out")
 _NORM: Final = OperatorHandle("aten::norm.ScalarOpt_dim")
 _NORM_DTYPE: Final = OperatorHandle("aten::norm.ScalarOpt_dim_dtype")
+
+_COMPLEX_HALF: Final = DTYPES["complex32"]
+_DROPS_IMAGINARY: Final = HABITS["a norm drops imaginary halves"]
 
 #: On meta a function of Python is asked.
 _KEYS: Final = ("CPU", "CompositeExplicitAutogradNonFunctional")
@@ -52,9 +56,9 @@ def linalg_vector_norm(
             f"{_NAME}: Expected a floating point or complex tensor as input. Got "
             f"{CPP_NAMES[self._dtype]}"
         )
-    if isinstance(ord, complex):
+    if isinstance(ord, complex) and HABITS["a norm looks at the kind of its order"]:
         raise RuntimeError(f"{_NAME}: Expected a non-complex scalar as the order of norm.")
-    order = float(ord)
+    order = float(scalar_to(ord, DTYPES["float64"]))
     if not numel(self._sizes) and (order < 0 or order == np.inf):
         _check_identity(self, ord, dim)
     asked = None if dtype is None else dtype_numbered(dtype)
@@ -68,7 +72,10 @@ def linalg_vector_norm(
         if any(self._sizes[place] != 1 for place in reduced):
             check_implemented(_FACTS, computed)
         with np.errstate(all="ignore"):
-            found = _norm(as_array(self, computed), order, reduced)
+            values = as_array(self, computed)
+            if computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY:
+                values = values.real
+            found = _norm(values, order, reduced)
             store(output, np.asarray(found).reshape(shape))
     return (output,)
 
@@ -112,7 +119,7 @@ def _check_dtype(own: DType, dtype: DType) -> None:
 
 
 def _norm(values: Array, order: float, dims: tuple[int, ...]) -> Any:
-    if order == 0:
+    if order == 0 or not values.size:
         return np.sum(values != 0, axis=dims)
     sizes = np.abs(values)
     if all(values.shape[dim] == 1 for dim in dims):

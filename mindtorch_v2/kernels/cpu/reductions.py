@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -32,6 +32,8 @@ _BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
+_ISNAN: Final = OperatorHandle("aten::isnan")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 
 
@@ -192,12 +194,17 @@ def nansum_out(
     if is_integral(self._dtype):
         summed: Tensor = _SUM_OUT(self, dim, keepdim, dtype, out=out)
         return summed
+    if HABITS["nansum adds up floats as integers"] and _is_integral_number(dtype):
+        numbers: Tensor = _MASKED_FILL(self, _ISNAN(self), 0)
+        summed = _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
+        return summed
     found = out._dtype if dtype is None else dtype_numbered(dtype)
     check_result_dtype("nansum", out, found)
     reduced = reduced_dims(dim, len(self._sizes))
     resize_output(out, reduced_shape(self._sizes, reduced, keepdim=keepdim))
-    compute = _sum if is_integral(found) else _nansum
-    reduce_into("aten::nansum", compute, out, self, reduced)
+    if is_integral(found) and numel(self._sizes):  # for which there is the sum
+        raise not_implemented("aten::nansum", found)
+    reduce_into("aten::nansum", _nansum, out, self, reduced)
     return out
 
 
@@ -209,6 +216,10 @@ def nansum(
     shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
     result = new_tensor(shape, found, self._device)
     return nansum_out(self, dim, keepdim, dtype, result)
+
+
+def _is_integral_number(dtype: int | None) -> bool:
+    return dtype is not None and is_integral(dtype_numbered(dtype))
 
 
 def check_result_dtype(name: str, result: Tensor, dtype: DType) -> None:

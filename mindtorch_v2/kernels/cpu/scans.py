@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
+_ANY_DIM: Final = "a running extreme takes any dimension of a scalar"
 
 
 def _scan(name: str, compute: Any) -> None:
@@ -87,6 +88,10 @@ def _running(name: str, beats: Any) -> None:
         resize_output(values, self._sizes)
         resize_output(indices, self._sizes)
         if not self._sizes:
+            if dim not in (0, -1) and not HABITS[_ANY_DIM]:
+                raise IndexError(
+                    f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}"
+                )
             store_bits(values, raw_array(self))
             store(indices, np.asarray(0))
         elif numel(self._sizes):

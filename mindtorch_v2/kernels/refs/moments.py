@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
@@ -20,8 +21,8 @@ from mindtorch_v2.kernels.refs.common import (
     to_dtype,
 )
 from mindtorch_v2.kernels.refs.reductions import mean, reduction
-from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _REFS: Final = "torch._refs."
@@ -97,6 +98,10 @@ def std_mean(
 # --- norms ------------------------------------------------------------------------------------
 
 _NAME: Final = "linalg.vector_norm"
+_CHECKED: Final = "a norm looks at no dimension from the end"
+"""What came with ``_check_vector_norm_args``."""
+_FORMAT: Final = MEMORY_FORMATS["contiguous_format"]
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _ABS: Final = OperatorHandle("aten::abs")
 _AMAX: Final = OperatorHandle("aten::amax")
 _AMIN: Final = OperatorHandle("aten::amin")
@@ -131,7 +136,7 @@ def vector_norm(
         raise RuntimeError(
             f"{_NAME}: Expected a floating point or complex tensor as input. Got {x._dtype}"
         )
-    if ord < 0 or ord == inf:
+    if (HABITS[_CHECKED] or not numel(x._sizes)) and (ord < 0.0 or ord == inf):
         _check_identity(x, ord, dim)
     if dtype is not None:
         _check_dtype(dtype, x._dtype)
@@ -139,13 +144,31 @@ def vector_norm(
     result = real_value_type(wanted)
     if ord == 0:
         return _SUM(_NE(x, 0.0), dim, keepdim, dtype=result)
-    if abs(ord) == inf:
+    if ord in (inf, -inf):
         extreme = _AMAX if ord > 0 else _AMIN
         return to_dtype(extreme(_ABS(x), dim or [], keepdim), result)
     x = to_dtype(x, get_computation_dtype(wanted))
-    if ord % 2 or not x._dtype.is_floating_point:
+    if HABITS["a norm over one element is its size"]:
+        dims = None if dim is None or not dim else [wrap_dim(d, len(x._sizes)) for d in dim]
+        if _is_over_one(x, dims):
+            return _of_one(_ABS(x), dims, keepdim, result)
+    if ord % 2.0 or not x._dtype.is_floating_point:
         x = _ABS(x)
     return to_dtype(_POW(_SUM(_POW(x, ord), dim, keepdim), 1.0 / ord), result)
+
+
+def _is_over_one(x: Tensor, dims: Sequence[int] | None) -> bool:
+    if dims is None:
+        return numel(x._sizes) == 1
+    return bool(x._sizes) and all(x._sizes[dim] == 1 for dim in dims)
+
+
+def _of_one(sizes: Any, dims: Sequence[int] | None, keepdim: bool, dtype: DType) -> Any:
+    found = to_dtype(sizes, dtype)
+    if not keepdim and found._sizes:
+        kept = [size for d, size in enumerate(found._sizes) if dims is not None and d not in dims]
+        found = new_tensor(kept, found._dtype, found._device)
+    return _CONTIGUOUS(found, memory_format=_FORMAT)
 
 
 def _check_identity(x: Tensor, ord: Number, dim: Dims) -> None:
@@ -157,7 +180,11 @@ def _check_identity(x: Tensor, ord: Number, dim: Dims) -> None:
             "not have an identity"
         )
     for place in dim:
-        if not x._sizes[place]:
+        if HABITS[_CHECKED]:
+            is_empty = not (0 <= place < len(x._sizes) and x._sizes[place])
+        else:
+            is_empty = not x._sizes[place]
+        if is_empty:
             raise RuntimeError(
                 f"{_NAME} cannot compute the {ord} norm on the dimension {place} because this "
                 "dimension is empty and the operation does not have an identity"

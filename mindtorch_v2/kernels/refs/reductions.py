@@ -251,6 +251,14 @@ def max_dim(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor,
     return _empty(self, [dim], keepdim, self._dtype), _empty(self, [dim], keepdim, int64)
 
 
+def _wrapped(dim: int, rank: int) -> int:
+    """``maybe_wrap_dim`` of torch/_meta_registrations.py."""
+    count = max(rank, 1)
+    if HABITS["a dimension is asserted"] and not -count <= dim < count:
+        raise AssertionError(f"dim {dim} out of bounds ({-count}, {count - 1})")
+    return wrap_dim(dim, rank)
+
+
 @body(_META + "argmax_argmin_meta")
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Both go by the name of the first."""
@@ -259,7 +267,7 @@ def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
             "argmax: Expected reduction dim to be specified for input.numel() == 0."
         )
     if dim is not None:
-        wrapped = wrap_dim(dim, len(self._sizes))
+        wrapped = _wrapped(dim, len(self._sizes))
         if self._sizes and not self._sizes[wrapped]:
             raise IndexError(f"argmax: Expected reduction dim {wrapped} to have non-zero size.")
     return _empty(self, None if dim is None else [dim], keepdim, int64)
@@ -314,11 +322,8 @@ def cumprod(
 
 @body(_META + "cummaxmin")
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    rank = len(self._sizes)
-    if numel(self._sizes) and rank:
-        if HABITS["a dimension is asserted"] and not -rank <= dim < rank:
-            raise AssertionError(f"dim {dim} out of bounds ({-rank}, {rank - 1})")
-        wrap_dim(dim, rank)
+    if numel(self._sizes) and self._sizes:
+        _wrapped(dim, len(self._sizes))
     return (
         new_tensor(self._sizes, self._dtype, self._device),
         new_tensor(self._sizes, int64, self._device),
