@@ -97,7 +97,11 @@ _VALUES: Final = (
 _TIES: Final = (
     *("[[2, 1, 2, 1], [1, 2, 2, 1]]", "[[1, 1, 1, 1], [3, 2, 3, 3]]", "[[True, False, True]]"),
     *("[[1.0, float('nan'), 2.0, float('nan')], [float('nan'), 1.0, 0.5, 3.0]]", "[[4], [5]]"),
-    *("[[5.0, float('inf'), -float('inf'), float('inf')]]", "[[1 + 1j, 1 - 1j]]", "[1, 3, 3, 2, 1]"),
+    *(
+        "[[5.0, float('inf'), -float('inf'), float('inf')]]",
+        "[[1 + 1j, 1 - 1j]]",
+        "[1, 3, 3, 2, 1]",
+    ),
 )
 
 
@@ -136,9 +140,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
 
 def _dtypes(dtypes: Sequence[str]) -> Iterator[Text]:
     """Every dtype; each kind of values over all and along a row."""
-    along = [
-        call.format("{0}", "1") for call in (*OVER_DIMS, *OVER_DIM, *ALONG_DIM)
-    ]
+    along = [call.format("{0}", "1") for call in (*OVER_DIMS, *OVER_DIM, *ALONG_DIM)]
     for call in (*OVER_ALL, *along):
         for dtype in dtypes:
             for which, values in enumerate(pools_of(dtype)):
@@ -177,7 +179,9 @@ def _with_out() -> Iterator[Text]:
     for call in _WITH_TWO_OUTS:
         for one, two, shape, device in pairwise(_TYPES, _TYPES, _OUT_SHAPES, DEVICES):
             made = f"xp.ones((2, 3), device='{device}')"
-            outs = (f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')" for dtype in (one, two))
+            outs = (
+                f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')" for dtype in (one, two)
+            )
             yield (
                 target(call),
                 f"o = ({', '.join(outs)})\ny = xp.{call.format(made)}, out=o)\n(o, y, y[0] is o[0])",

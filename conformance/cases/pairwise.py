@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import Any
 
 
-
 def pairwise(*parameters: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Combinations of one value per parameter, in which every pair of values occurs.
 

@@ -39,6 +39,10 @@ HABITS: dict[str, Callable[[], object]] = {
     "index_add takes an index from elsewhere": lambda: torch.index_add(
         torch.ones(1, device="meta"), 0, torch.zeros(1).long(), torch.ones(1, device="meta")
     ),
+    "linear flattens three dimensions whatever the bias": lambda: says(
+        "expanded size",
+        lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
+    ),
     "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
     "nanmean looks at its dtype": lambda: says(
         "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)

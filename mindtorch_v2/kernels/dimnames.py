@@ -21,6 +21,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _NAME: Final = "str"
 """What a Dimname is to the schema's parser."""
 
+_PLACES: Final = "List[int]"
 _WILDCARD: Final = "dimname::*"
 """What a dimension without a name goes by."""
 
@@ -41,7 +42,10 @@ def _positions(tensor: Tensor, names: Any) -> Any:
 def _kinds(schema: FunctionSchema) -> list[tuple[str, str]]:
     """Names of the arguments and their types, those of names as if they were places."""
     return [
-        (argument.name, str(argument.real_type).replace(_NAME, "int"))
+        (
+            argument.name,
+            str(argument.real_type).replace(_NAME, "int").replace("Optional[List[int]]", _PLACES),
+        )
         for argument in schema.arguments
     ]
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.outer import check_vector
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.geometry import is_contiguous
@@ -16,6 +17,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
+_ADD: Final = OperatorHandle("aten::add.Tensor")
 _ADD_: Final = OperatorHandle("aten::add_.Tensor")
 _ADDMM: Final = OperatorHandle("aten::addmm")
 _ADDMM_OUT: Final = OperatorHandle("aten::addmm.out")
@@ -74,14 +76,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         )
     if bias is not None and rank == 2:
         return _ADDMM(bias, input, _T(weight))
-    if (
-        bias is not None
-        and is_contiguous(input._sizes, input._strides)
-        and (rank == 3 or len(bias._sizes) == 1)
-    ):
-        return _flattened(input, weight, bias)
+    if bias is not None and is_contiguous(input._sizes, input._strides):
+        whatever = HABITS["linear flattens three dimensions whatever the bias"]
+        is_row = len([size for size in bias._sizes if size != 1]) == 1
+        if len(bias._sizes) == 1 or (rank == 3 and (whatever or is_row)):
+            return _flattened(input, weight, bias)
     output = _MATMUL(input, _T(weight))
-    return output if bias is None else _ADD_(output, bias)
+    if bias is None:
+        return output
+    return (_ADD if bias.is_meta else _ADD_)(output, bias)  # ``isTensorSubclassLike``
 
 
 def _flattened(input: Tensor, weight: Tensor, bias: Tensor) -> Any:

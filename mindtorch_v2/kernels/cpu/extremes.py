@@ -200,9 +200,7 @@ _UNTRUE: Final = (
     "report an enhancement request to PyTorch.)"
 )
 """What ``TORCH_CHECK`` says that is given no message."""
-_CAN_CAST: Final = (
-    "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
-)
+_CAN_CAST: Final = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
 
 _over_all("max", np.max)
 _over_all("min", np.min)

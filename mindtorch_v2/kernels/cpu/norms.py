@@ -187,9 +187,7 @@ def _output(
     outputs: Outputs, self: Tensor, dim: Sequence[int], keepdim: bool, dtype: DType
 ) -> Tensor:
     (given,) = outputs
-    shape = reduced_shape(
-        self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim
-    )
+    shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
     wanted = real_value_type(dtype) if given is None else given._dtype
     return set_output(given, shape, wanted, self._device)
 

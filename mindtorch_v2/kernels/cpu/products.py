@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor import copying
@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
@@ -105,9 +106,8 @@ def _multiply(
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(m1, dtype), as_array(m2, dtype))
+        found = np.matmul(as_array(m1, dtype) * element(alpha, dtype), as_array(m2, dtype))
         if added is not None:
-            found = found * element(alpha, dtype)
             if beta != 0:
                 found = found + as_array(added, dtype) * element(beta, dtype)
         copying.store(result, rounded(np.asarray(found), dtype))
@@ -124,13 +124,13 @@ def _check_pointer(tensor: Tensor, dtype: DType) -> None:
 # --- batches ----------------------------------------------------------------------------------
 
 
-@structured.structured("aten::bmm", keys=_KEYS)
+@structured.structured("aten::bmm", keys=(*_KEYS, "Meta"))
 def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_batches(self, mat2)
     count, rows, inner = self._sizes
     shape = (count, rows, mat2._sizes[2])
     output = set_output(outputs[0], shape, mat2._dtype, mat2._device)
-    if not numel(shape):
+    if output.is_meta or not numel(shape):
         return (output,)
     if not inner:
         copying.zero(output)
@@ -237,17 +237,13 @@ def _selected(batch: Tensor, place: int) -> Tensor:
 
 
 @kernel("aten::addbmm")
-def addbmm(
-    self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number
-) -> Tensor:
+def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number) -> Tensor:
     result = new_tensor((0,), self._dtype, self._device)
     return addbmm_out(self, batch1, batch2, beta, alpha, result)
 
 
 @kernel("aten::addbmm_")
-def addbmm_(
-    self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number
-) -> Tensor:
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number) -> Tensor:
     return addbmm_out(self, batch1, batch2, beta, alpha, self)
 
 
@@ -280,6 +276,8 @@ def addmv(
     if not rows:
         return (output,)
     dtype = mat._dtype
+    if beta != 0 and columns and self._dtype.is_complex and _warns_of_real(output._dtype):
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
@@ -288,6 +286,11 @@ def addmv(
             found = found + as_array(self, dtype) * element(beta, dtype)
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
+
+
+def _warns_of_real(dtype: DType) -> bool:
+    """Whether a copy of complex numbers into this dtype is warned of."""
+    return not dtype.is_complex and dtype is not BOOL
 
 
 @kernel("aten::mv", key="CompositeExplicitAutograd")

@@ -209,9 +209,7 @@ def nansum_out(
 
 
 @kernel("aten::nansum")
-def nansum(
-    self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None
-) -> Tensor:
+def nansum(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
     found = sum_dtype(self, dtype)
     shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
     result = new_tensor(shape, found, self._device)
@@ -328,9 +326,7 @@ def trace(self: Tensor) -> Tensor:
     result = new_tensor((), sum_dtype(self, None), self._device)
     check_implemented("aten::trace", self._dtype)
     if len(self._sizes) != 2:
-        raise RuntimeError(
-            f"trace: expected a matrix, but got tensor with dim {len(self._sizes)}"
-        )
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {len(self._sizes)}")
     with np.errstate(all="ignore"):
         found = np.trace(as_array(self, result._dtype))
         store(result, rounded(np.asarray(found), result._dtype))

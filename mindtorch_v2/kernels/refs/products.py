@@ -176,9 +176,7 @@ _OUTER: Final = OperatorHandle("aten::outer")
 
 
 @body("torch._refs.addr")
-def addr(
-    self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
-) -> Any:
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if len(vector._sizes) != 1:
             raise RuntimeError(
@@ -198,9 +196,7 @@ def addr(
     return product if beta == 0 else _ADD(_MUL(self, beta), product)
 
 
-def _addr_of_truth(
-    self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number
-) -> Any:
+def _addr_of_truth(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number) -> Any:
     right = HABITS["addr looks at truth values"]  # which of them the message shows
     for name, number, shown in (("beta", beta, beta), ("alpha", alpha, alpha if right else beta)):
         if not is_weakly_lesser_type(type(number), int):

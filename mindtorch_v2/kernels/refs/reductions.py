@@ -121,9 +121,7 @@ def prod(
     dtype: DType | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    return reduction(
-        a, None if dim is None else [dim], keepdim, _sum_dtype(a, dtype, out), out
-    )
+    return reduction(a, None if dim is None else [dim], keepdim, _sum_dtype(a, dtype, out), out)
 
 
 @body("torch._decomp.decompositions.sum_default")
@@ -263,9 +261,7 @@ def _wrapped(dim: int, rank: int) -> int:
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Both go by the name of the first."""
     if dim is None and not numel(self._sizes):
-        raise RuntimeError(
-            "argmax: Expected reduction dim to be specified for input.numel() == 0."
-        )
+        raise RuntimeError("argmax: Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None:
         wrapped = _wrapped(dim, len(self._sizes))
         if self._sizes and not self._sizes[wrapped]:
@@ -297,9 +293,7 @@ def _scan(reduce: Any, init: int, a: Tensor, dim: int, dtype: Any, out: Tensor |
 
 
 @body(_REFS + "cumsum")
-def cumsum(
-    a: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
-) -> Any:
+def cumsum(a: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None) -> Any:
     def reduce(masked: Tensor, dim: int, dtype: Any, out: Tensor | None) -> Any:
         if out is None:
             return _SUM(masked, [dim], dtype=dtype)
@@ -309,9 +303,7 @@ def cumsum(
 
 
 @body(_REFS + "cumprod")
-def cumprod(
-    a: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
-) -> Any:
+def cumprod(a: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None) -> Any:
     def reduce(masked: Tensor, dim: int, dtype: Any, out: Tensor | None) -> Any:
         if out is None:
             return _PROD(masked, dim, dtype=dtype)
