@@ -52,9 +52,9 @@ def _struct_sequence(name: str, fields: list[str]) -> type[_StructSequence]:
         "n_unnamed_fields": 0,
         **{field: property(itemgetter(place)) for place, field in enumerate(fields)},
     }
-    made = MadeInC(name, (_StructSequence,), members)
+    made: Any = MadeInC(name, (_StructSequence,), members)
     register_pytree_node(made, lambda tree: (list(tree), None), lambda items, _: made(items))
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 _TYPES: Final = {

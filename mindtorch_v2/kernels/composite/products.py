@@ -77,14 +77,22 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
     if bias is not None and rank == 2:
         return _ADDMM(bias, input, _T(weight))
     if bias is not None and is_contiguous(input._sizes, input._strides):
-        whatever = HABITS["linear flattens three dimensions whatever the bias"]
-        is_row = len([size for size in bias._sizes if size != 1]) == 1
-        if len(bias._sizes) == 1 or (rank == 3 and (whatever or is_row)):
+        if _fits_addmm(bias, rank):
             return _flattened(input, weight, bias)
     output = _MATMUL(input, _T(weight))
     if bias is None:
         return output
     return (_ADD if bias.is_meta else _ADD_)(output, bias)  # ``isTensorSubclassLike``
+
+
+def _fits_addmm(bias: Tensor, rank: int) -> bool:
+    """Whether the bias is added by ``addmm`` to an input of more or less than two dimensions."""
+    is_vector = len(bias._sizes) == 1
+    if HABITS["linear flattens three dimensions whatever the bias"]:
+        return rank == 3 or is_vector
+    is_row = len([size for size in bias._sizes if size != 1]) == 1
+    fits = is_vector or (rank == 3 and is_row)
+    return fits and is_contiguous(bias._sizes, bias._strides)
 
 
 def _flattened(input: Tensor, weight: Tensor, bias: Tensor) -> Any:

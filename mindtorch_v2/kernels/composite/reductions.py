@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -103,6 +104,37 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
     _check_nanmean(self, dtype)
     count = _count(self, dim, keepdim)
     return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
+
+
+# --- what gradients are made of ---------------------------------------------------------------
+
+_ARANGE: Final = OperatorHandle("aten::arange.start_step")
+_EXPAND: Final = OperatorHandle("aten::expand")
+_INDEX_ADD: Final = OperatorHandle("aten::index_add")
+_SCATTER_ADD: Final = OperatorHandle("aten::scatter_add")
+_VIEW: Final = OperatorHandle("aten::view")
+_ZEROS: Final = OperatorHandle("aten::zeros")
+
+
+def _zeros(sizes: Sequence[int], like: Tensor) -> Any:
+    return _ZEROS(list(sizes), dtype=like._dtype, device=like._device)
+
+
+@kernel("aten::trace_backward", key=_IMPLICIT)
+def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
+    if len(sizes) != 2:
+        raise RuntimeError("expected matrix input")
+    rows, columns = sizes
+    places = _ARANGE(0, rows * columns, columns + 1, dtype=int64, device=grad._device)
+    flat = _INDEX_ADD(_zeros([rows * columns], grad), 0, places, _EXPAND(grad, places._sizes))
+    return _VIEW(flat, list(sizes))
+
+
+@kernel("aten::cummaxmin_backward", key=_IMPLICIT)
+def cummaxmin_backward(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -> Any:
+    if not numel(input._sizes):
+        return input
+    return _SCATTER_ADD(_zeros(input._sizes, input), dim, indices, grad)
 
 
 # --- logsumexp --------------------------------------------------------------------------------

@@ -77,8 +77,8 @@ def _addr(
         check_implemented("aten::addr", dtype)
     if not output.is_meta and numel(output._sizes):
         with np.errstate(all="ignore"):
-            arrays = [as_array(each, dtype) for each in iterator.inputs]
-            store(output, _computed(dtype, *arrays, beta, alpha))
+            matrix, one, two = (as_array(each, dtype) for each in iterator.inputs)
+            store(output, _computed(dtype, matrix, one, two, beta, alpha))
     return output
 
 

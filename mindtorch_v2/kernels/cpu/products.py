@@ -107,9 +107,8 @@ def _multiply(
         check_implemented("aten::mm", dtype)
     with np.errstate(all="ignore"):
         found = np.matmul(as_array(m1, dtype) * element(alpha, dtype), as_array(m2, dtype))
-        if added is not None:
-            if beta != 0:
-                found = found + as_array(added, dtype) * element(beta, dtype)
+        if added is not None and beta != 0:
+            found = found + as_array(added, dtype) * element(beta, dtype)
         copying.store(result, rounded(np.asarray(found), dtype))
 
 

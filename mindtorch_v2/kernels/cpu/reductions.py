@@ -192,12 +192,12 @@ def nansum_out(
     if self._dtype.is_complex:
         check_supported("aten::nansum", self._dtype)
     if is_integral(self._dtype):
-        summed: Tensor = _SUM_OUT(self, dim, keepdim, dtype, out=out)
-        return summed
+        _SUM_OUT(self, dim, keepdim, dtype, out=out)
+        return out
     if HABITS["nansum adds up floats as integers"] and _is_integral_number(dtype):
         numbers: Tensor = _MASKED_FILL(self, _ISNAN(self), 0)
-        summed = _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
-        return summed
+        _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
+        return out
     found = out._dtype if dtype is None else dtype_numbered(dtype)
     check_result_dtype("nansum", out, found)
     reduced = reduced_dims(dim, len(self._sizes))
