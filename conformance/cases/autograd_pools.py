@@ -83,9 +83,18 @@ INPLACE: Final = (
     *("add_(1)", "sub_(1)", "mul_(2)", "div_(2)", "neg_()", "exp_()", "sqrt_()", "zero_()"),
     *("fill_(1.5)", "relu_()", "pow_(2)", "clamp_(1.0, 2.0)", "sigmoid_()", "square_()"),
     *("copy_(xp.ones(2, 3))", "masked_fill_(xp.tensor([True, False, True]), 0.0)", "abs_()"),
+    *("cumsum_(1)", "cumprod_(0)", "addr_(xp.ones(2), xp.ones(3))"),
     *("t_()", "transpose_(0, 1)", "unsqueeze_(0)", "squeeze_()", "detach_()", "resize_(3)"),
     *("requires_grad_(False)", "requires_grad_()", "add_(xp.ones(2, 3, requires_grad=True))"),
     *("copy_(xp.ones(2, 3, requires_grad=True))", "as_strided_((2,), (1,))", "log_()", "sin_()"),
+)
+
+#: Calls of a tensor that may write to another one.
+WITH_OUT: Final = (
+    *("sum({0}, 0", "prod({0}, 0", "var({0}, 0", "norm({0}, 2, 0", "cumsum({0}, 0", "max({0}"),
+    *("amax({0}, 0", "argmax({0}, 0", "any({0}, 0", "logsumexp({0}, 0", "nansum({0}, 0"),
+    *("matmul({0}, {0}", "mm({0}, {0}.t()", "mv({0}, {0}[0]", "dot({0}[0], {0}[1]"),
+    *("outer({0}[0], {0}[1]", "addmm({0}, {0}, {0}", "addr({0}, {0}[:, 0], {0}[0]"),
 )
 
 #: Views of ``x``, 2 by 3.

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
