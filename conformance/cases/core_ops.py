@@ -2,8 +2,8 @@
 
 Each with every dtype, pair of dtypes, kind of number; shapes that broadcast and those that do not;
 empty, 0-dimensional, transposed, channels-last, expanded and strided tensors; in place, and with
-``out=`` that fits, must be resized, has another dtype or overlaps.  Where two of a call's parameters
-decide, every pair of their values occurs, not every combination of all.
+``out=`` that fits, must be resized, has another dtype or overlaps.  Where a call has many
+parameters, every pair of values of two of them occurs, not every combination of all.
 
 Floats of float32 and float64 results compare by the rule of :mod:`conformance.closeness`; all else
 compares exactly.

@@ -3,8 +3,8 @@
 On meta the calls that go well: of the others torch says there what functions in Python say, which
 this package has not.
 
-Not here yet: dtypes that the kernels do not take; what ``index_select`` says of an index that is out
-of range, and ``scatter`` of its argument ``reduce``.
+Not here yet: dtypes that the kernels do not take; what ``index_select`` says of an index that is
+out of range, and ``scatter`` of its argument ``reduce``.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ _ORDERS: Final = (
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, device in product(GOOD, ("cpu", "meta")):
         where = "" if device == "cpu" else f", device='{device}'"
-        made = [text.format(where) for text in (_X, _INDEX, _INDICES, _MASK)]
-        yield _target(call), _filled(call, *made)
+        operands = [text.format(where) for text in (_X, _INDEX, _INDICES, _MASK)]
+        yield _target(call), _filled(call, *operands)
     plain = [dtype for dtype in dtypes if dtype in _DTYPES]
     for call, dtype in product((*GOOD, *OF_VALUES), plain):
         values = ", ".join(pools_of(dtype)[0])

@@ -67,8 +67,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         for dtype in dtypes:
             yield _target(call), call.format(*_fitting(call, dtype))
         for one, two, three in pairwise(_SOME, _SOME, _SOME):
-            made = _fitting(call, one)[0], _fitting(call, two)[1], _fitting(call, three)[2]
-            yield _target(call), call.format(*made)
+            mixed = _fitting(call, one)[0], _fitting(call, two)[1], _fitting(call, three)[2]
+            yield _target(call), call.format(*mixed)
         for out, device in product(_OUTPUTS[:4], DEVICES):
             given = ", ".join(_fitting(call, "float32", device))
             name = f"xp.{_target(call)}"
@@ -81,8 +81,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
                 changed = f"x.{_target(call)}_({', '.join(rest)})"
                 yield f"{_target(call)}_", f"x = {x}\ny = {changed}\n(x, y is x)"
     for one, two, bias, device in pairwise(_SHAPES, _SHAPES, (None, *_SHAPES[:7]), DEVICES):
-        made = [_ones(shape, device) for shape in (one, two, bias) if shape is not None]
-        yield "linear", f"xp._C._nn.linear({', '.join(made)})"
+        operands = [_ones(shape, device) for shape in (one, two, bias) if shape is not None]
+        yield "linear", f"xp._C._nn.linear({', '.join(operands)})"
     for out, one, device in pairwise(_OUTPUTS[:4], _SHAPES, DEVICES):
         target = f"xp.zeros({out}, device='{device}')"
         given = f"{_ones(one, device)}, {_ones('(3, 3)', device)}"
@@ -95,8 +95,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield name, f"o = {target}\nxp.{name}({given}, out=o)\no"
     for call, dtype, out in pairwise(_OF_VECTORS[:3], _SOME, _SOME):
         name, given = _target(call), f"xp.ones(3, dtype=xp.{dtype})"
-        made = f"o = xp.zeros((), dtype=xp.{out})\ny = xp.{name}({given}, {given}, out=o)"
-        yield name, f"{made}\n(o, y is o)"
+        call = f"xp.{name}({given}, {given}, out=o)"
+        yield name, f"o = xp.zeros((), dtype=xp.{out})\ny = {call}\n(o, y is o)"
     yield from _dtypes(dtypes)
     for one, two in product(_MATRICES, _MATRICES):
         for name in ("mm", "matmul"):

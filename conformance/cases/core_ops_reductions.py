@@ -1,7 +1,8 @@
 """Reductions and scans for the area core-ops.
 
-Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to; a result of a complex
-tensor that is to be real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on the order.
+Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to, and a ``nanmean`` on
+meta whose ``out=`` is given, which it does not have; a result of a complex tensor that is to be
+real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on the order.
 """
 
 from __future__ import annotations
@@ -179,11 +180,11 @@ def _with_out() -> Iterator[Text]:
             yield name, f"o = {out}\ny = xp.{call.format(made)}, out=o)\n(o, y is o)"
     for call in _WITH_TWO_OUTS:
         for one, two, shape, device in pairwise(_TYPES, _TYPES, _OUT_SHAPES, DEVICES):
-            made = f"xp.ones((2, 3), device='{device}')"
-            outs = (
+            made = call.format(f"xp.ones((2, 3), device='{device}')")
+            outs = ", ".join(
                 f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')" for dtype in (one, two)
             )
             yield (
                 target(call),
-                f"o = ({', '.join(outs)})\ny = xp.{call.format(made)}, out=o)\n(o, y, y[0] is o[0])",
+                f"o = ({outs})\ny = xp.{made}, out=o)\n(o, y, y[0] is o[0])",
             )

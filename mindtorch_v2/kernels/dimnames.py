@@ -30,7 +30,8 @@ def _position(tensor: Tensor, name: str) -> int:
     if name == _WILDCARD:
         raise RuntimeError("Please look up dimensions by name, got: name = None.")
     shown = ", ".join(["None"] * len(tensor._sizes))  # no tensor of this package has other names
-    raise RuntimeError(f"Name '{name}' not found in Tensor[{shown}].")
+    shown_name = name.removeprefix("dimname::")
+    raise RuntimeError(f"Name '{shown_name}' not found in Tensor[{shown}].")
 
 
 def _positions(tensor: Tensor, names: Any) -> Any:

@@ -76,9 +76,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         )
     if bias is not None and rank == 2:
         return _ADDMM(bias, input, _T(weight))
-    if bias is not None and is_contiguous(input._sizes, input._strides):
-        if _fits_addmm(bias, rank):
-            return _flattened(input, weight, bias)
+    is_flat = is_contiguous(input._sizes, input._strides)
+    if bias is not None and is_flat and _fits_addmm(bias, rank):
+        return _flattened(input, weight, bias)
     output = _MATMUL(input, _T(weight))
     if bias is None:
         return output

@@ -117,11 +117,11 @@ def _std_var_out(
     for _ in parts:
         _warn_of_freedom(name, numel(self._sizes), numel(shape), free)
     part_dtype = real_value_type(dtype) if self._dtype.is_complex else dtype
-    if numel(self._sizes) and numel(shape):
-        if not (numel(shape) == 1 and _takes_all(self._dtype, part_dtype)):
-            if part_dtype.is_complex:  # an output that was given
-                raise not_implemented(_FACTS, part_dtype)
-            check_implemented(_FACTS, part_dtype)
+    is_one = numel(shape) == 1 and numel(self._sizes)
+    if numel(self._sizes) and not (is_one and _takes_all(self._dtype, part_dtype)):
+        if part_dtype.is_complex:  # an output that was given
+            raise not_implemented(_FACTS, part_dtype)
+        check_implemented(_FACTS, part_dtype)
     with np.errstate(all="ignore"):
         found = [_variance(part, reduced, free)[0] for part in parts]
         spread = _combined(found, part_dtype, take_sqrt=name == "std")

@@ -89,8 +89,8 @@ def _check_identity(self: Tensor, ord: Number, dim: Sequence[int] | None) -> Non
     """Of nothing there is no largest, and nothing cannot be divided by."""
     if not dim:
         raise RuntimeError(
-            f"{_NAME} cannot compute the {_shown(ord)} norm on an empty tensor because the operation "
-            "does not have an identity"
+            f"{_NAME} cannot compute the {_shown(ord)} norm on an empty tensor because the "
+            "operation does not have an identity"
         )
     for place in dim:
         if not self._sizes[wrap_dim(place, len(self._sizes))]:
