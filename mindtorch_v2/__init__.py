@@ -4,7 +4,7 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, autograd, library, nested, storage, types
+from mindtorch_v2 import _C, autograd, library, nested, return_types, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
@@ -152,6 +152,7 @@ __all__ = [
     "real",
     "resolve_conj",
     "resolve_neg",
+    "return_types",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from mindtorch_v2 import _tensor
+from mindtorch_v2 import _tensor, functional
 from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
@@ -46,6 +46,7 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
     functions = functions_of("torch", public)
     public.update(functions)
+    public["norm"] = functional.norm  # which stands before that of C++
     c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
     c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
     _bind_module(c_module, "nn")

@@ -27,6 +27,7 @@ from conformance.cases.autograd_pools import (
     INPLACE,
     UNARY,
     VIEWS,
+    WITH_OUT,
 )
 from conformance.cases.autograd_programs import HOOKS, MODES, program
 from mindtorch_v2.profile import Profile
@@ -162,6 +163,8 @@ def _calls() -> Iterator[Text]:
         for name in ("add", "mul", "sub", "div"):
             yield "out", f"{LEAF}xp.{name}({made}, {made}, out={out})"
         yield "out", f"{LEAF}with xp.no_grad():\n    y = xp.add({made}, 1, out={out})\ny"
+        for call in WITH_OUT:
+            yield "out", f"{LEAF}xp.{call.format(made)}, out={out})"
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

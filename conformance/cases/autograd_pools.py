@@ -4,6 +4,34 @@ from __future__ import annotations
 
 from typing import Final
 
+#: Reductions and scans of ``x``, with elements that are 0, equal, or no numbers too.
+REDUCTIONS: Final = (
+    *("x.prod()", "x.prod(0)", "x.prod(1, True)", "(x - 1).prod()", "(x - 1).prod(1)"),
+    *("x.max()", "x.min()", "x.max(0)[0]", "x.min(1, True)[0]", "x.amax(1)", "x.amin()"),
+    *("x.amax((0, 1))", "x.max(1)[1]", "x.var()", "x.var(0)", "x.var(1, unbiased=False)"),
+    *("x.var((0, 1), correction=2)", "x.std()", "x.std(1, True)", "x[:, :1].std(1)"),
+    *("xp.var_mean(x, 1)[0]", "xp.var_mean(x)[1]", "xp.std_mean(x, 0)[0]", "x.norm()"),
+    *("x.norm(1)", "x.norm(3, 0)", "x.norm(float('inf'))", "x.norm(2, 1, True)", "x.norm(0.5)"),
+    *("x.norm(1.5, 1)", "x.norm(0)", "(x - 1).norm(1, 1)", "xp.ops.aten.norm(x, 2)"),
+    *("x.cumsum(0)", "x.cumsum(1)", "x.cumprod(1)", "(x - 1).cumprod(1)", "(x - x).cumprod(1)"),
+    *("x.cummax(1)[0]", "x.cummin(0)[0]", "x.logsumexp(1)", "x.logsumexp((0, 1), True)"),
+    *("x.nansum()", "x.nansum(1)", "x.nanmean(0)", "(x / (x - 1)).nansum(0)", "x.median()"),
+    *("x.median(1)[0]", "x.nanmedian()", "x.nanmedian(0, True)[0]", "x.any()", "x.argmax(0)"),
+    *("x.count_nonzero()", "x.sum(0, dtype=xp.float32)", "(x * 0 + 1).max()", "x.trace()"),
+)
+#: Products of matrices and vectors that ``x`` holds.
+PRODUCTS: Final = (
+    *("xp.addmm(x[:, :2], x, x.t())", "xp.addmm(x[0, :2], x, x.t(), beta=2, alpha=3)"),
+    *("xp.addmv(x[:, 0], x, x[0])", "xp.addr(x, x[:, 0], x[0])", "xp.outer(x[0], x[1])"),
+    *("xp.addr(x, x[:, 1], x[1], beta=2, alpha=0.5)", "xp.addmv(x[0, :2], x, x[1], alpha=2)"),
+    *("xp.baddbmm(x[None, :, :2], x[None], x.t()[None])", "xp.bmm(x[None], x.t()[None])"),
+    *("xp.baddbmm(x[0, :2], x[None], x.t()[None], beta=0.5)", "xp.dot(x[0], x[1])"),
+    *("xp.addbmm(x[:, :2], x[None], x.t()[None], alpha=2)", "xp.vdot(x[0], x[1])"),
+    *("xp.mv(x, x[0])", "xp.matmul(x, x[0])", "xp.matmul(x[0], x.t())", "x[None] @ x.t()"),
+    *("xp._C._nn.linear(x, x)", "xp._C._nn.linear(x, x, x[:, 0])", "x[None, None] @ x.t()[None]"),
+    *("xp._C._nn.linear(x[None], x, x[:, 1])", "xp._C._nn.linear(x[0], x, x[:, 1])"),
+)
+
 #: Expressions of ``x`` (2 by 3, positive) that are differentiable, and of ``y`` like it.
 UNARY: Final = (
     *("x + 1", "1 + x", "x - 1", "1 - x", "x * 2", "2 * x", "x / 2", "2 / x", "-x", "x ** 2"),
@@ -34,6 +62,8 @@ UNARY: Final = (
     *("x.where(x > 2, x * 0)", "x.detach() * x", "(x * 2).detach() * x", "x.fill_diagonal_(1.0)"),
     *("x + x[0]", "x[0] * x", "x * x.sum()", "x / x[:, 0:1]", "x - x.mean(0)"),
     *("x.diagonal(1)", "x.unfold(1, 2, 1)", "x.real", "x.T", "x.mT", "x.silu()", "x.gelu()"),
+    *REDUCTIONS,
+    *PRODUCTS,
     *("x.argmax()", "x > 1", "x.eq(x)", "x.long()", "x.isnan()", "x.logical_not()", "x.ceil()"),
 )
 
@@ -42,6 +72,9 @@ COMPLEX: Final = (
     *("z * 2", "z * z", "z * 1j", "z + 1j", "z / 2", "z / z", "z.conj()", "z.real", "z.imag"),
     *("z.abs()", "z.exp()", "z.sin()", "-z", "z.sum()", "z.view(2)", "z[0]", "z.clone()"),
     *("z * z.real", "z.real * z.imag", "xp.view_as_real(z)", "z ** 2", "z - z.conj()", "z.sgn()"),
+    *("z.prod()", "(z - z).prod()", "z.cumsum(0)", "z.cumprod(0)", "z.norm()", "z.norm(1)"),
+    *("z.var()", "z.std()", "z.norm(3)", "xp.vdot(z, z * 2)", "xp.dot(z, z)", "xp.outer(z, z)"),
+    *("xp.var_mean(z)[1]", "xp.addr(z.outer(z), z, z)", "z.norm(float('inf'))"),
     *("z.conj() * z", "z.resolve_conj()", "z.mean()", "z.log()", "z.sqrt()", "z.tanh()"),
 )
 
@@ -50,9 +83,18 @@ INPLACE: Final = (
     *("add_(1)", "sub_(1)", "mul_(2)", "div_(2)", "neg_()", "exp_()", "sqrt_()", "zero_()"),
     *("fill_(1.5)", "relu_()", "pow_(2)", "clamp_(1.0, 2.0)", "sigmoid_()", "square_()"),
     *("copy_(xp.ones(2, 3))", "masked_fill_(xp.tensor([True, False, True]), 0.0)", "abs_()"),
+    *("cumsum_(1)", "cumprod_(0)", "addr_(xp.ones(2), xp.ones(3))"),
     *("t_()", "transpose_(0, 1)", "unsqueeze_(0)", "squeeze_()", "detach_()", "resize_(3)"),
     *("requires_grad_(False)", "requires_grad_()", "add_(xp.ones(2, 3, requires_grad=True))"),
     *("copy_(xp.ones(2, 3, requires_grad=True))", "as_strided_((2,), (1,))", "log_()", "sin_()"),
+)
+
+#: Calls of a tensor that may write to another one.
+WITH_OUT: Final = (
+    *("sum({0}, 0", "prod({0}, 0", "var({0}, 0", "norm({0}, 2, 0", "cumsum({0}, 0", "max({0}"),
+    *("amax({0}, 0", "argmax({0}, 0", "any({0}, 0", "logsumexp({0}, 0", "nansum({0}, 0"),
+    *("matmul({0}, {0}", "mm({0}, {0}.t()", "mv({0}, {0}[0]", "dot({0}[0], {0}[1]"),
+    *("outer({0}[0], {0}[1]", "addmm({0}, {0}, {0}", "addr({0}, {0}[:, 0], {0}[0]"),
 )
 
 #: Views of ``x``, 2 by 3.

@@ -2,7 +2,8 @@
 
 Each with every dtype, pair of dtypes, kind of number; shapes that broadcast and those that do not;
 empty, 0-dimensional, transposed, channels-last, expanded and strided tensors; in place, and with
-``out=`` that fits, must be resized, has another dtype or overlaps.
+``out=`` that fits, must be resized, has another dtype or overlaps.  Where a call has many
+parameters, every pair of values of two of them occurs, not every combination of all.
 
 Floats of float32 and float64 results compare by the rule of :mod:`conformance.closeness`; all else
 compares exactly.
@@ -25,7 +26,12 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import core_ops_factories, core_ops_products, core_ops_reductions
+from conformance.cases import (
+    core_ops_factories,
+    core_ops_indexing,
+    core_ops_products,
+    core_ops_reductions,
+)
 from conformance.cases.core_ops_pools import (
     BINARY,
     BINARY_FUNCTIONS,
@@ -46,6 +52,7 @@ from conformance.cases.core_ops_pools import (
     WITHOUT_IN_PLACE,
     pools_of,
 )
+from conformance.cases.pairwise import pairwise
 from mindtorch_v2.profile import Profile
 
 DEVICES: Final = ("cpu", "meta")
@@ -64,6 +71,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_reductions.texts(dtypes)
     yield from core_ops_factories.texts(dtypes)
     yield from core_ops_products.texts(dtypes)
+    yield from core_ops_indexing.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:
@@ -99,19 +107,24 @@ def _pairs(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, one, two in product(BINARY, dtypes, dtypes):
         a, b = _values(one), _values(two, 1)
         yield _target(call), call.format(tensor(a, one), tensor(b, two))
-        if call in MIXED:
-            number = pools_of(two)[0][1]
-            yield _target(call), call.format(tensor(a, one), tensor(number, two))
-            yield _target(call), call.format(tensor(number, one), tensor(b, two))
-        if (one in TRUTHS and two in TRUTHS) or call in MIXED:
+        if one in TRUTHS and two in TRUTHS and call not in MIXED:
             yield (
                 _target(call),
                 call.format(tensor(a, one, "meta"), tensor(b, two, "meta")),
             )
+    for which in range(3):  # two numbers and a row either way, and meta
+        for call, one, two in pairwise(MIXED, dtypes, dtypes):
+            a, b, number = _values(one), _values(two, 1), pools_of((one, two)[which % 2])[0][1]
+            operands = (
+                (tensor(number, one), tensor(b, two)),
+                (tensor(a, one), tensor(number, two)),
+                (tensor(a, one, "meta"), tensor(b, two, "meta")),
+            )[which]
+            yield _target(call), call.format(*operands)
 
 
 def _numbers(dtypes: Sequence[str]) -> Iterator[Text]:
-    for call, one, two, device in product(BINARY_FUNCTIONS, TRUTHS, TRUTHS, DEVICES):
+    for call, (one, two, device) in product(BINARY_FUNCTIONS, [*pairwise(TRUTHS, TRUTHS, DEVICES)]):
         a, b = tensor(_values(one), one, device), tensor(_values(two, 1), two, device)
         yield _target(call), call.format(a, b)
     for call, dtype, number in product(BINARY_FUNCTIONS, dtypes, NUMBERS):
@@ -126,9 +139,10 @@ def _numbers(dtypes: Sequence[str]) -> Iterator[Text]:
 
 
 def _shapes() -> Iterator[Text]:
-    for call, one, two, device in product(MIXED, SHAPES, SHAPES, DEVICES):
-        a, b = (f"xp.ones({shape}, device='{device}')" for shape in (one, two))
-        yield _target(call), call.format(a, b)
+    for device in DEVICES:
+        for call, one, two in pairwise(MIXED, SHAPES, SHAPES):
+            a, b = (f"xp.ones({shape}, device='{device}')" for shape in (one, two))
+            yield _target(call), call.format(a, b)
     for one, two in product(SHAPES[:6], SHAPES[:6]):
         for first, second in (("cpu", "meta"), ("meta", "cpu")):
             text = f"xp.add(xp.ones({one}, device='{first}'), xp.ones({two}, device='{second}'))"
@@ -140,7 +154,7 @@ def _layouts() -> Iterator[Text]:
         made = [layout.format(device) for layout in LAYOUTS]
         for call, one in product(UNARY, made):
             yield _target(call), call.format(one)
-        for call, one, two in product(MIXED, made, made):
+        for call, one, two in pairwise(MIXED, made, made):
             yield _target(call), call.format(one, two)
 
 
@@ -150,11 +164,13 @@ def _in_place(dtypes: Sequence[str]) -> Iterator[Text]:
         for dtype, device in product(dtypes, DEVICES):
             made = tensor(_values(dtype), dtype, device)
             yield _target(changed), f"x = {made}\ny = {changed.format('x')}\n(x, y is x)"
-    for call, one, two, device in product(_in_place_ones(BINARY), TRUTHS, TRUTHS, DEVICES):
+    for call, (one, two, device) in product(
+        _in_place_ones(BINARY), [*pairwise(TRUTHS, TRUTHS, DEVICES)]
+    ):
         changed = _in_place_of(call)
         a, b = tensor(_values(one), one, device), tensor(_values(two, 1), two, device)
         yield _target(changed), f"x = {a}\ny = {changed.format('x', b)}\n(x, y is x)"
-    for call, one, two, device in product(_in_place_ones(MIXED), SHAPES, SHAPES, DEVICES):
+    for call, one, two, device in pairwise(_in_place_ones(MIXED), SHAPES, SHAPES, DEVICES):
         changed = _in_place_of(call)
         a, b = (f"xp.ones({shape}, device='{device}')" for shape in (one, two))
         yield _target(changed), f"x = {a}\n{changed.format('x', b)}"
@@ -178,18 +194,19 @@ def _in_place_of(call: str) -> str:
 
 
 def _out(dtypes: Sequence[str]) -> Iterator[Text]:
-    for call, one, out, device in product(UNARY, ("float32", "int64", "bool"), dtypes, DEVICES):
+    computed = ("float32", "int64", "bool")
+    for call, (one, out, device) in product(UNARY, [*pairwise(computed, dtypes, DEVICES)]):
         made = tensor(_values(one), one, device)
         target = f"xp.zeros(3, dtype=xp.{out}, device='{device}')"
         if call in EXACT or out not in WIDE:
             yield _target(call), f"o = {target}\ny = {_with_out(call).format(made)}\n(o, y is o)"
-    for call, out, device in product(BINARY, dtypes, DEVICES):
-        for one, two in (("float32", "float32"), ("int64", "int32"), ("int64", "float64")):
-            a, b = tensor(_values(one), one, device), tensor(_values(two, 1), two, device)
-            target = f"xp.zeros(3, dtype=xp.{out}, device='{device}')"
-            if _target(call) not in INEXACT or out not in WIDE:
-                text = f"o = {target}\ny = {_with_out(call).format(a, b)}\n(o, y is o)"
-                yield _target(call), text
+    operands = (("float32", "float32"), ("int64", "int32"), ("int64", "float64"))
+    for call, ((one, two), out, device) in product(BINARY, [*pairwise(operands, dtypes, DEVICES)]):
+        a, b = tensor(_values(one), one, device), tensor(_values(two, 1), two, device)
+        target = f"xp.zeros(3, dtype=xp.{out}, device='{device}')"
+        if _target(call) not in INEXACT or out not in WIDE:
+            text = f"o = {target}\ny = {_with_out(call).format(a, b)}\n(o, y is o)"
+            yield _target(call), text
     for call, shape, device in product((*MIXED, *UNARY), SHAPES, DEVICES):
         a = f"xp.ones((2, 3), device='{device}')"
         target = f"xp.zeros({shape}, device='{device}')"
@@ -222,12 +239,13 @@ def _ternary(dtypes: Sequence[str]) -> Iterator[Text]:
         made = [tensor(_values(dtype, which), dtype, device) for which in range(3)]
         mask = tensor("[True, False, True]", "bool", device)
         yield _target(call), call.format(*made, mask=mask)
-    for call, one, two in product(TERNARY, TRUTHS, TRUTHS):
-        for third, device in product((one, two), DEVICES):
-            made = [tensor(_values(name), name, device) for name in (one, two, third)]
-            mask = tensor("[True, False, True]", "bool", device)
-            yield _target(call), call.format(*made, mask=mask)
-    for call, one, two, device in product(TERNARY, SHAPES, SHAPES, DEVICES):
+    for call, (one, two, like, device) in product(
+        TERNARY, [*pairwise(TRUTHS, TRUTHS, (0, 1), DEVICES)]
+    ):
+        made = [tensor(_values(name), name, device) for name in (one, two, (one, two)[like])]
+        mask = tensor("[True, False, True]", "bool", device)
+        yield _target(call), call.format(*made, mask=mask)
+    for call, one, two, device in pairwise(TERNARY, SHAPES, SHAPES, DEVICES):
         made = [f"xp.ones({shape}, device='{device}')" for shape in (one, two, one)]
         mask = f"xp.ones({two}, device='{device}', dtype=xp.bool)"
         yield _target(call), call.format(*made, mask=mask)

@@ -14,6 +14,7 @@ from typing import Final
 
 from conformance.area import Text
 from conformance.cases.core_ops_pools import LAYOUTS, NUMBERS, SHAPES, pools_of
+from conformance.cases.pairwise import pairwise
 
 DEVICES: Final = ("cpu", "meta")
 _DTYPES: Final = ("float32", "float64", "int64", "uint8", "bool", "complex64", "float16")
@@ -34,7 +35,8 @@ _CHANGES: Final = ("fill_(x, {0})", "fill_(x, xp.tensor({0}))", "fill(x, {0})")
 
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
-    for call, size, dtype, device in product(_OF_SIZE, _SIZES, ("", *dtypes), DEVICES):
+    sized = [*pairwise(_SIZES, ("", *dtypes), DEVICES)]
+    for call, (size, dtype, device) in product(_OF_SIZE, sized):
         if device == "meta" and "-" in size:
             continue
         yield _case(call.format(size, _options(dtype, device)))
@@ -45,7 +47,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for size, dtype, device in product(_SIZES, dtypes, DEVICES):
         call = f"empty.memory_format({size}{_options(dtype, device)})"
         yield _shape(f"xp.ops.aten.{call}", call)
-    for call, one, two, device in product(_LIKE, dtypes, ("", *_DTYPES), DEVICES):
+    for call, (one, two, device) in product(_LIKE, [*pairwise(dtypes, ("", *_DTYPES), DEVICES)]):
         made = f"x = xp.ones((2, 3), dtype=xp.{one}, device='{device}')"
         yield _case(call.format(_options(two, "")), made)
     for call, layout, device in product((*_LIKE, *_EMPTY), LAYOUTS, DEVICES):
@@ -61,7 +63,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
 
 
 def _filled(dtypes: Sequence[str]) -> Iterator[Text]:
-    for call, dtype, number, device in product(_CHANGES, dtypes, NUMBERS, DEVICES):
+    for call, (dtype, number, device) in product(_CHANGES, [*pairwise(dtypes, NUMBERS, DEVICES)]):
         made = f"x = xp.zeros(2, dtype=xp.{dtype}, device='{device}')"
         yield call.partition("(")[0], f"{made}\ny = xp.ops.aten.{call.format(number)}\n(y, x)"
     for layout, device in product(LAYOUTS, DEVICES):

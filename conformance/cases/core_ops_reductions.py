@@ -1,66 +1,190 @@
-"""Reductions for the area core-ops: sums, means and extremes over dimensions.
+"""Reductions and scans for the area core-ops.
 
-Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to.
+Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to, and a ``nanmean`` on
+meta whose ``out=`` is given, which it does not have; a result of a complex tensor that is to be
+real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Final
 
 from conformance.area import Text
-from conformance.cases.core_ops_pools import LAYOUTS, SHAPES, pools_of
+from conformance.cases.core_ops_pools import LAYOUTS, pools_of
+from conformance.cases.pairwise import pairwise
 
-NAMES: Final = ("sum", "mean", "amax", "amin")
+DEVICES: Final = ("cpu", "meta")
+
+#: Calls of a tensor and dimensions, of which a list may be given.
+OVER_DIMS: Final = (
+    *("{0}.sum({1})", "{0}.mean({1})", "{0}.amax({1})", "{0}.amin({1})", "{0}.var({1})"),
+    *("{0}.std({1})", "xp.var_mean({0}, {1})", "xp.std_mean({0}, {1})", "{0}.nansum({1})"),
+    *("{0}.nanmean({1})", "{0}.any({1})", "{0}.all({1})", "{0}.logsumexp({1})"),
+    *("{0}.count_nonzero({1})", "{0}.norm(2, {1})", "xp.ops.aten.norm({0}, 3, {1})"),
+    *("xp.ops.aten.linalg_vector_norm({0}, 1, {1})",),
+    *("xp.ops.aten.linalg_vector_norm({0}, -1.5, {1})", "xp.norm({0}, float('inf'), {1})"),
+)
+#: The same with one dimension.
+OVER_DIM: Final = (
+    *("{0}.prod({1})", "{0}.max({1})", "{0}.min({1})", "{0}.argmax({1})", "{0}.argmin({1})"),
+    *("{0}.median({1})", "{0}.nanmedian({1})"),
+)
+#: The same by keyword alone.
+OVER_NAMED_DIM: Final = ("xp.aminmax({0}, dim={1})",)
+#: Of a tensor and a dimension, along which it keeps its size.
+ALONG_DIM: Final = ("{0}.cumsum({1})", "{0}.cumprod({1})", "{0}.cummax({1})", "{0}.cummin({1})")
+#: Calls of a tensor alone.
+OVER_ALL: Final = (
+    *("{0}.sum()", "{0}.prod()", "{0}.amax()", "{0}.amin()", "{0}.max()", "{0}.min()"),
+    *("{0}.argmax()", "{0}.argmin()", "{0}.aminmax()", "{0}.any()", "{0}.all()", "{0}.var()"),
+    *("{0}.std(0)", "xp.var_mean({0})", "xp.std_mean({0})", "{0}.norm()", "{0}.norm(1)"),
+    *("xp.norm({0}, 3)", "xp.ops.aten.norm({0}, 2)", "{0}.nansum()", "{0}.nanmean()"),
+    *("{0}.count_nonzero()", "{0}.median()", "{0}.nanmedian()", "{0}.mean()", "{0}.trace()"),
+    *("{0}.logsumexp(())", "{0}.cumsum_(1)", "{0}.cumprod_(1)"),
+)
+_EXTREMES: Final = ("amax", "amin", "aminmax", "max", "min")
 
 DIMS: Final = (
-    "",
-    "0",
-    "-1",
-    "1",
-    "2",
-    "[0]",
-    "[0, 1]",
-    "[1, -1]",
-    "[0, 0]",
-    "[]",
-    "None",
-    "()",
-    "[-3]",
-    "0, True",
-    "-1, keepdim=True",
-    "[0, -1], True",
-    "[], True",
-    "None, True",
+    *("", "0", "-1", "1", "2", "[0]", "[0, 1]", "[1, -1]", "[0, 0]", "[]", "None", "()", "[-3]"),
+    *("0, True", "-1, keepdim=True", "[0, -1], True", "[], True", "None, True"),
 )
-_DTYPES: Final = ("float32", "float64", "int64", "int8", "bool", "complex64", "float16")
+_DIM: Final = ("", "0", "-1", "1", "2", "-3", "None", "[0]", "0, True", "-1, keepdim=True")
+_NAMED_DIM: Final = ("0", "-1", "1", "2", "None", "[0]", "0, keepdim=True", "None, keepdim=True")
+_PLACE: Final = ("0", "-1", "1", "2", "-3", "dim=-2", "0, dtype=xp.int64")
+
+_SHAPES: Final = ("()", "(3,)", "(0,)", "(2, 3)", "(2, 2, 3)", "(2, 0)")
+_TYPES: Final = ("float32", "float64", "int64", "int8", "bool", "uint8", "complex64", "float16")
+_WITH_DTYPE: Final = (
+    *("{0}.sum(0, dtype={1})", "{0}.mean(0, dtype={1})", "{0}.prod(dtype={1})"),
+    *("{0}.prod(0, dtype={1})", "{0}.nansum(dtype={1})", "{0}.nanmean(0, dtype={1})"),
+    *("{0}.cumsum(0, dtype={1})", "{0}.cumprod(0, {1})", "{0}.norm(dtype={1})"),
+    *("xp.ops.aten.norm({0}, 1, [0], dtype={1})", "{0}.cumsum_(0, dtype={1})"),
+)
+_WITH_OUT: Final = (
+    *("sum({0}, 0", "mean({0}, 0", "amax({0}, 0", "amin({0}, 0", "prod({0}, 0", "any({0}, 0"),
+    *("all({0}, [0]", "all({0}", "max({0}", "min({0}", "argmax({0}, 0", "var({0}, 0"),
+    *("std({0}, 0", "nansum({0}, 0", "nanmean({0}, 0", "logsumexp({0}, 0", "norm({0}, 2, 0"),
+    *("ops.aten.norm.out({0}, 1, [0]", "cumsum({0}, 0", "cumprod({0}, 0", "var({0}, 0, True"),
+)
+_WITH_TWO_OUTS: Final = (
+    *("max({0}, 0", "min({0}, 0", "aminmax({0}, dim=0", "cummax({0}, 0", "cummin({0}, 1"),
+    *("median({0}, 0", "nanmedian({0}, 1"),
+)
+_OUT_SHAPES: Final = ("3", "2, 3", "0", "()", "4")
+
+#: Calls whose other arguments choose what is computed.
+_WITH_NUMBERS: Final = (
+    *("{0}.var(0, correction={1})", "{0}.std(correction={1})", "{0}.norm({1})"),
+    *("xp.var_mean({0}, 1, correction={1})", "xp.std_mean({0}, 0, correction={1})"),
+    *("xp.ops.aten.linalg_vector_norm({0}, {1})", "xp.ops.aten.norm({0}, {1})"),
+    *("xp.ops.aten.norm.ScalarOpt_dim({0}, {1}, [1])", "{0}.norm({1}, 0)"),
+    *("xp.var({0}, {1})", "{0}.var(unbiased={1})", "{0}.var(0, {1})"),
+)
+_NUMBERS: Final = (
+    *("0", "1", "2", "3", "-1", "0.5", "1.5", "-2.5", "None", "True", "False", "1j", "100"),
+    *("float('inf')", "-float('inf')", "float('nan')", "'fro'"),
+)
+_VALUES: Final = (
+    "xp.tensor([[1.5, -2.25, 0.75], [2.0, 0.5, -3.0]]{0})",
+    "xp.tensor([[1.5, -2.25, 0.75], [2.0, 0.5, -3.0]], dtype=xp.float64{0})",
+    "xp.tensor([[1 + 2j, -2 + 0.5j], [0.5j, 3.0 - 1j]]{0})",
+    "xp.tensor([[1, 2], [3, 4]]{0})",
+    "xp.tensor([[1.5, -2.25], [0.75, 2.0]], dtype=xp.float16{0})",
+    "xp.tensor([[0.0, float('nan')], [float('inf'), 1.0]]{0})",
+    "xp.ones((2, 0){0})",
+    "xp.tensor([[3.0], [-4.0]]{0})",
+)
+#: Rows in which elements are equal, or are no numbers.
+_TIES: Final = (
+    *("[[2, 1, 2, 1], [1, 2, 2, 1]]", "[[1, 1, 1, 1], [3, 2, 3, 3]]", "[[True, False, True]]"),
+    *("[[1.0, float('nan'), 2.0, float('nan')], [float('nan'), 1.0, 0.5, 3.0]]", "[[4], [5]]"),
+    *(
+        "[[5.0, float('inf'), -float('inf'), float('inf')]]",
+        "[[1 + 1j, 1 - 1j]]",
+        "[1, 3, 3, 2, 1]",
+    ),
+)
+
+
+def target(call: str) -> str:
+    """The name in a call of a tensor."""
+    head = call.partition("(")[0]
+    for prefix in ("xp.", "ops.aten.", "{0}."):
+        head = head.removeprefix(prefix)
+    return head
 
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
-    for name, dtype, device in product(NAMES, dtypes, ("cpu", "meta")):
-        for which in range(len(pools_of(dtype))):
-            if which == 2 and name.startswith("a") and "float" in dtype:
-                continue  # which of two zeros is found depends on the order
-            values = ", ".join(pools_of(dtype)[which])
-            made = f"xp.tensor([[{values}]], dtype=xp.{dtype}, device='{device}')"
-            yield name, f"xp.{name}({made}, 0)"
-            if which or name != "mean":
-                yield name, f"{made}.{name}()"
-    shaped = (*(f"xp.ones({shape}, device='{{0}}')" for shape in SHAPES), *LAYOUTS)
-    for name, made, dims, device in product(NAMES, shaped, DIMS, ("cpu", "meta")):
-        if not (name.startswith("a") and "None" in dims):
-            yield name, f"{made.format(device)}.{name}({dims})"
-    for name, dtype, wanted, device in product(NAMES[:2], _DTYPES, _DTYPES, ("cpu", "meta")):
-        values = ", ".join(pools_of(dtype)[0])
-        made = f"xp.tensor([{values}], dtype=xp.{dtype}, device='{device}')"
-        if not (dtype == "complex64" and wanted != "complex64"):
-            yield name, f"{made}.{name}(0, dtype=xp.{wanted})"
-    for name, dtype, shape, device in product(NAMES, _DTYPES, ("3", "2, 3", "0", "()"), DEVICES):
-        made = f"xp.ones((2, 3), device='{device}')"
-        out = f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')"
-        if name != "mean" or dtype not in ("complex64", "float16"):
-            yield name, f"o = {out}\ny = xp.{name}({made}, 0, out=o)\n(o, y is o)"
+    yield from _dtypes(dtypes)
+    shaped = (*(f"xp.ones({shape}, device='{{0}}')" for shape in _SHAPES), *LAYOUTS[1:])
+    by_dims = (
+        (OVER_DIMS, DIMS),
+        (OVER_DIM, _DIM),
+        (OVER_NAMED_DIM, _NAMED_DIM),
+        (ALONG_DIM, _PLACE),
+    )
+    for calls, dims in by_dims:
+        for call in calls:
+            for made, dim, device in pairwise(shaped, dims, DEVICES):
+                yield target(call), call.format(made.format(device), dim)
+    for call, made, device in pairwise(OVER_ALL, shaped, DEVICES):
+        yield target(call), call.format(made.format(device))
+    yield from _with_dtype()
+    yield from _with_out()
+    for call in _WITH_NUMBERS:
+        for values, number, device in pairwise(_VALUES, _NUMBERS, DEVICES):
+            where = "" if device == "cpu" else f", device='{device}'"
+            yield target(call), call.format(values.format(where), number)
+    for call, row, dim in pairwise((*OVER_DIM, *ALONG_DIM), _TIES, ("0", "1")):
+        yield target(call), call.format(f"xp.tensor({row})", dim)
 
 
-DEVICES: Final = ("cpu", "meta")
+def _dtypes(dtypes: Sequence[str]) -> Iterator[Text]:
+    """Every dtype; each kind of values over all and along a row."""
+    along = [call.format("{0}", "1") for call in (*OVER_DIMS, *OVER_DIM, *ALONG_DIM)]
+    for call in (*OVER_ALL, *along):
+        for dtype in dtypes:
+            for which, values in enumerate(pools_of(dtype)):
+                if which == 2 and target(call) in _EXTREMES and "float" in dtype:
+                    continue
+                if which and dtype not in _TYPES:
+                    continue
+                made = f"xp.tensor([[{', '.join(values)}]], dtype=xp.{dtype})"
+                yield target(call), call.format(made)
+        for dtype in dtypes:
+            yield target(call), call.format(f"xp.ones((1, 3), dtype=xp.{dtype}, device='meta')")
+
+
+def _with_dtype() -> Iterator[Text]:
+    for call in _WITH_DTYPE:
+        for dtype, wanted, device in pairwise(_TYPES, _TYPES, DEVICES):
+            values = ", ".join(pools_of(dtype)[0])
+            made = f"xp.tensor([{values}], dtype=xp.{dtype}, device='{device}')"
+            if dtype != "complex64" or wanted == "complex64":
+                yield target(call), call.format(made, f"xp.{wanted}")
+
+
+def _with_out() -> Iterator[Text]:
+    for call in _WITH_OUT:
+        name = target(call)
+        for dtype, shape, device, own in pairwise(
+            _TYPES, _OUT_SHAPES, DEVICES, ("float32", "int64")
+        ):
+            if name in ("mean", "nanmean") and dtype in ("complex64", "float16"):
+                continue
+            if name == "nanmean" and device == "meta":
+                continue  # which 2.4.1 has no kernel for
+            made = f"xp.ones((2, 3), dtype=xp.{own}, device='{device}')"
+            out = f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')"
+            yield name, f"o = {out}\ny = xp.{call.format(made)}, out=o)\n(o, y is o)"
+    for call in _WITH_TWO_OUTS:
+        for one, two, shape, device in pairwise(_TYPES, _TYPES, _OUT_SHAPES, DEVICES):
+            made = call.format(f"xp.ones((2, 3), device='{device}')")
+            outs = ", ".join(
+                f"xp.zeros({shape}, dtype=xp.{dtype}, device='{device}')" for dtype in (one, two)
+            )
+            yield (
+                target(call),
+                f"o = ({outs})\ny = xp.{made}, out=o)\n(o, y, y[0] is o[0])",
+            )

@@ -39,20 +39,51 @@ HABITS: dict[str, Callable[[], object]] = {
     "index_add takes an index from elsewhere": lambda: torch.index_add(
         torch.ones(1, device="meta"), 0, torch.zeros(1).long(), torch.ones(1, device="meta")
     ),
+    "linear flattens three dimensions whatever the bias": lambda: says(
+        "expanded size",
+        lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
+    ),
+    "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
+    "nanmean looks at its dtype": lambda: says(
+        "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)
+    ),
+    "nanmean has words of its own for integers": lambda: says(
+        "integral types", lambda: torch.nanmean(torch.ones(1).long(), out=torch.ones(()))
+    ),
+    "logsumexp takes complex numbers": lambda: torch.logsumexp(
+        torch.ones(1, dtype=torch.complex64), 0
+    ),
+    "a norm looks at the kind of its order": lambda: says(
+        "non-complex", lambda: torch.ones(1).norm(1j)
+    ),
+    "a norm drops imaginary halves": lambda: answers(
+        torch.tensor([1j, 1j], dtype=torch.complex32).norm().item() == 0
+    ),
+    "a running extreme takes any dimension of a scalar": lambda: torch.ones(()).cummax(2),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
 #: Operators of a formula that have kernels here.
 BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
-#: Reductions, which are asked over all dimensions, and for results of the dtype.
-REDUCTIONS = ("sum.dim_IntList", "amax", "amin")
+#: Reductions and scans, which are asked over all dimensions or the first, and for results of the
+#: dtype.
+REDUCTIONS = (
+    *("sum.dim_IntList", "amax", "amin", "prod.dim_int", "nansum", "any.dim", "all.dim", "any"),
+    *("all", "max", "min", "max.dim", "min.dim", "aminmax", "argmax", "argmin", "cumsum"),
+    *("cumprod", "cummax", "cummin", "median", "median.dim", "count_nonzero.dim_IntList"),
+    *("var.correction", "var_mean.correction", "linalg_vector_norm"),
+)
 #: Products of matrices, with the shapes of their operands.
 PRODUCTS: dict[str, list[tuple[int, ...]]] = {
     "mm": [(2, 2), (2, 2)],
     "bmm": [(1, 2, 2), (1, 2, 2)],
+    "baddbmm": [(1, 2, 2), (1, 2, 2), (1, 2, 2)],
     "mv": [(2, 2), (2,)],
     "dot": [(2,), (2,)],
+    "vdot": [(2,), (2,)],
+    "addr": [(2, 2), (2,), (2,)],
+    "trace": [(2, 2)],
 }
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}
@@ -75,9 +106,25 @@ def extract() -> dict[str, Any]:
 def is_taken(ask: Callable[[], object]) -> bool:
     try:
         ask()
-    except RuntimeError:
+    except (RuntimeError, IndexError):
         return False
     return True
+
+
+def answers(yes: bool) -> None:
+    """RuntimeError for a no."""
+    if not yes:
+        raise RuntimeError("no")
+
+
+def says(words: str, ask: Callable[[], object]) -> None:
+    """RuntimeError unless an error has these words."""
+    try:
+        ask()
+    except RuntimeError as error:
+        if words in str(error):
+            return
+    raise RuntimeError(f"no error with {words}")
 
 
 def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -155,7 +202,8 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
         elif name == "dtype":
             values.append(dtype)
         elif name == "dim":
-            values.append([])
+            has_default = argument.has_default_value()
+            values.append(0 if kind == "int" else argument.default_value if has_default else [])
         elif argument.has_default_value() and name not in GIVEN:
             values.append(argument.default_value)
         else:

@@ -37,6 +37,9 @@ HABITS: dict[str, Callable[[], object]] = {
         torch.empty(1, 1, 1, device="meta"),
         torch.empty(1, 1, 1, device="meta", dtype=torch.float64),
     ),
+    "addr looks at truth values": lambda: torch.addr(
+        meta(torch.int64), meta(torch.int64), meta(torch.int64), beta=True
+    ),
     "the device of an output is looked at first": lambda: torch.add(
         meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
     ),
@@ -46,6 +49,25 @@ HABITS: dict[str, Callable[[], object]] = {
 ANSWERS: dict[str, Callable[[], bool]] = {
     "fill_ takes anything": lambda: (
         not is_refused(lambda: meta(torch.float32).fill_(meta(torch.float32)))
+    ),
+    "a correction is not negative": lambda: (
+        raised(lambda: meta(torch.float32).var(correction=-1)) == "ValueError"
+    ),
+    "a dimension is asserted": lambda: (
+        raised(lambda: meta(torch.float32).cummax(3)) == "AssertionError"
+    ),
+    "trace tells the number of dimensions": lambda: (
+        "{" not in raised(lambda: meta(torch.float32).trace(), message=True)
+    ),
+    "a norm looks at no dimension from the end": lambda: (
+        raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, 0)) == ""
+        and raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, -2)) != ""
+    ),
+    "a norm over one element is its size": lambda: (
+        raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 1), 3, (0, 0))) == ""
+    ),
+    "a norm tells the dtype that is too narrow": lambda: (
+        "{" not in raised(lambda: meta(torch.float64).norm(dtype=torch.float32), message=True)
     ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
@@ -78,6 +100,15 @@ def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
     return torch.empty(size, dtype=dtype, device="meta")
 
 
+def raised(ask: Callable[[], object], *, message: bool = False) -> str:
+    """The name of the error that a question ends in, or its message."""
+    try:
+        ask()
+    except Exception as error:
+        return str(error) if message else type(error).__name__
+    return ""
+
+
 def is_refused(ask: Callable[[], object]) -> bool:
     try:
         ask()
@@ -101,10 +132,13 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
-#: Operators that are pointwise though nothing says so, reductions, what fills, and products.
+#: Operators that are pointwise though nothing says so, reductions, scans, what fills, products.
 UNTAGGED = (
     *("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill"),
-    *("mm", "bmm", "addmm", "mv", "addmv", "dot", "vdot"),
+    *("prod", "nansum", "any", "all", "max", "min", "aminmax", "argmax", "argmin", "median"),
+    *("nanmedian", "count_nonzero", "logsumexp", "var", "std", "var_mean", "std_mean", "norm"),
+    *("linalg_vector_norm", "cumsum", "cumprod", "cummax", "cummin"),
+    *("mm", "bmm", "addmm", "mv", "addmv", "dot", "vdot", "baddbmm", "addbmm", "addr", "trace"),
 )
 
 
@@ -134,7 +168,10 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
         code: Any = function.__code__  # Python tells its qualified name from 3.11 on
         owner, _, inner = code.co_qualname.partition(".<locals>")
         if owner == "out_wrapper":
-            wrappers.append(["out", {"exact_dtype": cells["exact_dtype"]}])
+            options = {"exact_dtype": cells["exact_dtype"]}
+            if len(cells["out_names"]) > 1:
+                options["names"] = list(cells["out_names"])
+            wrappers.append(["out", options])
         elif owner == "elementwise_type_promotion_wrapper.__call__":
             kind = cells["self"].type_promotion_kind.name
             names = list(cells["self"].type_promoting_arg_names)

@@ -49,6 +49,13 @@ def check_implemented(operator: str, dtype: DType) -> None:
     _raise(compiled, dtype)
 
 
+def not_implemented(operator: str, dtype: DType) -> Exception:
+    """What the kernel of an operator raises for dtypes that it is not compiled for, of any one."""
+    refused = _refusals(operator, compiled=True)
+    error, message = next(iter(refused.values()))
+    return exception_of(error, message.replace("{}", CPP_NAMES[dtype]))
+
+
 def check_supported(operator: str, *dtypes: DType) -> None:
     """Raise what an operator says of a dtype before anything else; of the first that is wrong."""
     refusals = _refusals(operator, compiled=False)

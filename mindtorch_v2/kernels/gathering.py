@@ -262,6 +262,8 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
         sizes[dim] = count
     resize_output(out, sizes)
     if not out.is_meta and count:
+        if len(self._sizes) > 1 and not self._sizes[dim]:
+            raise RuntimeError("index_select(): self indexing axis dim should be positive")
         places, source = value_array(index).reshape(-1), _along(raw_array(self))
         if ((places < 0) | (places >= source.shape[dim])).any():
             raise IndexError("index out of range in self")

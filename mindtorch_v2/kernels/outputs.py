@@ -46,17 +46,22 @@ def resize_output(
     """
     if tuple(tensor._sizes) == tuple(sizes):
         return False
-    if numel(tensor._sizes):
+    warn_of_resizing(tensor._sizes, sizes)
+    set_sizes(tensor, sizes, strides)
+    return True
+
+
+def warn_of_resizing(sizes: Sequence[int], wanted: Sequence[int]) -> None:
+    """``resize_output_check``: what had elements should not be resized."""
+    if numel(sizes):
         warn(
             "resize_output_check",
             "An output with one or more elements was resized since it had shape "
-            f"{list(tensor._sizes)}, which does not match the required output shape "
-            f"{list(sizes)}. This behavior is deprecated, and in a future PyTorch release "
+            f"{list(sizes)}, which does not match the required output shape "
+            f"{list(wanted)}. This behavior is deprecated, and in a future PyTorch release "
             "outputs will not be resized unless they have zero elements. You can explicitly "
             "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
         )
-    set_sizes(tensor, sizes, strides)
-    return True
 
 
 def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:

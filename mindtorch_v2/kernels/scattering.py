@@ -20,12 +20,15 @@ from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.tensor.copying import copy_values, store, value_array
-from mindtorch_v2.tensor.dtype import DTYPES, int64
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+_EXPAND: Final = OperatorHandle("aten::expand")
+_MASKED_SCATTER_: Final = OperatorHandle("aten::masked_scatter_")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _CAT: Final = OperatorHandle("aten::cat")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
@@ -95,6 +98,8 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
         )
     size = source._sizes[dim] if rank else 1
     if numel(index._sizes) != size:
+        if not rank:  # whose size the message asks for
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(
             f"index_add_(): Number of indices ({numel(index._sizes)}) should be equal to "
             f"source.size(dim): ({size}), for dim: {dim}"
@@ -113,7 +118,7 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
 @kernel("aten::put_", keys=("CPU", "Meta"))
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     if index._dtype is not int64:
-        raise IndexError(
+        raise RuntimeError(
             f"put_(): Expected a long tensor for index, but got {CPP_NAMES[index._dtype]}"
         )
     if self._dtype is not source._dtype:
@@ -123,7 +128,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
         )
     given, wanted = numel(source._sizes), numel(index._sizes)
     if given != wanted:
-        raise RuntimeError(
+        raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {given}, index.numel() = {wanted}"
         )
@@ -166,7 +171,7 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{CPP_NAMES[mask._dtype]}"
         )
-    infer_size(tuple(self._sizes), tuple(mask._sizes))
+    mask = _EXPAND(mask, list(self._sizes))
     if self.is_meta:
         return self
     found = np.array(value_array(self))
@@ -178,6 +183,14 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     found[chosen] = values[:count]
     store(self, found)
     return self
+
+
+@kernel("aten::masked_scatter", keys=("CPU", "Meta", "CompositeExplicitAutograd"))
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Any:
+    """In a contiguous copy of the shape to which tensor and mask broadcast."""
+    sizes = list(infer_size(tuple(mask._sizes), tuple(self._sizes)))
+    copy = _CLONE(_EXPAND(self, sizes), memory_format=_CONTIGUOUS)
+    return _MASKED_SCATTER_(copy, _EXPAND(mask, sizes), source)
 
 
 @kernel("aten::masked_scatter_backward", key="CompositeExplicitAutograd")

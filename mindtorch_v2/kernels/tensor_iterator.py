@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, warn_of_resizing
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
 from mindtorch_v2.kernels.promotion import (
     BOOL,
@@ -194,8 +194,15 @@ class TensorIterator:
         if output is None:
             dtype = self.config.static_dtype or self.common_dtype
             return new_tensor(self.shape, dtype, self.device, self.strides)
-        resize_output(output, self.shape, self.strides)
+        sizes = tuple(output._sizes)
+        if resize_output(output, self.shape, self.strides) and self._is_cast(output):
+            warn_of_resizing(sizes, self.shape)  # of the tensor that is computed in its place
         return output
+
+    def _is_cast(self, output: Tensor) -> bool:
+        """Whether the result is computed in another dtype first, which happens on the CPU."""
+        casts = self.config.cast_common_dtype_to_outputs and self.device.type == "cpu"
+        return casts and output._dtype is not self.common_dtype
 
     def _strides(self) -> tuple[int, ...]:
         """Strides of an output that is made or resized."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
-from mindtorch_v2.autograd.operators import div, eq, mul, sub
+from mindtorch_v2.autograd.operators import add, div, eq, mul, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 
@@ -51,6 +51,10 @@ def scale_grad_by_count(grad: Any, mask: Any, dims: Sequence[int]) -> Any:
 
 def evenly_distribute_backward(grad: Any, input: Any, value: Any) -> Any:
     """Each of the elements that have the value gets the same part."""
+    if input.is_meta:  # a tensor that is like a subclass
+        both = call("logical_and", call("isnan", input), call("isnan", value))
+        mask = call("logical_or", eq(input, value), both)
+        return mul(mask, div(grad, call("sum", mask)))
     mask = call("isnan", input) if call("isnan", value).item() else eq(input, value)
     zeros = call("new_zeros", grad, list(input._sizes), TensorOptions.of(input))
     return call("masked_fill_", zeros, mask, div(grad, call("sum", mask)))
@@ -107,7 +111,7 @@ def cumsum_backward(grad: Any, dim: int) -> Any:
     sizes = grad._sizes
     if numel(sizes) <= 1 or sizes[wrap_dim(dim, len(sizes))] == 1:
         return grad
-    return call("flip", call("cumsum", call("flip", grad, [dim]), dim), [dim])
+    return _reversed_cumsum(grad, dim)
 
 
 def logsumexp_backward(grad: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
@@ -137,6 +141,28 @@ def std_backward(
 ) -> Any:
     scaled = call("masked_fill_", div(grad, mul(result, 2)), eq(result, 0), 0)
     return var_backward(scaled, self, dims, correction, keepdim)
+
+
+def var_mean_backward(
+    gvar: Any, gmean: Any, self: Any, dims: Any, correction: Any, keepdim: bool
+) -> Any:
+    """Of a variance and a mean, either of which may have no gradient."""
+    found = None if gvar is None else var_backward(gvar, self, dims, correction, keepdim)
+    return _with_mean(found, gmean, self, dims, keepdim)
+
+
+def std_mean_backward(
+    gstd: Any, gmean: Any, self: Any, std: Any, dims: Any, correction: Any, keepdim: bool
+) -> Any:
+    found = None if gstd is None else std_backward(std, gstd, self, dims, correction, keepdim)
+    return _with_mean(found, gmean, self, dims, keepdim)
+
+
+def _with_mean(found: Any, gmean: Any, self: Any, dims: Any, keepdim: bool) -> Any:
+    if gmean is None:
+        return found
+    of_mean = mean_backward(gmean, self._sizes, dims, numel(self._sizes), keepdim)
+    return of_mean if found is None else add(found, of_mean)
 
 
 def norm_backward(
@@ -174,17 +200,66 @@ def linalg_vector_norm_backward(
 
 
 def cumprod_backward(grad: Any, input: Any, dim: int, output: Any) -> Any:
-    """Where no element is 0; others need what this package has not yet."""
+    """Without a division where an element is 0.
+
+    The gradient of an element is the sum, over what comes at it or behind it, of the gradients
+    times the products without the element.
+    """
     sizes = input._sizes
     if numel(sizes) <= 1:
         return grad
     dim = wrap_dim(dim, len(sizes))
     if sizes[dim] == 1:
         return grad
+    input, output = conj(input), conj(output)
+    weighted = mul(output, grad)
     if input.is_meta or not _count_zeros(input):
-        flipped = call("flip", mul(conj(output), grad), [dim])
-        summed = call("flip", call("cumsum", flipped, dim), [dim])
-        return div(summed, conj(input))
-    raise NotImplementedError(
-        "mindtorch_v2 has no function cumprod_backward for inputs with zeros yet"
+        return div(_reversed_cumsum(weighted, dim), input)
+    if tls.is_grad_enabled():
+        return _cumprod_backward_by_slices(grad, input, dim)
+    return _cumprod_backward_around_zeros(grad, input, dim, output, weighted)
+
+
+def _reversed_cumsum(tensor: Any, dim: int) -> Any:
+    return call("flip", call("cumsum", call("flip", tensor, [dim]), dim), [dim])
+
+
+def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int) -> Any:
+    """One slice after the other, of operations that have gradients themselves."""
+    sizes = list(input._sizes)
+    count = sizes[dim]
+    ones = call("ones", [*sizes[:dim], 1, *sizes[dim + 1 :]], TensorOptions.of(grad))
+    found = []
+    for place in range(count):
+        products = ones
+        if place:
+            products = call("prod", call("narrow", input, dim, 0, place), dim, True)
+        if place < count - 1:
+            behind = call("cumprod", call("narrow", input, dim, place + 1, count - place - 1), dim)
+            products = call("cat", [products, mul(products, behind)], dim)
+        rest = call("narrow", grad, dim, place, count - place)
+        found.append(call("sum", mul(rest, products), [dim]))
+    return call("stack", found, dim)
+
+
+def _cumprod_backward_around_zeros(
+    grad: Any, input: Any, dim: int, output: Any, weighted: Any
+) -> Any:
+    """What stands before the first zero, that zero itself, and nothing behind it."""
+    zeros_so_far = call("cumsum", eq(input, 0), dim)
+    before = eq(zeros_so_far, 0)
+    masked = call("masked_fill", weighted, call("logical_not", before), 0.0)
+    sums = div(_reversed_cumsum(masked, dim), call("masked_fill", input, eq(input, 0), 1.0))
+    found = call("masked_fill", sums, call("logical_not", before), 0.0)
+
+    until_second = eq(zeros_so_far, 1)
+    is_first = call("logical_and", until_second, eq(input, 0))
+    between = call("logical_and", until_second, call("logical_not", is_first))
+    products = call("masked_fill", input, call("logical_not", between), 1.0)
+    products = mul(
+        call("cumprod", products, dim),
+        call("masked_fill", grad, call("logical_not", until_second), 0.0),
     )
+    leading = call("masked_fill", input, call("logical_not", before), 1.0)
+    at_zero = mul(call("sum", products, [dim], True), call("prod", leading, dim, True))
+    return call("where", is_first, at_zero, found)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from mindtorch_v2 import profile
-from mindtorch_v2.binding.operators import Call
+from mindtorch_v2 import profile, return_types
+from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of
 from mindtorch_v2.binding.python.function import (
@@ -146,7 +146,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         overload = overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        answer = _wrapped(call_of(overload, parsed, receiver).run())
+        call = call_of(overload, parsed, receiver)
+        answer = _wrapped(call.operator, call.run())
         if asks_for_gradients[parsed.chosen] and answer is not None:
             answer._set_requires_grad(manual.value(parsed, "requires_grad"))
         return answer
@@ -166,9 +167,11 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
     )
 
 
-def _wrapped(answer: Any) -> Any:
-    """``wrap``: C++ makes tuples of lists."""
-    return tuple(answer) if isinstance(answer, list) else answer
+def _wrapped(operator: Operator, answer: Any) -> Any:
+    """``wrap``: C++ makes tuples of lists, and of tuples with names what has these."""
+    if isinstance(answer, list):
+        return tuple(answer)
+    return return_types.wrap(operator, answer) if isinstance(answer, tuple) else answer
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:

@@ -8,39 +8,42 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BMM: Final = OperatorHandle("aten::bmm")
+_BMM_OUT: Final = OperatorHandle("aten::bmm.out")
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_COPY_: Final = OperatorHandle("aten::copy_")
 _DOT: Final = OperatorHandle("aten::dot")
+_DOT_OUT: Final = OperatorHandle("aten::dot.out")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _MATMUL: Final = OperatorHandle("aten::matmul")
 _MM: Final = OperatorHandle("aten::mm")
+_MM_OUT: Final = OperatorHandle("aten::mm.out")
 _MT: Final = OperatorHandle("aten::mT")
 _MV: Final = OperatorHandle("aten::mv")
+_MV_OUT: Final = OperatorHandle("aten::mv.out")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SQUEEZE: Final = OperatorHandle("aten::squeeze.dim")
 _SQUEEZE_: Final = OperatorHandle("aten::squeeze_.dim")
 _T: Final = OperatorHandle("aten::t")
 _UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_VIEW_AS: Final = OperatorHandle("aten::view_as")
 
 _FORMAT: Final = MEMORY_FORMATS["contiguous_format"]
 
 
 @kernel("aten::matmul", key="CompositeImplicitAutograd")
 def matmul(self: Tensor, other: Tensor) -> Any:
-    ranks = (len(self._sizes), len(other._sizes))
-    if 0 in ranks:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and "
-            f"{ranks[1]}D"
-        )
+    ranks = _checked_ranks(self, other)
     if ranks == (1, 1):
         return _DOT(self, other)
     if ranks == (2, 1):
@@ -52,13 +55,46 @@ def matmul(self: Tensor, other: Tensor) -> Any:
     return _folded(self, other) if _should_fold(self, other) else _batched(self, other)
 
 
-def _should_fold(self: Tensor, other: Tensor) -> bool:
+@kernel("aten::matmul.out", key="CompositeImplicitAutograd")
+def matmul_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
+    ranks = _checked_ranks(self, other)
+    if tls.is_grad_enabled() and any(each.requires_grad for each in (self, other, out)):
+        raise RuntimeError(
+            "matmul(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    if ranks == (1, 1):
+        return _DOT_OUT(self, other, out=out)
+    if ranks == (2, 1):
+        return _MV_OUT(self, other, out=out)
+    if ranks == (1, 2):
+        return _SQUEEZE_(_MM_OUT(_UNSQUEEZE(self, 0), other, out=out), 0)
+    if ranks == (2, 2):
+        return _MM_OUT(self, other, out=out)
+    if _should_fold(self, other, has_out=True):
+        _folded_into(out, self, other)
+    else:
+        _batched_into(out, self, other)
+    return out
+
+
+def _checked_ranks(self: Tensor, other: Tensor) -> tuple[int, int]:
+    ranks = (len(self._sizes), len(other._sizes))
+    if 0 in ranks:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and "
+            f"{ranks[1]}D"
+        )
+    return ranks
+
+
+def _should_fold(self: Tensor, other: Tensor, *, has_out: bool = False) -> bool:
     """Whether the larger operand can become a matrix without a copy, or is to be one anyway."""
     larger = len(self._sizes) >= len(other._sizes)
     one, two = (self, other) if larger else (_MT(other), self)
     if len(one._sizes) < 3 or len(two._sizes) > 2:
         return False
-    if two.requires_grad:
+    if two.requires_grad and not has_out:
         return True
     if len(self._sizes) == 2:
         return False
@@ -68,29 +104,44 @@ def _should_fold(self: Tensor, other: Tensor) -> bool:
     return all(strides[dim] == strides[dim + 1] * sizes[dim + 1] for dim in range(len(sizes) - 2))
 
 
-def _folded(self: Tensor, other: Tensor) -> Any:
+def _folded_operands(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int], bool]:
+    """The larger operand as a matrix, the smaller, the shape of the result but for the columns
+    of the latter, and whether the operands have changed places."""
     transpose = len(other._sizes) > len(self._sizes)
     one, two = self, other
     if transpose:
         one, two = _MT(other), _T(self) if len(self._sizes) == 2 else self
     shape = list(one._sizes[:-1])
-    folded = _RESHAPE(one, [prod(shape), one._sizes[-1]])
+    return _RESHAPE(one, [prod(shape), one._sizes[-1]]), two, shape, transpose
+
+
+def _folded(self: Tensor, other: Tensor) -> Any:
+    folded, two, shape, transpose = _folded_operands(self, other)
     if len(two._sizes) != 2:
         return _UNSAFE_VIEW(_MV(folded, two), shape)
     output = _UNSAFE_VIEW(_MM(folded, two), [*shape, two._sizes[1]])
     return _CONTIGUOUS(_MT(output), memory_format=_FORMAT) if transpose else output
 
 
-def _batched(self: Tensor, other: Tensor) -> Any:
+def _folded_into(out: Tensor, self: Tensor, other: Tensor) -> None:
+    folded, two, shape, _ = _folded_operands(self, other)
+    rows = [prod(shape)]
+    is_matrix = len(two._sizes) == 2
+    if is_matrix:
+        shape, rows = [*shape, two._sizes[1]], [*rows, two._sizes[-1]]
+    resize_output(out, shape)
+    reshaped = _RESHAPE(out, rows)
+    (_MM_OUT if is_matrix else _MV_OUT)(folded, two, out=reshaped)
+    if not _is_alias(reshaped, out):
+        _COPY_(out, reshaped, False)
+
+
+def _batched_operands(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int]]:
+    """Both operands as batches of matrices, and the shape of the result."""
     one, two = list(self._sizes), list(other._sizes)
     rows = one[-2] if len(one) > 1 else 1
     inner = two[-2] if len(two) > 1 else two[0]
     columns = two[-1] if len(two) > 1 else 1
-    if len(one) == len(two) == 3 and one[0] != two[0]:
-        if one[0] == 1 and self.requires_grad:
-            return _MATMUL(_SQUEEZE(self, 0), other)
-        if two[0] == 1 and other.requires_grad:
-            return _MATMUL(self, _SQUEEZE(other, 0))
     shape = list(infer_size(tuple(one[:-2]), tuple(two[:-2])))
     count = prod(shape)
     first = _RESHAPE(_EXPAND(self, [*shape, rows, one[-1]]), [count, rows, one[-1]])
@@ -100,4 +151,28 @@ def _batched(self: Tensor, other: Tensor) -> Any:
         shape.append(rows)
     if len(two) > 1:
         shape.append(columns)
+    return first, second, shape
+
+
+def _batched(self: Tensor, other: Tensor) -> Any:
+    if len(self._sizes) == len(other._sizes) == 3 and self._sizes[0] != other._sizes[0]:
+        if self._sizes[0] == 1 and self.requires_grad:
+            return _MATMUL(_SQUEEZE(self, 0), other)
+        if other._sizes[0] == 1 and other.requires_grad:
+            return _MATMUL(self, _SQUEEZE(other, 0))
+    first, second, shape = _batched_operands(self, other)
     return _UNSAFE_VIEW(_BMM(first, second), shape)
+
+
+def _batched_into(out: Tensor, self: Tensor, other: Tensor) -> None:
+    first, second, shape = _batched_operands(self, other)
+    resize_output(out, shape)
+    reshaped = _RESHAPE(out, [first._sizes[0], first._sizes[1], second._sizes[2]])
+    _BMM_OUT(first, second, out=reshaped)
+    if not _is_alias(reshaped, out):
+        _COPY_(out, _VIEW_AS(reshaped, out), False)
+
+
+def _is_alias(one: Tensor, two: Tensor) -> bool:
+    """``is_alias_of``."""
+    return one._storage is two._storage

@@ -13,22 +13,29 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor import copying
+from mindtorch_v2.tensor.copying import check_conversion
 from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
 
+_ADDMM_: Final = OperatorHandle("aten::addmm_")
 _ADDMV_: Final = OperatorHandle("aten::addmv_")
+_ADDMV_OUT: Final = OperatorHandle("aten::addmv.out")
+_CONJ: Final = OperatorHandle("aten::_conj")
+_COPY_: Final = OperatorHandle("aten::copy_")
 _EXPAND: Final = OperatorHandle("aten::expand")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 
 
 def _check_shapes(mat1: Sequence[int], mat2: Sequence[int]) -> None:
@@ -99,11 +106,9 @@ def _multiply(
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(m1, dtype), as_array(m2, dtype))
-        if added is not None:
-            found = found * element(alpha, dtype)
-            if beta != 0:
-                found = found + as_array(added, dtype) * element(beta, dtype)
+        found = np.matmul(as_array(m1, dtype) * element(alpha, dtype), as_array(m2, dtype))
+        if added is not None and beta != 0:
+            found = found + as_array(added, dtype) * element(beta, dtype)
         copying.store(result, rounded(np.asarray(found), dtype))
 
 
@@ -118,20 +123,13 @@ def _check_pointer(tensor: Tensor, dtype: DType) -> None:
 # --- batches ----------------------------------------------------------------------------------
 
 
-@structured.structured("aten::bmm", keys=_KEYS)
+@structured.structured("aten::bmm", keys=(*_KEYS, "Meta"))
 def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
-    for name, one in (("batch1", self), ("batch2", mat2)):
-        if len(one._sizes) != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
+    _check_batches(self, mat2)
     count, rows, inner = self._sizes
-    if tuple(mat2._sizes[:2]) != (count, inner):
-        raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"[{count}, {inner}] but got: [{mat2._sizes[0]}, {mat2._sizes[1]}]."
-        )
     shape = (count, rows, mat2._sizes[2])
     output = set_output(outputs[0], shape, mat2._dtype, mat2._device)
-    if not numel(shape):
+    if output.is_meta or not numel(shape):
         return (output,)
     if not inner:
         copying.zero(output)
@@ -143,6 +141,109 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
         found = np.matmul(as_array(self, dtype), as_array(mat2, dtype))
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
+
+
+@structured.structured("aten::baddbmm", keys=_KEYS)
+def baddbmm(
+    outputs: Outputs, self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number
+) -> tuple[Tensor, ...]:
+    shape = (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2))
+    added = _EXPAND(self, list(shape))
+    if self._dtype is not batch1._dtype:
+        one, two, three = (TYPE_NAMES[each._dtype] for each in (self, batch1, batch2))
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {one}, batch1: {two}, batch2: {three}"
+        )
+    _check_batches(batch1, batch2)
+    output = set_output(
+        outputs[0],
+        shape,
+        batch2._dtype,
+        batch2._device,
+        self=self if outputs[0] is self else None,
+    )
+    if not numel(shape):
+        return (output,)
+    dtype = batch1._dtype
+    is_added = beta != 0
+    if _size(batch1, 2):
+        if is_added and output is not self:
+            check_conversion(added._dtype, output._dtype)
+        check_implemented("aten::baddbmm", dtype)
+        _check_pointer(batch2, dtype)
+    with np.errstate(all="ignore"):
+        found = np.matmul(as_array(batch1, dtype), as_array(batch2, dtype)) * element(alpha, dtype)
+        if is_added:
+            found = found + as_array(added, dtype) * element(beta, dtype)
+        copying.store(output, rounded(np.asarray(found), dtype))
+    return (output,)
+
+
+def _size(tensor: Tensor, dim: int) -> int:
+    """``Tensor::size``: IndexError for a dimension that there is not."""
+    sizes = tensor._sizes
+    return sizes[wrap_dim(dim, len(sizes), scalar=False)]
+
+
+def _check_batches(batch1: Tensor, batch2: Tensor) -> None:
+    for name, one in (("batch1", batch1), ("batch2", batch2)):
+        if len(one._sizes) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    count, _, inner = batch1._sizes
+    if tuple(batch2._sizes[:2]) != (count, inner):
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{count}, {inner}] but got: [{batch2._sizes[0]}, {batch2._sizes[1]}]."
+        )
+
+
+@kernel("aten::addbmm.out")
+def addbmm_out(
+    self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number, out: Tensor
+) -> Tensor:
+    """The sum of the products of a batch, one added after the other."""
+    shape = [_size(batch1, 1), _size(batch2, 2)]
+    added = self if list(self._sizes) == shape else _EXPAND(self, shape)
+    for name, one in (("batch1", batch1), ("batch2", batch2)):
+        if len(one._sizes) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    (count, rows, inner), (other_count, other_inner, columns) = batch1._sizes, batch2._sizes
+    if count != other_count:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {count} and {other_count}"
+        )
+    if inner != other_inner:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({rows}x{inner} and {other_inner}x{columns})"
+        )
+    set_sizes(out, shape)
+    if beta != 0 and added is not out:
+        _COPY_(out, added, False)
+    if not count:
+        if beta != 0:
+            _MUL_(out, beta)
+        else:
+            copying.zero(out)
+    for place in range(count):
+        _ADDMM_(out, _selected(batch1, place), _selected(batch2, place), beta=beta, alpha=alpha)
+        beta = 1
+    return out
+
+
+def _selected(batch: Tensor, place: int) -> Tensor:
+    offset = batch._storage_offset + place * batch._strides[0]
+    return batch._as_view(batch._sizes[1:], batch._strides[1:], offset)
+
+
+@kernel("aten::addbmm")
+def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number) -> Tensor:
+    result = new_tensor((0,), self._dtype, self._device)
+    return addbmm_out(self, batch1, batch2, beta, alpha, result)
+
+
+@kernel("aten::addbmm_")
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number) -> Tensor:
+    return addbmm_out(self, batch1, batch2, beta, alpha, self)
 
 
 # --- vectors ----------------------------------------------------------------------------------
@@ -174,6 +275,8 @@ def addmv(
     if not rows:
         return (output,)
     dtype = mat._dtype
+    if beta != 0 and columns and self._dtype.is_complex and _warns_of_real(output._dtype):
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
@@ -184,6 +287,11 @@ def addmv(
     return (output,)
 
 
+def _warns_of_real(dtype: DType) -> bool:
+    """Whether a copy of complex numbers into this dtype is warned of."""
+    return not dtype.is_complex and dtype is not BOOL
+
+
 @kernel("aten::mv", key="CompositeExplicitAutograd")
 def mv(self: Tensor, vec: Tensor) -> Any:
     if not self._sizes:
@@ -192,27 +300,84 @@ def mv(self: Tensor, vec: Tensor) -> Any:
     return _ADDMV_(result, self, vec, beta=0, alpha=1)
 
 
-@kernel("aten::dot", key="CPU")
-def dot(self: Tensor, tensor: Tensor) -> Tensor:
-    if len(self._sizes) != 1 or len(tensor._sizes) != 1:
+@kernel("aten::mv.out", key="CompositeExplicitAutograd")
+def mv_out(self: Tensor, vec: Tensor, out: Tensor) -> Any:
+    added = new_tensor((_size(self, 0),), vec._dtype, vec._device)
+    return _ADDMV_OUT(added, self, vec, beta=0, alpha=1, out=out)
+
+
+def _check_dot(self: Tensor, other: Tensor) -> None:
+    if len(self._sizes) != 1 or len(other._sizes) != 1:
         raise RuntimeError(
-            f"1D tensors expected, but got {len(self._sizes)}D and {len(tensor._sizes)}D tensors"
+            f"1D tensors expected, but got {len(self._sizes)}D and {len(other._sizes)}D tensors"
         )
-    dtype = self._dtype
-    if tensor._dtype is not dtype:
+    if other._dtype is not self._dtype:
         raise RuntimeError(
             "dot : expected both vectors to have same dtype, but found "
-            f"{CPP_NAMES[dtype]} and {CPP_NAMES[tensor._dtype]}"
+            f"{CPP_NAMES[self._dtype]} and {CPP_NAMES[other._dtype]}"
         )
-    one, two = self._sizes[0], tensor._sizes[0]
+    one, two = self._sizes[0], other._sizes[0]
     if one != two:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{one}] and src [{two}] to have the same "
             f"number of elements, but got {one} and {two} elements respectively"
         )
-    check_implemented("aten::dot", dtype)
+
+
+def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) -> Tensor:
+    dtype = self._dtype
+    check_implemented(facts, dtype)
     result = new_tensor((), dtype, self._device)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(self, dtype), as_array(tensor, dtype))
+        one, two = as_array(self, dtype), as_array(other, dtype)
+        found = np.matmul(np.conj(one) if conjugate else one, two)
         copying.store(result, rounded(np.asarray(found), dtype))
     return result
+
+
+@kernel("aten::dot")
+def dot(self: Tensor, tensor: Tensor) -> Tensor:
+    _check_dot(self, tensor)
+    return _dot("aten::dot", self, tensor)
+
+
+@kernel("aten::vdot")
+def vdot(self: Tensor, other: Tensor) -> Any:
+    """``dot`` with the conjugate of the first; what is conjugated lazily already is taken as is."""
+    if not self._dtype.is_complex:
+        return _DOT(self, other)
+    if self._is_conj():
+        return vdot(_CONJ(other), _CONJ(self)) if other._is_conj() else dot(_CONJ(self), other)
+    if other._is_conj():
+        return _CONJ(dot(self, _CONJ(other)))
+    _check_dot(self, other)
+    return _dot("aten::vdot", self, other, conjugate=True)
+
+
+_DOT: Final = OperatorHandle("aten::dot")
+_FILL_: Final = OperatorHandle("aten::fill_.Tensor")
+
+
+def _dot_out(name: str) -> None:
+    functional = OperatorHandle(f"aten::{name}")
+
+    def run(self: Tensor, other: Tensor, out: Tensor) -> Any:
+        if not out._device == self._device == other._device:
+            raise RuntimeError(
+                f"{name}: Expected the output and input tensors to be on the same device, but got "
+                f"the output tensor on {out._device}, the 'input' tensor on {self._device}, and "
+                f"the 'other' tensor on {other._device}"
+            )
+        resize_output(out, ())
+        if out._dtype is not self._dtype:
+            raise RuntimeError(
+                f"result dtype {CPP_NAMES[out._dtype]} does not match input dtype "
+                f"{CPP_NAMES[self._dtype]}"
+            )
+        return _FILL_(out, functional(self, other))
+
+    kernel(f"aten::{name}.out", key="CompositeExplicitAutograd")(run)
+
+
+_dot_out("dot")
+_dot_out("vdot")

@@ -1,4 +1,4 @@
-"""Reductions over dimensions.
+"""Reductions over dimensions: sums, products, means, truth, counts.
 
 Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 """
@@ -6,20 +6,21 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import fill, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -29,13 +30,19 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+_SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
+_ISNAN: Final = OperatorHandle("aten::isnan")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
+_NE: Final = OperatorHandle("aten::ne.Scalar")
 
 
-def reduced_dims(dims: Sequence[int] | None, rank: int) -> tuple[int, ...]:
+def reduced_dims(
+    dims: Sequence[int] | None, rank: int, *, allow_empty: bool = False
+) -> tuple[int, ...]:
     """The dimensions that are reduced: all, if none are named (``make_dim_mask``)."""
     if not dims:
-        return tuple(range(rank))
+        return () if allow_empty and dims is not None else tuple(range(rank))
     wrapped = [wrap_dim(dim, rank) for dim in dims]
     for place, dim in enumerate(wrapped):
         if dim in wrapped[:place]:
@@ -50,16 +57,21 @@ def reduced_shape(sizes: Sequence[int], dims: Sequence[int], *, keepdim: bool) -
     return tuple(size for dim, size in enumerate(sizes) if dim not in dims)
 
 
-def _inferred(self: Tensor, dtype: int | None, output: Tensor | None) -> DType:
-    """``infer_dtype_from_optional``: that which is asked for, else the output's, else the sum's."""
+def sum_dtype(self: Tensor, dtype: int | None) -> DType:
+    """``get_dtype_from_self``: integers are added up as int64."""
     if dtype is not None:
         return dtype_numbered(dtype)
-    if output is not None:
-        return output._dtype
     return int64 if is_integral(self._dtype) else self._dtype
 
 
-def _reduce(
+def _inferred(self: Tensor, dtype: int | None, output: Tensor | None) -> DType:
+    """``infer_dtype_from_optional``: that which is asked for, else the output's, else the sum's."""
+    if dtype is None and output is not None:
+        return output._dtype
+    return sum_dtype(self, dtype)
+
+
+def run_reduction(
     facts: str,
     compute: Callable[..., Array],
     outputs: Outputs,
@@ -72,19 +84,42 @@ def _reduce(
     reduced = reduced_dims(dims, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, dtype, self._device)
-    if not output.is_meta and numel(output._sizes):
-        if numel(self._sizes):
-            check_implemented(facts, dtype)
-        with np.errstate(all="ignore"):
-            found = compute(as_array(self, dtype), reduced)
-            store(output, rounded(np.asarray(found).reshape(shape), dtype))
+    reduce_into(facts, compute, output, self, reduced)
     return (output,)
+
+
+def reduce_into(
+    facts: str,
+    compute: Callable[..., Array],
+    output: Tensor,
+    self: Tensor,
+    reduced: tuple[int, ...],
+) -> None:
+    """The same into an output that has its shape."""
+    if output.is_meta or not numel(output._sizes):
+        return
+    dtype = output._dtype
+    if numel(self._sizes):
+        check_implemented(facts, dtype)
+    with np.errstate(all="ignore"):
+        found = compute(as_array(self, dtype), reduced)
+        store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
 
 
 def _sum(values: Array, dims: tuple[int, ...]) -> Array:
     if values.dtype.kind == "b":
         return np.asarray(np.any(values, axis=dims))
     return np.asarray(np.sum(values, axis=dims, dtype=values.dtype))
+
+
+def _prod(values: Array, dims: tuple[int, ...]) -> Array:
+    if values.dtype.kind == "b":
+        return np.asarray(np.all(values, axis=dims))
+    return np.asarray(np.prod(values, axis=dims, dtype=values.dtype))
+
+
+def _nansum(values: Array, dims: tuple[int, ...]) -> Array:
+    return _sum(np.where(np.isnan(values), values.dtype.type(0), values), dims)
 
 
 def _mean(values: Array, dims: tuple[int, ...]) -> Array:
@@ -96,7 +131,15 @@ def sum_(
     outputs: Outputs, self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None
 ) -> tuple[Tensor, ...]:
     found = _inferred(self, dtype, outputs[0])
-    return _reduce("aten::sum.dim_IntList", _sum, outputs, self, dim, keepdim, found)
+    return run_reduction("aten::sum.dim_IntList", _sum, outputs, self, dim, keepdim, found)
+
+
+@structured.structured("aten::prod.dim_int")
+def prod_(
+    outputs: Outputs, self: Tensor, dim: int, keepdim: bool, dtype: int | None
+) -> tuple[Tensor, ...]:
+    found = _inferred(self, dtype, outputs[0])
+    return run_reduction("aten::prod.dim_int", _prod, outputs, self, [dim], keepdim, found)
 
 
 @structured.structured("aten::mean.dim")
@@ -111,7 +154,7 @@ def mean(
             f"or complex dtype. Got: {CPP_NAMES[asked]}"
         )
     found = _inferred(self, dtype, outputs[0])
-    made = _reduce("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
+    made = run_reduction("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
     if is_integral(found):  # into which the sum fits, and the quotient does not
         raise RuntimeError(
             f"result type {CPP_NAMES[float_of(found)]} can't be cast to the desired output type "
@@ -132,74 +175,58 @@ def mean_all(self: Tensor, dtype: int | None) -> Tensor:
     return averaged
 
 
-# --- extremes --------------------------------------------------------------------------------
+@kernel("aten::prod")
+def prod_all(self: Tensor, dtype: int | None) -> Tensor:
+    result = new_tensor((), sum_dtype(self, dtype), self._device)
+    reduce_into("aten::prod.dim_int", _prod, result, self, tuple(range(len(self._sizes))))
+    return result
 
 
-def _check_no_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
-    """``zero_numel_check_dims``: of nothing there is no largest."""
-    if not dims:
+# --- sums without NaN ------------------------------------------------------------------------
+
+
+@kernel("aten::nansum.out")
+def nansum_out(
+    self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None, out: Tensor
+) -> Tensor:
+    if self._dtype.is_complex:
+        check_supported("aten::nansum", self._dtype)
+    if is_integral(self._dtype):
+        _SUM_OUT(self, dim, keepdim, dtype, out=out)
+        return out
+    if HABITS["nansum adds up floats as integers"] and _is_integral_number(dtype):
+        numbers: Tensor = _MASKED_FILL(self, _ISNAN(self), 0)
+        _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
+        return out
+    found = out._dtype if dtype is None else dtype_numbered(dtype)
+    check_result_dtype("nansum", out, found)
+    reduced = reduced_dims(dim, len(self._sizes))
+    resize_output(out, reduced_shape(self._sizes, reduced, keepdim=keepdim))
+    if is_integral(found) and numel(self._sizes):  # for which there is the sum
+        raise not_implemented("aten::nansum", found)
+    reduce_into("aten::nansum", _nansum, out, self, reduced)
+    return out
+
+
+@kernel("aten::nansum")
+def nansum(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
+    found = sum_dtype(self, dtype)
+    shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
+    result = new_tensor(shape, found, self._device)
+    return nansum_out(self, dim, keepdim, dtype, result)
+
+
+def _is_integral_number(dtype: int | None) -> bool:
+    return dtype is not None and is_integral(dtype_numbered(dtype))
+
+
+def check_result_dtype(name: str, result: Tensor, dtype: DType) -> None:
+    """What ``make_reduction`` asks of an output that is given."""
+    if result._dtype is not dtype:
         raise RuntimeError(
-            f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
+            f"{name}: provided dtype must match dtype of result. Got {CPP_NAMES[result._dtype]} "
+            f"and {CPP_NAMES[dtype]}."
         )
-    for dim in dims:
-        if not self._sizes[wrap_dim(dim, len(self._sizes))]:
-            raise IndexError(f"{name}: Expected reduction dim {dim} to have non-zero size.")
-
-
-def _extreme(name: str, compute: Any) -> None:
-    def run(
-        outputs: Outputs, self: Tensor, dim: Sequence[int], keepdim: bool
-    ) -> tuple[Tensor, ...]:
-        (output,) = outputs
-        if output is not None and output._dtype is not self._dtype:
-            raise RuntimeError(
-                "Expected the dtype for input and out to match, but got "
-                f"{CPP_NAMES[self._dtype]} for input's dtype and {CPP_NAMES[output._dtype]} for "
-                "out's dtype."
-            )
-        if not numel(self._sizes):
-            _check_no_empty(f"{name}()", self, dim)
-        return _reduce(f"aten::{name}", compute, outputs, self, dim, keepdim, self._dtype)
-
-    structured.add(f"aten::{name}", run)
-
-
-_extreme("amax", lambda values, dims: np.max(values, axis=dims))
-_extreme("amin", lambda values, dims: np.min(values, axis=dims))
-
-
-# --- where the extremes are -------------------------------------------------------------------
-
-
-def _extreme_place(name: str, compute: Any) -> None:
-    def run(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
-        rank = len(self._sizes)
-        if dim is None:
-            if not numel(self._sizes):
-                raise IndexError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                    "Specify the reduction dim with the 'dim' argument."
-                )
-            reduced = tuple(range(rank))
-        else:
-            reduced = (wrap_dim(dim, rank),) if rank else ()
-            wrap_dim(dim, rank)
-            if not numel(self._sizes):
-                _check_no_empty(f"{name}()", self, (dim,))
-        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
-        output = set_output(outputs[0], shape, int64, self._device)
-        if not output.is_meta and numel(shape):
-            values = as_array(self, self._dtype)
-            found = compute(values, axis=None if dim is None or not rank else reduced[0])
-            store(output, np.asarray(found).reshape(shape))
-        return (output,)
-
-    structured.add(f"aten::{name}", run)
-
-
-_extreme_place("argmax", np.argmax)
-_extreme_place("argmin", np.argmin)
 
 
 # --- truth ------------------------------------------------------------------------------------
@@ -207,28 +234,100 @@ _extreme_place("argmin", np.argmin)
 
 def _truth(name: str, compute: Any) -> None:
     """``any`` and ``all``, whose answer is a bool, or for bytes a byte."""
+    facts = f"aten::{name}.dim"
 
-    def reduce(
+    def over_dims(
         outputs: Outputs, self: Tensor, dims: Sequence[int] | None, keepdim: bool
     ) -> tuple[Tensor, ...]:
-        reduced = reduced_dims(dims, len(self._sizes))
+        (given,) = outputs
+        if given is not None and given._dtype not in (BOOL, _BYTE):
+            raise RuntimeError(
+                f"{name} only supports bool tensor for result, got: {CPP_NAMES[given._dtype]}"
+            )
+        reduced = reduced_dims(dims, len(self._sizes), allow_empty=True)
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
-        dtype = self._dtype if self._dtype is _BYTE else BOOL
-        output = set_output(outputs[0], shape, dtype, self._device)
+        byte = self._dtype is _BYTE if given is None else given._dtype is _BYTE
+        output = set_output(given, shape, _BYTE if byte else BOOL, self._device)
         if not output.is_meta and numel(shape):
-            found = compute(value_array(self) != 0, axis=reduced)
-            store(output, np.asarray(found).reshape(shape))
+            check_implemented(facts, self._dtype)
+            # elements are converted to the output's dtype; one alone to a bool
+            wanted = BOOL if numel(self._sizes) == 1 else output._dtype
+            values = as_array(self, wanted)
+            store(output, np.asarray(compute(values != 0, axis=reduced)).reshape(shape))
         return (output,)
 
     def over_all(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
-        return reduce(outputs, self, None, False)
+        return over_dims(outputs, self, None, False)
 
     def over_one(outputs: Outputs, self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
-        return reduce(outputs, self, [dim], keepdim)
+        return over_dims(outputs, self, [dim], keepdim)
 
     structured.add(f"aten::{name}", over_all)
     structured.add(f"aten::{name}.dim", over_one)
+    structured.add(f"aten::{name}.dims", over_dims, keys=_WITHOUT_DEFAULT)
 
+
+_WITHOUT_DEFAULT: Final = ("CPU", "Meta", "CompositeExplicitAutogradNonFunctional")
+"""Where the kernel is structured: the default one goes from dimension to dimension."""
 
 _truth("any", np.any)
 _truth("all", np.all)
+
+
+def _truth_by_default(name: str) -> None:
+    """``allany_dims_default``."""
+    over_all, over_one = OperatorHandle(f"aten::{name}"), OperatorHandle(f"aten::{name}.dim")
+
+    def over_dims(self: Tensor, dims: Sequence[int] | None, keepdim: bool) -> Any:
+        if dims is None:
+            found = over_all(self)
+            return _EXPAND(found, [1] * len(self._sizes)) if keepdim else found
+        if not dims:
+            return self._converted(self._device, BOOL)
+        found = reduce(lambda tensor, dim: over_one(tensor, dim, True), dims, self)
+        return found if keepdim else _SQUEEZE(found, list(dims))
+
+    kernel(f"aten::{name}.dims", key="CompositeExplicitAutograd")(over_dims)
+
+
+_EXPAND: Final = OperatorHandle("aten::expand")
+_SQUEEZE: Final = OperatorHandle("aten::squeeze.dims")
+
+_truth_by_default("any")
+_truth_by_default("all")
+
+
+# --- counting ---------------------------------------------------------------------------------
+
+_COUNT: Final = OperatorHandle("aten::count_nonzero.dim_IntList")
+
+
+@kernel("aten::count_nonzero.dim_IntList")
+def count_nonzero_dims(self: Tensor, dim: Sequence[int]) -> Any:
+    if dim:
+        truth = self if self._dtype is BOOL else _NE(self, 0)
+        return _SUM(truth, list(dim), False, None)
+    check_implemented("aten::count_nonzero.dim_IntList", self._dtype)
+    result = new_tensor((), int64, self._device)
+    fill(result, int(np.count_nonzero(value_array(self))))
+    return result
+
+
+@kernel("aten::count_nonzero", key="CompositeExplicitAutograd")
+def count_nonzero(self: Tensor, dim: int | None) -> Any:
+    return _COUNT(self, [] if dim is None else [dim])
+
+
+# --- the diagonal -----------------------------------------------------------------------------
+
+
+@kernel("aten::trace")
+def trace(self: Tensor) -> Tensor:
+    result = new_tensor((), sum_dtype(self, None), self._device)
+    check_implemented("aten::trace", self._dtype)
+    if len(self._sizes) != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {len(self._sizes)}")
+    with np.errstate(all="ignore"):
+        found = np.trace(as_array(self, result._dtype))
+        store(result, rounded(np.asarray(found), result._dtype))
+    return result

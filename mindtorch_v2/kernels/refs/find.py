@@ -16,14 +16,15 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.refs import activation, products, reductions
-from mindtorch_v2.kernels.refs.bodies import BODIES, binary, expand_to, unary
+from mindtorch_v2.kernels.refs import activation, moments, products, reductions
+from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
 _BACKENDS: Final = (int(DispatchKey.CPU), int(DispatchKey.CompositeExplicitAutograd))
 _REFS: Final = "torch._refs."
+_COPY_: Final = OperatorHandle("aten::copy_")
 _INPLACE_OP: Final = "torch._decomp.decompositions.register_inplace"
 
 
@@ -78,8 +79,8 @@ def _inplace_op(name: str) -> Ref | None:
         return None
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        expand_to(functional(self, *args, **kwargs), self)
-        return self
+        copied: Tensor = _COPY_(self, functional(self, *args, **kwargs))
+        return copied
 
     return inplace
 
@@ -100,6 +101,6 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
     return run
 
 
-__all__ = ["activation", "find", "products", "reductions"]
+__all__ = ["activation", "find", "moments", "products", "reductions"]
 
 rows.FIRST.append(find)

@@ -11,9 +11,10 @@ from typing import Any, Final
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS
+from mindtorch_v2.kernels.refs.common import HABITS, dtype_to_type, is_weakly_lesser_type
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -92,7 +93,7 @@ def mv(self: Tensor, vec: Tensor) -> Any:
     return _SUM(_MUL(self, vec), [1], False)
 
 
-@body("torch._refs._dot_check_wrapper", "torch._refs.dot")
+@body("torch._refs._dot_check_wrapper", "torch._refs.dot", "torch._refs.vdot")
 def dot(self: Tensor, other: Tensor) -> Tensor:
     if len(self._sizes) != 1 or len(other._sizes) != 1:
         raise RuntimeError(
@@ -110,3 +111,95 @@ def dot(self: Tensor, other: Tensor) -> Tensor:
             f"same number of elements, but got {one} and {two} elements respectively"
         )
     return new_tensor((), self._dtype, self._device)
+
+
+# --- batches that are added -------------------------------------------------------------------
+
+_EXPAND: Final = OperatorHandle("aten::expand")
+
+
+def _size(tensor: Tensor, dim: int) -> int:
+    return tensor._sizes[wrap_dim(dim, len(tensor._sizes), scalar=False)]
+
+
+def _check_batches(batch1: Tensor, batch2: Tensor) -> None:
+    for name, one in (("batch1", batch1), ("batch2", batch2)):
+        if len(one._sizes) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+
+
+@body(_META + "meta_baddbmm")
+def meta_baddbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    shape = [_size(batch1, 0), _size(batch1, 1), _size(batch2, 2)]
+    _EXPAND(self, shape)
+    _check_batches(batch1, batch2)
+    if not self._dtype is batch1._dtype is batch2._dtype:
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input: {self._dtype}, batch1: {batch1._dtype}, "
+            f"batch2: {batch2._dtype}"
+        )
+    count, _, inner = batch1._sizes
+    if tuple(batch2._sizes[:2]) != (count, inner):
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{count}, {inner}] but got: [{batch2._sizes[0]}, {batch2._sizes[1]}]."
+        )
+    return new_tensor(shape, self._dtype, self._device)
+
+
+@body(_META + "meta_addbmm")
+def meta_addbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    shape = [_size(batch1, 1), _size(batch2, 2)]
+    _EXPAND(self, shape)
+    _check_batches(batch1, batch2)
+    (count, rows, inner), (other_count, other_inner, columns) = batch1._sizes, batch2._sizes
+    if count != other_count:
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {count} and {other_count}"
+        )
+    if inner != other_inner:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({rows}x{inner} and {other_inner}x{columns})"
+        )
+    return new_tensor(shape, self._dtype, self._device)
+
+
+# --- addr -------------------------------------------------------------------------------------
+
+_FULL_LIKE: Final = OperatorHandle("aten::full_like")
+_LOGICAL_OR: Final = OperatorHandle("aten::logical_or")
+_OUTER: Final = OperatorHandle("aten::outer")
+
+
+@body("torch._refs.addr")
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if len(vector._sizes) != 1:
+            raise RuntimeError(
+                f"addr: Expected 1-D argument {name}, but got {len(vector._sizes)}-D"
+            )
+    if HABITS["addr looks at truth values"]:
+        for name, number in (("alpha", alpha), ("beta", beta)):
+            if isinstance(number, bool) and self._dtype is not BOOL:
+                raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    self = _EXPAND(self, [vec1._sizes[0], vec2._sizes[0]])
+    if self._dtype is BOOL:
+        return _addr_of_truth(self, vec1, vec2, beta, alpha)
+    for number in (beta, alpha):
+        if not is_weakly_lesser_type(type(number), dtype_to_type(self._dtype)):
+            raise RuntimeError(f"cannot safely convert {type(number)} to {self._dtype}")
+    product = _MUL(_OUTER(vec1, vec2), alpha)
+    return product if beta == 0 else _ADD(_MUL(self, beta), product)
+
+
+def _addr_of_truth(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number) -> Any:
+    right = HABITS["addr looks at truth values"]  # which of them the message shows
+    for name, number, shown in (("beta", beta, beta), ("alpha", alpha, alpha if right else beta)):
+        if not is_weakly_lesser_type(type(number), int):
+            raise RuntimeError(f"expected bool/int {name} but got {type(shown)}")
+    product = _OUTER(vec1, vec2) if alpha else _FULL_LIKE(self, False)
+    return _LOGICAL_OR(self, product) if beta else product

@@ -41,15 +41,23 @@ def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
     return promoted
 
 
-def out(function: Ref, exact_dtype: bool) -> Ref:
-    """``out_wrapper``: the result goes into ``out`` if that is given."""
+def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
+    """``out_wrapper``: the results go into the arguments of these names if they are given."""
 
-    def written(*args: Any, out: Tensor | None = None, **kwargs: Any) -> Any:
-        if out is None:
+    def written(*args: Any, **kwargs: Any) -> Any:
+        outs = [kwargs.pop(name, None) for name in names]
+        if None in outs:
             return function(*args, **kwargs)
         if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
-            _check_copy_devices(args[0], out)
-        return written_out(out, function(*args, **kwargs), exact_dtype=exact_dtype)
+            for each in outs:
+                _check_copy_devices(args[0], each)
+        results = function(*args, **kwargs)
+        if len(outs) == 1:
+            return written_out(outs[0], results, exact_dtype=exact_dtype)
+        return tuple(
+            written_out(each, result, exact_dtype=exact_dtype)
+            for each, result in zip(outs, results, strict=True)
+        )
 
     return written
 

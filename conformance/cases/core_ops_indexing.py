@@ -1,0 +1,104 @@
+"""Operators that gather, scatter, order and rearrange elements, for the area core-ops.
+
+On meta the calls that go well: of the others torch says there what functions in Python say, which
+this package has not.
+
+Not here yet: dtypes that the kernels do not take; what ``index_select`` says of an index that is
+out of range, and ``scatter`` of its argument ``reduce``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+from conformance.cases.core_ops_pools import pools_of
+from conformance.cases.pairwise import pairwise
+
+_X: Final = "xp.arange(6.0{0}).view(2, 3)"
+_INDEX: Final = "xp.tensor([0, 1]{0})"
+_INDICES: Final = "xp.tensor([[0, 1, 0], [1, 0, 1]]{0})"
+_MASK: Final = "xp.tensor([True, False, True]{0})"
+
+#: Calls of a tensor of two rows and three columns, indices in a row or like it, and a mask.
+GOOD: Final = (
+    *("{x}.gather(0, {indices})", "{x}.gather(1, {indices})", "{x}.take({index})"),
+    *("{x}.scatter(0, {indices}, {x})", "{x}.scatter(1, {indices}, 2.5)"),
+    *("{x}.scatter_add(0, {indices}, {x})", "{x}.scatter(0, {indices}, True)"),
+    *("{x}.index_select(0, {index})", "{x}.index_select(-1, {index})"),
+    *("{x}.index_add(0, {index}, {x})", "{x}.index_add(0, {index}, {x}, alpha=2)"),
+    *("{x}.put({index}, {x}[0, :2])", "{x}.put({index}, {x}[0, :2], True)"),
+    *("{x}.masked_scatter({mask}, {x})", "{x}.clone().masked_scatter_({mask}, {x})"),
+    *("{x}.clone().put_({index}, {x}[0, :2])", "{x}.clone().index_add_(1, {index}, {x}[:, :2])"),
+    *("{x}.clone().scatter_(0, {indices}, {x})", "{x}.clone().scatter_add_(1, {indices}, {x})"),
+    *("{x}.flip(0)", "{x}.flip(0, 1)", "{x}.roll(1, 1)", "{x}.roll(2)", "{x}.repeat(2, 1, 2)"),
+    *("{x}.sort()", "{x}.sort(0, True)", "{x}.sort(dim=1, stable=True)", "{x}.argsort(0)"),
+    *("{x}.topk(2)", "{x}.topk(1, 0, False)", "xp.cat([{x}, {x}])", "xp.stack([{x}, {x}], 1)"),
+    *("{x}[{index}]", "{x}[:, {index}]"),
+)
+#: What has a shape that depends on values.
+OF_VALUES: Final = ("{x}.masked_select({mask})", "{x}.nonzero()", "{x}[{x} > 1]")
+
+#: Calls with a dimension or a number, of a tensor and what stands for indices.
+CALLS: Final = (
+    *("{x}.gather({n}, {i})", "{x}.scatter({n}, {i}, {x})", "{x}.scatter_add({n}, {i}, {x})"),
+    *("{x}.index_select({n}, {i})", "{x}.index_add({n}, {i}, {x})", "{x}.scatter({n}, {i}, 1)"),
+    *("{x}.sort({n})", "{x}.topk({n})", "{x}.topk(1, {n})", "{x}.argsort({n})", "{x}.flip({n})"),
+    *("{x}.roll(1, {n})", "{x}.put({i}, {x})", "{x}.take({i})", "{x}.masked_scatter({i} > 0, {x})"),
+    *("xp.cat([{x}, {x}], {n})", "xp.stack([{x}, {x}], {n})", "{x}.masked_select({i} > 0)"),
+)
+_TENSORS: Final = (
+    *("xp.ones(())", "xp.ones(3)", "xp.ones(0)", "xp.arange(6.0).view(2, 3)", "xp.ones(2, 0)"),
+    *("xp.arange(6.0).view(3, 2).t()", "xp.arange(12.0).view(2, 6)[:, ::2]", "xp.ones(2, 2, 2)"),
+)
+_PLACES: Final = (
+    *("xp.tensor(0)", "xp.tensor([0, 1])", "xp.tensor([[0, 1, 0]])", "xp.tensor([5])"),
+    *("xp.tensor([-1])", "xp.tensor([], dtype=xp.int64)", "xp.tensor([0], dtype=xp.int32)"),
+    *("xp.tensor([1.0])", "xp.tensor([True])", "xp.tensor([[[0]]])"),
+)
+_OUTSIDE: Final = ("xp.tensor([5])", "xp.tensor([-1])", "xp.tensor([0, 1])", "xp.tensor([True])")
+_DTYPES: Final = (
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32"),
+    *("float64", "complex64", "complex128"),
+)
+_NUMBERS: Final = ("0", "1", "-1", "2", "-3")
+_TIES: Final = (
+    *("[3, 1, 2, 3, 1, 2, 3]", "[1, 1, 1, 1]", "[True, False, True, False]", "[]", "[5]"),
+    *("[float('nan'), 1.0, float('inf'), float('nan'), -1.0]", "[[2.0, 1.0], [1.0, 2.0]]"),
+)
+_ORDERS: Final = (
+    *("{x}.sort()", "{x}.sort(descending=True)", "{x}.sort(stable=True)", "{x}.argsort()"),
+    *("{x}.argsort(stable=True, descending=True)", "{x}.topk(1)", "{x}.topk(3, largest=False)"),
+    *("{x}.topk(3, sorted=False)", "{x}.topk(0)", "{x}.sort(0)", "{x}.argsort(descending=True)"),
+)
+
+
+def texts(dtypes: Sequence[str]) -> Iterator[Text]:
+    for call, device in product(GOOD, ("cpu", "meta")):
+        where = "" if device == "cpu" else f", device='{device}'"
+        operands = [text.format(where) for text in (_X, _INDEX, _INDICES, _MASK)]
+        yield _target(call), _filled(call, *operands)
+    plain = [dtype for dtype in dtypes if dtype in _DTYPES]
+    for call, dtype in product((*GOOD, *OF_VALUES), plain):
+        values = ", ".join(pools_of(dtype)[0])
+        made = f"xp.tensor([[{values}], [{values}]], dtype=xp.{dtype})"
+        index, indices, mask = (text.format("") for text in (_INDEX, _INDICES, _MASK))
+        yield _target(call), _filled(call, made, index, indices, mask)
+    for call in CALLS:
+        for made, places, number in pairwise(_TENSORS, _PLACES, _NUMBERS):
+            if "index_select" in call and places in _OUTSIDE:
+                continue
+            yield _target(call), call.format(x=made, i=places, n=number)
+    for call, row in product(_ORDERS, _TIES):
+        yield _target(call), call.format(x=f"xp.tensor({row})")
+
+
+def _filled(call: str, made: str, index: str, indices: str, mask: str) -> str:
+    return call.format(x=made, index=index, indices=indices, mask=mask)
+
+
+def _target(call: str) -> str:
+    name = call.removeprefix("{x}").removeprefix(".clone()").partition("(")[0]
+    return name.removeprefix("xp.").removeprefix(".") if not name.startswith("[") else "index"

@@ -1,0 +1,193 @@
+"""Reductions that are made of others.
+
+Mirrors ``aten/src/ATen/native/ReduceOps.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, Final
+
+from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+
+Dims = Sequence[int] | None
+
+# --- variances --------------------------------------------------------------------------------
+
+
+def _with_unbiased(name: str) -> None:
+    """The overloads of a variance that ask whether it is unbiased."""
+    corrected = OperatorHandle(f"aten::{name}.correction")
+
+    def over_all(self: Tensor, unbiased: bool) -> Any:
+        return corrected(self, None, correction=int(unbiased))
+
+    def over_dims(self: Tensor, dim: Dims, unbiased: bool, keepdim: bool) -> Any:
+        return corrected(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+    kernel(f"aten::{name}", key=_IMPLICIT)(over_all)
+    kernel(f"aten::{name}.dim", key=_IMPLICIT)(over_dims)
+
+
+def _with_unbiased_out(name: str) -> None:
+    corrected = OperatorHandle(f"aten::{name}.correction_out")
+
+    def run(self: Tensor, dim: Dims, unbiased: bool, keepdim: bool, out: Tensor) -> Any:
+        return corrected(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
+
+    kernel(f"aten::{name}.out", key=_IMPLICIT)(run)
+
+
+for _name in ("var", "std", "var_mean", "std_mean"):
+    _with_unbiased(_name)
+for _name in ("var", "std"):
+    _with_unbiased_out(_name)
+
+# --- means without NaN ------------------------------------------------------------------------
+
+_DETACH: Final = OperatorHandle("aten::detach")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
+_DIV_: Final = OperatorHandle("aten::div_.Tensor")
+_ISNAN: Final = OperatorHandle("aten::isnan")
+_LOGICAL_NOT_: Final = OperatorHandle("aten::logical_not_")
+_NANSUM: Final = OperatorHandle("aten::nansum")
+_NANSUM_OUT: Final = OperatorHandle("aten::nansum.out")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+
+
+def _count(self: Tensor, dim: Dims, keepdim: bool) -> Any:
+    return _SUM(_LOGICAL_NOT_(_ISNAN(self)), dim, keepdim)
+
+
+def _check_nanmean(self: Tensor, dtype: int | None) -> None:
+    if not self._dtype.is_floating_point and not self._dtype.is_complex:
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{CPP_NAMES[self._dtype]}"
+        )
+    if HABITS["nanmean looks at its dtype"] and dtype is not None:
+        asked = dtype_numbered(dtype)
+        if not asked.is_floating_point and not asked.is_complex:
+            raise RuntimeError(
+                "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+                f"point or complex dtype. Got: {CPP_NAMES[asked]}"
+            )
+
+
+@kernel("aten::nanmean", key=_IMPLICIT)
+def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None) -> Any:
+    _check_nanmean(self, dtype)
+    count = _count(_DETACH(self), dim, keepdim)
+    return _DIV(_NANSUM(self, dim, keepdim, dtype=dtype), count)
+
+
+@kernel("aten::nanmean.out", key=_IMPLICIT)
+def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: Tensor) -> Any:
+    if is_integral(self._dtype) and HABITS["nanmean has words of its own for integers"]:
+        raise RuntimeError(
+            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty "
+            "tensors."
+        )
+    _check_nanmean(self, dtype)
+    count = _count(self, dim, keepdim)
+    return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
+
+
+# --- what gradients are made of ---------------------------------------------------------------
+
+_ARANGE: Final = OperatorHandle("aten::arange.start_step")
+_EXPAND: Final = OperatorHandle("aten::expand")
+_INDEX_ADD: Final = OperatorHandle("aten::index_add")
+_SCATTER_ADD: Final = OperatorHandle("aten::scatter_add")
+_VIEW: Final = OperatorHandle("aten::view")
+_ZEROS: Final = OperatorHandle("aten::zeros")
+
+
+def _zeros(sizes: Sequence[int], like: Tensor) -> Any:
+    return _ZEROS(list(sizes), dtype=like._dtype, device=like._device)
+
+
+@kernel("aten::trace_backward", key=_IMPLICIT)
+def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
+    if len(sizes) != 2:
+        raise RuntimeError("expected matrix input")
+    rows, columns = sizes
+    places = _ARANGE(0, rows * columns, columns + 1, dtype=int64, device=grad._device)
+    flat = _INDEX_ADD(_zeros([rows * columns], grad), 0, places, _EXPAND(grad, places._sizes))
+    return _VIEW(flat, list(sizes))
+
+
+@kernel("aten::cummaxmin_backward", key=_IMPLICIT)
+def cummaxmin_backward(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -> Any:
+    if not numel(input._sizes):
+        return input
+    return _SCATTER_ADD(_zeros(input._sizes, input), dim, indices, grad)
+
+
+# --- logsumexp --------------------------------------------------------------------------------
+
+_ABS: Final = OperatorHandle("aten::abs")
+_ADD_: Final = OperatorHandle("aten::add_.Tensor")
+_AMAX: Final = OperatorHandle("aten::amax")
+_EQ: Final = OperatorHandle("aten::eq.Scalar")
+_EXP: Final = OperatorHandle("aten::exp")
+_EXP_: Final = OperatorHandle("aten::exp_")
+_LOG_: Final = OperatorHandle("aten::log_")
+_LOGSUMEXP: Final = OperatorHandle("aten::logsumexp")
+_LOGSUMEXP_OUT: Final = OperatorHandle("aten::logsumexp.out")
+_MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
+_REAL: Final = OperatorHandle("aten::real")
+_SQUEEZE: Final = OperatorHandle("aten::squeeze.dims")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
+
+
+@kernel("aten::logsumexp", key=_EXPLICIT)
+def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
+    result = new_tensor((0,), float_of(self._dtype), self._device)
+    return _LOGSUMEXP_OUT(self, dim, keepdim, out=result)
+
+
+@kernel("aten::logsumexp.out", key="CompositeExplicitAutogradNonFunctional")
+def logsumexp_out(self: Tensor, dim: Sequence[int], keepdim: bool, out: Tensor) -> Tensor:
+    takes_complex = HABITS["logsumexp takes complex numbers"] and out._dtype.is_complex
+    if not out._dtype.is_floating_point and not takes_complex:
+        raise RuntimeError(
+            "logsumexp(): Expected floating point type for result tensor, but got: "
+            f"{CPP_NAMES[out._dtype]}"
+        )
+    if is_integral(self._dtype):
+        self = self._converted(self._device, float_of(self._dtype))
+    if not numel(self._sizes):
+        _SUM_OUT(_EXP(self), dim, keepdim, out=out)
+        _LOG_(out)
+        return out
+    largest = _AMAX(_REAL(self), dim, True)
+    squeezed = largest if keepdim else _SQUEEZE(largest, dim)
+    _MASKED_FILL_(squeezed, _EQ(_ABS(squeezed), inf), 0)
+    _SUM_OUT(_EXP_(_SUB(self, largest)), dim, keepdim, out=out)
+    _ADD_(_LOG_(out), squeezed)
+    return out
+
+
+@kernel("aten::special_logsumexp", key=_IMPLICIT)
+def special_logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
+    return _LOGSUMEXP(self, dim, keepdim)
+
+
+@kernel("aten::special_logsumexp.out", key=_IMPLICIT)
+def special_logsumexp_out(self: Tensor, dim: Sequence[int], keepdim: bool, out: Tensor) -> Any:
+    return _LOGSUMEXP_OUT(self, dim, keepdim, out=out)

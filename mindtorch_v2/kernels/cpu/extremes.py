@@ -1,0 +1,206 @@
+"""Reductions to an extreme or to its place.
+
+Mirrors ``amax``, ``argmax``, ``aminmax`` and their siblings of
+``aten/src/ATen/native/ReduceOps.cpp``, ``ReduceAllOps.cpp``, ``TensorCompare.cpp`` and
+``Sorting.cpp``.  NaN is the largest and the least; of equal elements the first counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape, run_reduction
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.promotion import can_cast
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+
+def check_not_empty(name: str, self: Tensor, dim: int) -> None:
+    """``zero_numel_check_dims``: of nothing there is no largest; a scalar has been wrapped."""
+    if self._sizes and not self._sizes[wrap_dim(dim, len(self._sizes))]:
+        raise IndexError(f"{name}: Expected reduction dim {dim} to have non-zero size.")
+
+
+def _check_no_dim_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
+    if not dims:
+        raise RuntimeError(
+            f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    for dim in dims:
+        check_not_empty(name, self, dim)
+
+
+# --- amax, amin, aminmax ----------------------------------------------------------------------
+
+
+def _extreme(name: str, compute: Any) -> None:
+    def run(
+        outputs: Outputs, self: Tensor, dim: Sequence[int], keepdim: bool
+    ) -> tuple[Tensor, ...]:
+        (output,) = outputs
+        if output is not None and output._dtype is not self._dtype:
+            raise RuntimeError(
+                "Expected the dtype for input and out to match, but got "
+                f"{CPP_NAMES[self._dtype]} for input's dtype and {CPP_NAMES[output._dtype]} for "
+                "out's dtype."
+            )
+        if not numel(self._sizes):
+            _check_no_dim_empty(f"{name}()", self, dim)
+        return run_reduction(f"aten::{name}", compute, outputs, self, dim, keepdim, self._dtype)
+
+    structured.add(f"aten::{name}", run)
+
+
+_extreme("amax", lambda values, dims: np.max(values, axis=dims))
+_extreme("amin", lambda values, dims: np.min(values, axis=dims))
+
+
+@structured.structured("aten::aminmax", outputs=2)
+def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
+    rank = len(self._sizes)
+    reduced = tuple(range(rank))
+    if dim is not None:
+        place = wrap_dim(dim, rank)
+        reduced = (place,) if rank else ()
+        check_not_empty("aminmax", self, place)
+    elif not numel(self._sizes):
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
+    shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    found = tuple(set_output(given, shape, self._dtype, self._device) for given in outputs)
+    if not found[0].is_meta and numel(shape):
+        check_implemented("aten::aminmax", self._dtype)
+        values = as_array(self, self._dtype)
+        for output, compute in zip(found, (np.min, np.max), strict=True):
+            store(output, np.asarray(compute(values, axis=reduced)).reshape(shape))
+    return found
+
+
+# --- where the extremes are -------------------------------------------------------------------
+
+
+def _extreme_place(name: str, compute: Any) -> None:
+    def run(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
+        rank = len(self._sizes)
+        if dim is not None:
+            dim = wrap_dim(dim, rank)
+            check_not_empty(f"{name}()", self, dim)
+        elif not numel(self._sizes):
+            raise IndexError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            )
+        check_supported(f"aten::{name}", self._dtype)
+        reduced = reduced_dims(None if dim is None else [dim], rank)
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        output = set_output(outputs[0], shape, int64, self._device)
+        if output.is_meta or not numel(shape):
+            return (output,)
+        if dim is not None and rank and self._sizes[dim] == 1:
+            store(output, np.asarray(0))
+            return (output,)
+        check_implemented(f"aten::{name}", self._dtype)
+        found = compute(as_array(self, self._dtype), axis=dim if rank else None)
+        store(output, np.asarray(found).reshape(shape))
+        return (output,)
+
+    structured.add(f"aten::{name}", run)
+
+
+_extreme_place("argmax", np.argmax)
+_extreme_place("argmin", np.argmin)
+
+
+# --- max, min: the extreme and its place ------------------------------------------------------
+
+
+def _along_dim(name: str, find: Callable[..., Array]) -> None:
+    facts = f"aten::{name}.dim"
+
+    def run(outputs: Outputs, self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
+        rank = len(self._sizes)
+        dim = wrap_dim(dim, rank)
+        check_not_empty(f"{name}()", self, dim)
+        if self._dtype.is_complex:
+            check_supported(facts, self._dtype)
+        reduced = (dim,) if rank else ()
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        values = set_output(outputs[0], shape, self._dtype, self._device)
+        indices = set_output(outputs[1], shape, int64, self._device)
+        if not values.is_meta and numel(shape):
+            if rank:
+                check_implemented(facts, self._dtype)
+            _choose(self, dim, find, values, indices)
+        return values, indices
+
+    structured.add(facts, run, outputs=2)
+
+
+def _choose(
+    self: Tensor, dim: int, find: Callable[..., Array], values: Tensor, indices: Tensor
+) -> None:
+    """The elements that ``find`` has chosen along a dimension, and their places."""
+    bits, shape = raw_array(self), tuple(values._sizes)
+    if not self._sizes:
+        store(indices, np.asarray(0))
+        store_bits(values, bits.reshape(shape))
+        return
+    places = np.expand_dims(find(as_array(self, self._dtype), axis=dim), dim)
+    store(indices, places.reshape(shape))
+    store_bits(values, np.take_along_axis(bits, places, axis=dim).reshape(shape))
+
+
+_along_dim("max", np.argmax)
+_along_dim("min", np.argmin)
+
+
+def _over_all(name: str, compute: Any) -> None:
+    def write(self: Tensor, out: Tensor) -> Tensor:
+        check_implemented(f"aten::{name}", self._dtype)
+        store(out, np.asarray(compute(as_array(self, self._dtype))))
+        return out
+
+    def run(self: Tensor) -> Tensor:
+        if not numel(self._sizes):
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                "the reduction dim with the 'dim' argument."
+            )
+        return write(self, new_tensor((), self._dtype, self._device))
+
+    def run_out(self: Tensor, out: Tensor) -> Tensor:
+        if self._device != out._device:
+            raise RuntimeError(_UNTRUE.format("self.device() == out.device()"))
+        if not can_cast(self._dtype, out._dtype):
+            raise RuntimeError(_UNTRUE.format(_CAN_CAST))
+        resize_output(out, ())
+        return write(self, out)
+
+    kernel(f"aten::{name}")(run)
+    kernel(f"aten::{name}.unary_out")(run_out)
+
+
+_UNTRUE: Final = (
+    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please "
+    "report an enhancement request to PyTorch.)"
+)
+"""What ``TORCH_CHECK`` says that is given no message."""
+_CAN_CAST: Final = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
+
+_over_all("max", np.max)
+_over_all("min", np.min)

@@ -1,0 +1,118 @@
+"""Medians: of an even number of elements the lower one.
+
+Mirrors ``median_impl`` and ``median_with_indices_impl`` of ``aten/src/ATen/native/Sorting.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.cpu.extremes import check_not_empty
+from mindtorch_v2.kernels.cpu.reductions import reduced_shape
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.libstdcxx import Before, nth_element
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.tensor import Tensor
+
+_WHERE: Final = "(while checking arguments for median)"
+
+
+def _middle(row: Array, *, ignore_nan: bool, by_place: bool) -> int:
+    """The place of the median; ``by_place``: of equal elements the first comes first."""
+    values: list[Any] = row.tolist()
+    missing = [place for place, value in enumerate(values) if value != value]
+    if missing and not ignore_nan:
+        return missing[0]
+    places = list(range(len(values)))
+    middle = int((len(values) - len(missing) - 1) / 2)  # rounded to zero, as in C++
+    nth_element(places, middle, _before(values, by_place=by_place))
+    return places[middle]
+
+
+def _before(values: list[Any], *, by_place: bool) -> Before:
+    def before(one: int, two: int) -> bool:
+        x, y = values[one], values[two]
+        tie = by_place and x == y and one < two
+        return bool(x < y) or tie or (y != y and x == x)
+
+    return before
+
+
+def _register(name: str, *, ignore_nan: bool) -> None:
+    out_form = OperatorHandle(f"aten::{name}.dim_values")
+
+    def over_all(self: Tensor) -> Tensor:
+        result = new_tensor((), self._dtype, self._device)
+        if not numel(self._sizes):
+            store(result, np.asarray(np.nan))
+            return result
+        _check_dtype("aten::median", self)
+        row = as_array(self, self._dtype).reshape(-1)
+        place = _middle(row, ignore_nan=ignore_nan, by_place=False)
+        store_bits(result, raw_array(self).reshape(-1)[place])
+        return result
+
+    def over_dim_out(
+        self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        rank = len(self._sizes)
+        dim = wrap_dim(dim, rank)
+        check_not_empty("median()", self, dim)
+        _check_outputs(self, values, indices)
+        shape = reduced_shape(self._sizes, (dim,) if rank else (), keepdim=keepdim)
+        resize_output(values, shape)
+        resize_output(indices, shape)
+        _check_dtype("aten::median.dim", self)
+        if numel(shape):
+            bits = raw_array(self) if rank else raw_array(self)[None]
+            rows = as_array(self, self._dtype) if rank else as_array(self, self._dtype)[None]
+            found = np.apply_along_axis(
+                lambda row: _middle(row, ignore_nan=ignore_nan, by_place=True), dim, rows
+            )
+            places = np.expand_dims(found, dim)
+            store(indices, places.reshape(shape))
+            store_bits(values, np.take_along_axis(bits, places, axis=dim).reshape(shape))
+        return values, indices
+
+    def over_dim(self: Tensor, dim: int, keepdim: bool) -> Any:
+        values = new_tensor((0,), self._dtype, self._device)
+        indices = new_tensor((0,), int64, self._device)
+        return out_form(self, dim, keepdim, values=values, indices=indices)
+
+    kernel(f"aten::{name}")(over_all)
+    kernel(f"aten::{name}.dim_values")(over_dim_out)
+    kernel(f"aten::{name}.dim", key="CompositeExplicitAutograd")(over_dim)
+
+
+def _check_dtype(facts: str, self: Tensor) -> None:
+    check_supported(facts, self._dtype)
+    check_implemented(facts, self._dtype)
+
+
+def _check_outputs(self: Tensor, values: Tensor, indices: Tensor) -> None:
+    """``checkScalarType`` and ``checkSameType``."""
+    if indices._dtype is not int64:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got "
+            f"{tensor_type(indices)} instead {_WHERE}"
+        )
+    one, two = tensor_type(values), tensor_type(self)
+    if one != two:
+        raise RuntimeError(
+            "Expected tensor for 'values' to have the same type as tensor for "
+            f"argument #2 'self'; but type {one} does not equal {two} {_WHERE}"
+        )
+
+
+_register("median", ignore_nan=False)
+_register("nanmedian", ignore_nan=True)

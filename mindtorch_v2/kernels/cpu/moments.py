@@ -1,0 +1,192 @@
+"""Variances, standard deviations, and means beside them.
+
+Mirrors ``std_var_out`` and ``std_var_mean_out`` of ``aten/src/ATen/native/ReduceOps.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported, not_implemented
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.promotion import Number, can_cast
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array, elements_of
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
+
+Dims = Sequence[int] | None
+
+_FACTS: Final = "aten::var_mean.correction"
+"""The kernel of both."""
+_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+
+
+def real_value_type(dtype: DType) -> DType:
+    """``toRealValueType``."""
+    return REAL_OF_COMPLEX.get(dtype, dtype)
+
+
+def _parts(self: Tensor) -> tuple[Array, ...]:
+    """The values in double precision; of complex ones the real and the imaginary parts."""
+    values = as_array(self, self._dtype)
+    if not self._dtype.is_complex:
+        return (values.astype(np.float64),)
+    return values.real.astype(np.float64), values.imag.astype(np.float64)
+
+
+def _correction(number: Number | None) -> float:
+    return float(scalar_to(1 if number is None else number, DTYPES["float64"]))
+
+
+def _warn_of_freedom(name: str, count: int, outputs: int, correction: float) -> None:
+    if (count // outputs if outputs else 0) - correction <= 0:
+        warn(
+            "warn_invalid_degrees_of_freedom",
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+        )
+
+
+def _variance(values: Array, dims: tuple[int, ...], correction: float) -> tuple[Array, Array]:
+    """The variance and the mean over dimensions, which are kept."""
+    count = int(np.prod([values.shape[dim] for dim in dims], dtype=np.int64))
+    if not count:
+        shape = reduced_shape(values.shape, dims, keepdim=True)
+        return np.full(shape, np.nan), np.full(shape, np.nan)
+    mean = _mean(values, dims)
+    squares = ((values - mean) ** 2).sum(axis=dims, keepdims=True)
+    return squares / np.float64(max(0.0, count - correction)), mean
+
+
+def _mean(values: Array, dims: tuple[int, ...]) -> Array:
+    """One element after the other, as Welford's algorithm has it: it matters to infinities."""
+    if np.isfinite(values).all():
+        return np.asarray(values.mean(axis=dims, keepdims=True))
+    kept = [dim for dim in range(values.ndim) if dim not in dims]
+    rows = values.transpose(*kept, *dims).reshape(*(values.shape[dim] for dim in kept), -1)
+    mean = np.zeros(rows.shape[:-1])
+    for place in range(rows.shape[-1]):
+        mean = mean + (rows[..., place] - mean) / (place + 1)
+    return mean.reshape(reduced_shape(values.shape, dims, keepdim=True))
+
+
+def _combined(parts: Sequence[Array], dtype: DType, *, take_sqrt: bool) -> Array:
+    """The variance from those of the parts, each of the dtype of the result."""
+    first, *rest = (_held_by(part, dtype) for part in parts)
+    found = _held_by(sum(rest, first), dtype) if rest else parts[0]
+    return np.sqrt(found) if take_sqrt else found
+
+
+def _held_by(values: Array, dtype: DType) -> Array:
+    """What ``dtype`` holds of values of a higher precision."""
+    elements = elements_of(dtype)
+    return elements.decode(elements.encode(values))
+
+
+def _std_var_out(
+    name: str,
+    result: Tensor,
+    self: Tensor,
+    dim: Dims,
+    correction: Number | None,
+    keepdim: bool,
+) -> Tensor:
+    _check_floating(self)
+    free = _correction(correction)
+    dtype = result._dtype
+    reduced = reduced_dims(dim, len(self._sizes))
+    shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    resize_output(result, shape)
+    if not self._dtype.is_complex and not can_cast(self._dtype, dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[self._dtype]} can't be cast to the desired output type "
+            f"{CPP_NAMES[dtype]}"
+        )
+    parts = _parts(self)
+    for _ in parts:
+        _warn_of_freedom(name, numel(self._sizes), numel(shape), free)
+    part_dtype = real_value_type(dtype) if self._dtype.is_complex else dtype
+    is_one = numel(shape) == 1 and numel(self._sizes)
+    if numel(self._sizes) and not (is_one and _takes_all(self._dtype, part_dtype)):
+        if part_dtype.is_complex:  # an output that was given
+            raise not_implemented(_FACTS, part_dtype)
+        check_implemented(_FACTS, part_dtype)
+    with np.errstate(all="ignore"):
+        found = [_variance(part, reduced, free)[0] for part in parts]
+        spread = _combined(found, part_dtype, take_sqrt=name == "std")
+        store(result, np.asarray(spread).reshape(shape))
+    return result
+
+
+def _takes_all(own: DType, dtype: DType) -> bool:
+    """Whether one result has a kernel of its own; RuntimeError if that does not take the dtype."""
+    if dtype in _HALVES:
+        return False
+    if not own.is_complex:
+        check_supported("aten::var.correction", own)
+    return True
+
+
+def _check_floating(self: Tensor) -> None:
+    if not self._dtype.is_floating_point and not self._dtype.is_complex:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+
+
+def _std_var_mean(
+    name: str, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
+) -> tuple[Tensor, Tensor]:
+    if not self._dtype.is_floating_point and not self._dtype.is_complex:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    free = _correction(correction)
+    dtype = real_value_type(self._dtype)
+    reduced = reduced_dims(dim, len(self._sizes))
+    shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    variance = new_tensor(shape, dtype, self._device)
+    average = new_tensor(shape, self._dtype, self._device)
+    parts = _parts(self)
+    for _ in parts:
+        _warn_of_freedom(name, numel(self._sizes), numel(shape), free)
+    if numel(self._sizes):
+        check_implemented(_FACTS, dtype)
+    with np.errstate(all="ignore"):
+        found = [_variance(part, reduced, free) for part in parts]
+        spread = _combined([each[0] for each in found], dtype, take_sqrt=name == "std_mean")
+        store(variance, np.asarray(spread).reshape(shape))
+        mean = found[0][1] if len(found) == 1 else found[0][1] + 1j * found[1][1]
+        store(average, np.asarray(mean).reshape(shape))
+    return variance, average
+
+
+def _register(name: str) -> None:
+    def run_out(
+        self: Tensor, dim: Dims, correction: Number | None, keepdim: bool, out: Tensor
+    ) -> Tensor:
+        return _std_var_out(name, out, self, dim, correction, keepdim)
+
+    def run(self: Tensor, dim: Dims, correction: Number | None, keepdim: bool) -> Tensor:
+        result = new_tensor((0,), real_value_type(self._dtype), self._device)
+        return run_out(self, dim, correction, keepdim, result)
+
+    def run_with_mean(
+        self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
+    ) -> tuple[Tensor, Tensor]:
+        return _std_var_mean(f"{name}_mean", self, dim, correction, keepdim)
+
+    kernel(f"aten::{name}.correction")(run)
+    kernel(f"aten::{name}.correction_out")(run_out)
+    kernel(f"aten::{name}_mean.correction")(run_with_mean)
+
+
+_register("var")
+_register("std")

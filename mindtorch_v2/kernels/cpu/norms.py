@@ -1,0 +1,202 @@
+"""Norms of vectors.
+
+Mirrors ``linalg_vector_norm`` of ``aten/src/ATen/native/LinearAlgebra.cpp`` and ``norm`` of
+``ReduceOps.cpp``, which calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.promotion import Number, dtype_numbered
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
+from mindtorch_v2.tensor.tensor import Tensor
+
+_NAME: Final = "linalg.vector_norm"
+_FACTS: Final = "aten::linalg_vector_norm"
+_VECTOR_NORM_OUT: Final = OperatorHandle("aten::linalg_vector_norm.out")
+_NORM: Final = OperatorHandle("aten::norm.ScalarOpt_dim")
+_NORM_DTYPE: Final = OperatorHandle("aten::norm.ScalarOpt_dim_dtype")
+
+_COMPLEX_HALF: Final = DTYPES["complex32"]
+_DROPS_IMAGINARY: Final = HABITS["a norm drops imaginary halves"]
+
+#: On meta a function of Python is asked.
+_KEYS: Final = ("CPU", "CompositeExplicitAutogradNonFunctional")
+
+
+@structured.structured(_FACTS, keys=_KEYS)
+def linalg_vector_norm(
+    outputs: Outputs,
+    self: Tensor,
+    ord: Number,
+    dim: Sequence[int] | None,
+    keepdim: bool,
+    dtype: int | None,
+) -> tuple[Tensor, ...]:
+    if not self._dtype.is_floating_point and not self._dtype.is_complex:
+        raise RuntimeError(
+            f"{_NAME}: Expected a floating point or complex tensor as input. Got "
+            f"{CPP_NAMES[self._dtype]}"
+        )
+    if isinstance(ord, complex) and HABITS["a norm looks at the kind of its order"]:
+        raise RuntimeError(f"{_NAME}: Expected a non-complex scalar as the order of norm.")
+    order = float(scalar_to(ord, DTYPES["float64"]))
+    if not numel(self._sizes) and (order < 0 or order == np.inf):
+        _check_identity(self, ord, dim)
+    asked = None if dtype is None else dtype_numbered(dtype)
+    if asked is not None:
+        _check_dtype(self._dtype, asked)
+    computed = asked or self._dtype
+    reduced = reduced_dims(dim, len(self._sizes))
+    shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    output = set_output(outputs[0], shape, real_value_type(computed), self._device)
+    if numel(shape):
+        if any(self._sizes[place] != 1 for place in reduced):
+            check_implemented(_FACTS, computed)
+        with np.errstate(all="ignore"):
+            values = as_array(self, computed)
+            if computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY:
+                values = values.real
+            found = _norm(values, order, reduced)
+            store(output, np.asarray(found).reshape(shape))
+    return (output,)
+
+
+def _shown(number: Number) -> str:
+    """As C++ streams print a ``Scalar``."""
+    return f"{number:g}" if isinstance(number, float) else str(number).lower()
+
+
+def _check_identity(self: Tensor, ord: Number, dim: Sequence[int] | None) -> None:
+    """Of nothing there is no largest, and nothing cannot be divided by."""
+    if not dim:
+        raise RuntimeError(
+            f"{_NAME} cannot compute the {_shown(ord)} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for place in dim:
+        if not self._sizes[wrap_dim(place, len(self._sizes))]:
+            raise RuntimeError(
+                f"{_NAME} cannot compute the {_shown(ord)} norm on the dimension {place}"
+                "because this dimension is empty and the operation does not have an identity"
+            )
+
+
+def _check_dtype(own: DType, dtype: DType) -> None:
+    """``check_linalg_norm_dtype``."""
+    if not dtype.is_floating_point and not dtype.is_complex:
+        raise RuntimeError(
+            f"{_NAME}: dtype should be floating point or complex, but got {CPP_NAMES[dtype]}"
+        )
+    if own.is_complex != dtype.is_complex:
+        kind = "complex" if own.is_complex else "real"
+        raise RuntimeError(
+            f"{_NAME}: dtype should be {kind} for {kind} inputs, but got {CPP_NAMES[dtype]}"
+        )
+    if promote_types(own, dtype) is not dtype:
+        raise RuntimeError(
+            f"{_NAME}: the dtype of the input ({CPP_NAMES[own]}) should be convertible without "
+            f"narrowing to the specified dtype ({CPP_NAMES[dtype]})"
+        )
+
+
+def _norm(values: Array, order: float, dims: tuple[int, ...]) -> Any:
+    if order == 0 or not values.size:
+        return np.sum(values != 0, axis=dims)
+    sizes = np.abs(values)
+    if all(values.shape[dim] == 1 for dim in dims):
+        return sizes
+    extreme = _EXTREMES.get(order)
+    if extreme is not None:
+        return extreme(sizes, axis=dims, initial=0 if order > 0 else None)
+    if order == 1:
+        return np.sum(sizes, axis=dims)
+    if order == 2:
+        return np.sqrt(np.sum(sizes * sizes, axis=dims))
+    return np.sum(sizes**order, axis=dims) ** (1 / order)
+
+
+_EXTREMES: Final[dict[float, Callable[..., Any]]] = {np.inf: np.max, -np.inf: np.min}
+
+
+# --- norm -------------------------------------------------------------------------------------
+
+
+def _run(
+    output: Tensor,
+    self: Tensor,
+    p: Number | None,
+    dim: Sequence[int],
+    keepdim: bool,
+    dtype: DType | None,
+) -> tuple[Tensor, ...]:
+    order = 2.0 if p is None else p
+    _VECTOR_NORM_OUT(self, order, list(dim), keepdim, dtype, out=output)
+    return (output,)
+
+
+@structured.structured("aten::norm.ScalarOpt_dim", keys=_KEYS)
+def norm_dim(
+    outputs: Outputs, self: Tensor, p: Number | None, dim: Sequence[int], keepdim: bool
+) -> tuple[Tensor, ...]:
+    if not self._dtype.is_floating_point and not self._dtype.is_complex:
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{CPP_NAMES[self._dtype]} instead."
+        )
+    return _run(_output(outputs, self, dim, keepdim, self._dtype), self, p, dim, keepdim, None)
+
+
+@structured.structured("aten::norm.ScalarOpt_dim_dtype", keys=_KEYS)
+def norm_dim_dtype(
+    outputs: Outputs,
+    self: Tensor,
+    p: Number | None,
+    dim: Sequence[int],
+    keepdim: bool,
+    dtype: int,
+) -> tuple[Tensor, ...]:
+    asked = dtype_numbered(dtype)
+    if not asked.is_floating_point and not asked.is_complex:
+        raise RuntimeError(
+            "norm(): the desired output dtype should be either floating point or complex. Got "
+            f"{CPP_NAMES[asked]} instead."
+        )
+    return _run(_output(outputs, self, dim, keepdim, asked), self, p, dim, keepdim, asked)
+
+
+def _output(
+    outputs: Outputs, self: Tensor, dim: Sequence[int], keepdim: bool, dtype: DType
+) -> Tensor:
+    (given,) = outputs
+    shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
+    wanted = real_value_type(dtype) if given is None else given._dtype
+    return set_output(given, shape, wanted, self._device)
+
+
+@kernel("aten::norm.Scalar", key="CompositeExplicitAutograd")
+def norm(self: Tensor, p: Number) -> Any:
+    return _NORM(self, p, [], False)
+
+
+@kernel("aten::norm.ScalarOpt_dtype", key="CompositeExplicitAutograd")
+def norm_dtype(self: Tensor, p: Number | None, dtype: int) -> Any:
+    return _NORM_DTYPE(self, p, [], False, dtype=dtype_numbered(dtype))

@@ -1,0 +1,134 @@
+"""Scans: what comes out at a place is of all elements up to it.
+
+Mirrors ``cumsum``, ``cumprod``, ``cummax`` and ``cummin`` of
+``aten/src/ATen/native/ReduceOps.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.promotion import dtype_numbered
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_ANY_DIM: Final = "a running extreme takes any dimension of a scalar"
+
+
+def _scan(name: str, compute: Any) -> None:
+    def run(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> tuple[Tensor, ...]:
+        (given,) = outputs
+        rank = len(self._sizes)
+        dim = wrap_dim(dim, rank)
+        if dtype is not None:
+            found = dtype_numbered(dtype)
+        elif given is not None:
+            found = given._dtype
+        else:
+            found = int64 if is_integral(self._dtype) else self._dtype
+        output = set_output(
+            given, self._sizes, found, self._device, self=self if given is self else None
+        )
+        if output.is_meta or not numel(self._sizes):
+            return (output,)
+        values = as_array(self, found)
+        if rank:
+            check_implemented(f"aten::{name}", found)
+            with np.errstate(all="ignore"):
+                values = compute(_in_accumulated_type(values), axis=dim)
+        store(output, rounded(np.asarray(values).astype(as_array(output, found).dtype), found))
+        return (output,)
+
+    structured.add(f"aten::{name}", run)
+
+
+def _in_accumulated_type(values: Array) -> Array:
+    """``at::acc_type`` on the CPU: floats are added up in double precision."""
+    wider = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(values.dtype.kind)
+    return values if wider is None else values.astype(wider)
+
+
+_scan("cumsum", lambda values, axis: np.cumsum(values, axis=axis, dtype=values.dtype))
+_scan("cumprod", lambda values, axis: np.cumprod(values, axis=axis, dtype=values.dtype))
+
+
+# --- running extremes -------------------------------------------------------------------------
+
+
+def _running(name: str, beats: Any) -> None:
+    """``cummax`` and ``cummin``, with the places: of equal elements the last counts."""
+    helper, out_form = OperatorHandle(f"aten::_{name}_helper"), OperatorHandle(f"aten::{name}.out")
+
+    def run_helper(self: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
+        check_implemented(f"aten::{name}", self._dtype)
+        dim = wrap_dim(dim, len(self._sizes))
+        places = _running_places(np.moveaxis(as_array(self, self._dtype), dim, 0), beats)
+        places = np.moveaxis(places, 0, dim)
+        store(indices, places)
+        store_bits(values, np.take_along_axis(raw_array(self), places, axis=dim))
+
+    def run_out(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+        _check_like(values, self, self._dtype)
+        _check_like(indices, self, int64)
+        resize_output(values, self._sizes)
+        resize_output(indices, self._sizes)
+        if not self._sizes:
+            if dim not in (0, -1) and not HABITS[_ANY_DIM]:
+                raise IndexError(
+                    f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}"
+                )
+            store_bits(values, raw_array(self))
+            store(indices, np.asarray(0))
+        elif numel(self._sizes):
+            helper(self, values, indices, wrap_dim(dim, len(self._sizes)))
+        return values, indices
+
+    def run(self: Tensor, dim: int) -> Any:
+        values = new_tensor(self._sizes, self._dtype, self._device)
+        indices = new_tensor(self._sizes, int64, self._device)
+        return out_form(self, dim, values=values, indices=indices)
+
+    kernel(f"aten::_{name}_helper")(run_helper)
+    kernel(f"aten::{name}.out", key=_EXPLICIT)(run_out)
+    kernel(f"aten::{name}", key=_EXPLICIT)(run)
+
+
+def _running_places(rows: Array, beats: Any) -> Array:
+    """Along the first dimension; a NaN stays until the next."""
+    places = np.zeros(rows.shape, np.int64)
+    best = rows[0].copy()
+    for place in range(1, len(rows)):
+        row = rows[place]
+        chosen = (row != row) | ((best == best) & beats(row, best))
+        best = np.where(chosen, row, best)
+        places[place] = np.where(chosen, place, places[place - 1])
+    return places
+
+
+def _check_like(out: Tensor, self: Tensor, dtype: Any) -> None:
+    """``check_scalar_type_device_layout_equal``."""
+    if out._dtype is not dtype:
+        raise RuntimeError(
+            f"expected scalar_type {CPP_NAMES[dtype]} but found {CPP_NAMES[out._dtype]}"
+        )
+    if out._device != self._device:
+        raise RuntimeError(f"expected device {self._device} but found {out._device}")
+
+
+_running("cummax", np.greater_equal)
+_running("cummin", np.less_equal)

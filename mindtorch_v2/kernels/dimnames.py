@@ -1,0 +1,91 @@
+"""Overloads that take names of dimensions: the places of the names, then the overload for those.
+
+Mirrors ``dimname_to_position`` of ``aten/src/ATen/NamedTensorUtils.cpp`` and the one-line functions
+that call it.  Names of results are left out.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any, Final
+
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.dispatch.operator_names import in_registration_order
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.schema.function_schema import FunctionSchema
+from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.tensor import Tensor
+
+_NAME: Final = "str"
+"""What a Dimname is to the schema's parser."""
+
+_PLACES: Final = "List[int]"
+_WILDCARD: Final = "dimname::*"
+"""What a dimension without a name goes by."""
+
+
+def _position(tensor: Tensor, name: str) -> int:
+    if name == _WILDCARD:
+        raise RuntimeError("Please look up dimensions by name, got: name = None.")
+    shown = ", ".join(["None"] * len(tensor._sizes))  # no tensor of this package has other names
+    shown_name = name.removeprefix("dimname::")
+    raise RuntimeError(f"Name '{shown_name}' not found in Tensor[{shown}].")
+
+
+def _positions(tensor: Tensor, names: Any) -> Any:
+    if isinstance(names, (list, tuple)):
+        return [_position(tensor, name) for name in names]
+    return _position(tensor, names)
+
+
+def _kinds(schema: FunctionSchema) -> list[tuple[str, str]]:
+    """Names of the arguments and their types, those of names as if they were places."""
+    return [
+        (
+            argument.name,
+            str(argument.real_type).replace(_NAME, "int").replace("Optional[List[int]]", _PLACES),
+        )
+        for argument in schema.arguments
+    ]
+
+
+@cache
+def _by_place(name: str) -> tuple[str, int] | None:
+    """The overload that takes places instead, and which argument holds them."""
+    texts = [each.schema for each in in_registration_order(name.partition(".")[0])]
+    schemas = {parse_schema(text).full_name: text for text in texts}
+    if name not in schemas:
+        return None
+    own = parse_schema(schemas[name])
+    taken = [
+        place
+        for place, argument in enumerate(own.arguments)
+        if argument.name in ("dim", "dims") and _NAME in str(argument.real_type)
+    ]
+    if not taken:
+        return None
+    for full_name, text in schemas.items():
+        if full_name != name and _kinds(parse_schema(text)) == _kinds(own):
+            return full_name, taken[0]
+    return None
+
+
+def _run(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
+    values = list(stack)
+    values[place] = _positions(stack[0], stack[place])
+    return target(*values)
+
+
+def _find(name: str, key: int) -> Native:
+    if key != DispatchKey.CompositeImplicitAutograd:
+        return NONE
+    found = _by_place(name)
+    if found is None:
+        return NONE
+    target, place = found
+    return Native(partial(_run, OperatorHandle(target), place))
+
+
+rows.DERIVED.append(_find)

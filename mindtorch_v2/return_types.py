@@ -1,0 +1,76 @@
+"""``torch.return_types``: what functions return whose schema names several results.
+
+Mirrors ``torch/return_types.py`` and the struct sequences that ``tools/autograd`` generates; which
+there are, and their fields, are facts of the profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.operators import Operator
+from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.utils._pytree import register_pytree_node
+
+
+class _StructSequence(tuple[Any, ...], metaclass=MadeInC):
+    """A tuple whose places have names: CPython's ``structseq``."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> _StructSequence:
+        if not args and "sequence" not in kwargs:
+            raise TypeError("structseq() missing required argument 'sequence' (pos 1)")
+        sequence = args[0] if args else kwargs["sequence"]
+        if not isinstance(sequence, Iterable):
+            raise TypeError("constructor requires a sequence")
+        items, count = tuple(sequence), len(cls.__match_args__)
+        if len(items) != count:
+            raise TypeError(
+                f"torch.return_types.{cls.__name__}() takes a {count}-sequence "
+                f"({len(items)}-sequence given)"
+            )
+        return super().__new__(cls, items)
+
+    def __repr__(self) -> str:
+        pairs = zip(self.__match_args__, self, strict=True)
+        shown = ",\n".join(f"{name}={value!r}" for name, value in pairs)
+        return f"torch.return_types.{type(self).__name__}(\n{shown})"
+
+
+def _struct_sequence(name: str, fields: list[str]) -> type[_StructSequence]:
+    members: dict[str, Any] = {
+        "__slots__": (),
+        "__module__": __name__,
+        "__match_args__": tuple(fields),
+        "n_fields": len(fields),
+        "n_sequence_fields": len(fields),
+        "n_unnamed_fields": 0,
+        **{field: property(itemgetter(place)) for place, field in enumerate(fields)},
+    }
+    made: Any = MadeInC(name, (_StructSequence,), members)
+    register_pytree_node(made, lambda tree: (list(tree), None), lambda items, _: made(items))
+    return made  # type: ignore[no-any-return]
+
+
+_TYPES: Final = {
+    name: _struct_sequence(name, fields)
+    for name, fields in profile.active().signatures["return_types"].items()
+}
+globals().update(_TYPES)
+
+all_return_types: Final = [made for name, made in _TYPES.items() if not name.startswith("_")]
+
+
+def wrap(operator: Operator, answer: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results of an operator as Python gets them: with names if the schema has any."""
+    if not all(each.name for each in operator.schema.returns):
+        return answer
+    name = operator.name.removeprefix("aten::")
+    is_out = any(argument.is_out for argument in operator.schema.arguments)
+    made = _TYPES.get(f"{name}_out" if is_out else name)
+    return answer if made is None else made(answer)
