@@ -186,7 +186,8 @@ def _exact(bound: int, dtype: DType, *, up: bool) -> int:
     neighbour = bound + towards
     with np.errstate(all="ignore"):
         elements = elements_of(dtype)
-        rounded = int(elements.decode(elements.encode(np.asarray(float(neighbour)))))
+        found = float(elements.decode(elements.encode(np.asarray(float(neighbour)))))
+    rounded = int(found) if math.isfinite(found) else -(2**63)  # as the processor converts
     if not (rounded < bound if up else rounded >= bound):
         return bound
     step = 1 << max(abs(neighbour).bit_length() - DIGITS[dtype], 0)
