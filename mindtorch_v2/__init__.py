@@ -91,6 +91,8 @@ bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
+    nn,
+    optim,
     overrides,
     utils,
 )
@@ -147,10 +149,12 @@ __all__ = [
     "manual_seed",
     "memory_format",
     "nested",
+    "nn",
     "no_grad",
     "ones",
     "ones_like",
     "ops",
+    "optim",
     "overrides",
     "promote_types",
     "qscheme",

@@ -40,6 +40,7 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).bernoulli_(torch.zeros(2)),
     lambda dtype: torch.zeros(2).bernoulli_(zeros(dtype, 2)),
     lambda dtype: torch.randperm(2, dtype=dtype),
+    lambda dtype: zeros(dtype, 2).min(),
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 1, False),
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 0, False),
     lambda dtype: A._log_softmax(zeros(dtype, 2, 2), 1, False),
@@ -122,6 +123,14 @@ def rounds_floats() -> bool:
     return torch.equal(zeros(torch.float16, 4).uniform_(generator=two), floats.half())
 
 
+def takes_two_words(span: int) -> bool:
+    """Whether an integer of a range is made of two words of the generator."""
+    one, two = (torch.Generator().manual_seed(3) for _ in range(2))
+    torch.zeros(1, dtype=torch.int32).random_(0, span, generator=one)
+    torch.zeros(2).uniform_(generator=two)
+    return torch.equal(one.get_state(), two.get_state())
+
+
 def is_refused(ask: Callable[[], object]) -> bool:
     try:
         ask()
@@ -134,6 +143,11 @@ def is_refused(ask: Callable[[], object]) -> bool:
 HABITS: dict[str, Callable[[], bool]] = {
     "a Bernoulli sample is a double of the generator": draws_two_words,
     "a half is a float that is rounded": rounds_floats,
+    "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
+    "Adam may decouple weight decay": lambda: (
+        "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
+    ),
+    "a range of 2**28 takes 64 bits": lambda: takes_two_words(2**28),
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

@@ -38,6 +38,12 @@ _BACKENDS: Final = ("CPU", "Meta")
 _MADE: Final = ("Meta", "CompositeExplicitAutograd")
 _INT64: Final = DTYPES["int64"]
 _LOWEST: Final = -(2**63)
+_NOT_TRUE: Final = (
+    "Expected {} to be True, but got False. (Could this error message be improved? If so, please "
+    "report an enhancement request to PyTorch.)"
+)
+"""``torch._check`` without a message."""
+
 _REAL_VIEW: Final = OperatorHandle("aten::view_as_real")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _UNIFORM_: Final = OperatorHandle("aten::uniform_")
@@ -287,6 +293,8 @@ def randn_on_meta(size: Sequence[int], dtype: int | None, *options: Any) -> Any:
     found = get_default_dtype() if dtype is None else dtype_of_value(dtype)
     if not found.is_floating_point and not found.is_complex:
         raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={found}")
+    if min(size, default=0) < 0:
+        raise RuntimeError(_NOT_TRUE.format("cond"))
     return randn_of(size, None, dtype, *options)
 
 
@@ -469,7 +477,21 @@ def _check_precision(n: int, like: Tensor) -> None:
 # --- normal with means and deviations ---------------------------------------------------------
 
 
-@kernel("aten::normal.float_float", keys=_MADE)
+@kernel("aten::normal.float_float", key="Meta")
+def normal_of_numbers_on_meta(
+    mean: float,
+    std: float,
+    size: Sequence[int],
+    generator: Generator | None,
+    dtype: int | None,
+    *options: Any,
+) -> Any:
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    return randn_on_meta(size, dtype, *options)
+
+
+@kernel("aten::normal.float_float", key="CompositeExplicitAutograd")
 def normal_of_numbers(
     mean: float, std: float, size: Sequence[int], generator: Generator | None, *options: Any
 ) -> Any:
@@ -505,5 +527,7 @@ def _contiguous_like(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 def _check_deviations(std: Tensor) -> None:
     if std._dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
+    if not std.is_meta:
+        dispatch("min_all", std._dtype)
     if numel(std._sizes) and not std.is_meta and not (value_array(std) >= 0).all():
         raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -186,6 +186,8 @@ def random_from_to(self: Tensor, span: int, base: int, generator: Generator | No
     source = generator_of(generator)
     assert_no_internal_overlap(self)
     is_wide = self._dtype in _FROM_64_BITS and span >= 2**32
+    if HABITS["a range of 2**28 takes 64 bits"]:
+        is_wide = span >= 2**28
     words = _words(source, numel(self._sizes), is_wide=is_wide)
     found = words if span == 2**64 else words % np.uint64(span)
     _write(self, (found + np.uint64(base % 2**64)).astype(np.int64))

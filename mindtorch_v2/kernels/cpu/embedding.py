@@ -31,8 +31,8 @@ def _check_indices(indices: Tensor, place: int, function: str) -> None:
     if indices._dtype not in _INDICES:
         raise RuntimeError(
             f"Expected tensor for argument #{place} 'indices' to have one of the following scalar "
-            f"types: Long, Int; but got {tensor_type(indices)} instead (while checking arguments for "
-            f"{function})"
+            f"types: Long, Int; but got {tensor_type(indices)} instead (while checking arguments "
+            f"for {function})"
         )
 
 

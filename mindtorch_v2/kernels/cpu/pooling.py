@@ -75,7 +75,7 @@ class Window:
         if padding < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
         reach = (self.kernel[place] - 1) * self.dilation[place] + 1
-        if padding > reach // 2:
+        if padding > int(reach / 2):
             raise RuntimeError(
                 "pad should be at most half of effective kernel size, but got pad="
                 f"{padding}, kernel_size={self.kernel[place]} and dilation={self.dilation[place]}"

@@ -59,7 +59,7 @@ def _forward(name: str, compute: Callable[[Array, int], Array]) -> None:
         if output.is_meta:
             return (output,)
         if half_to_float:
-            raise RuntimeError(f"{name[1:]} with half to float conversion is not supported on CPU")
+            raise RuntimeError("softmax with half to float conversion is not supported on CPU")
         if numel(self._sizes):
             dispatch(_switch(name[1:], wrapped, rank), dtype)
             with np.errstate(all="ignore"):

@@ -1,0 +1,51 @@
+"""The modules of :mod:`mindtorch_v2.nn`."""
+
+from mindtorch_v2.nn.modules.activation import (
+    GELU,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Tanh,
+)
+from mindtorch_v2.nn.modules.container import ModuleList, Sequential
+from mindtorch_v2.nn.modules.layers import (
+    Conv2d,
+    Dropout,
+    Embedding,
+    Flatten,
+    Identity,
+    LayerNorm,
+    Linear,
+    MaxPool2d,
+)
+from mindtorch_v2.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from mindtorch_v2.nn.modules.module import Module
+
+__all__ = [
+    "GELU",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Identity",
+    "L1Loss",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "MaxPool2d",
+    "Module",
+    "ModuleList",
+    "NLLLoss",
+    "ReLU",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+]
