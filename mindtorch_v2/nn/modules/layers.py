@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.parameter import Parameter
