@@ -131,6 +131,10 @@ def takes_two_words(span: int) -> bool:
     return torch.equal(one.get_state(), two.get_state())
 
 
+def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = LABELS.float().expand(2, 2)) -> str:
+    return error_of(lambda: A.nll_loss_forward(rows, labels, None, 1, -100))[1]
+
+
 def is_refused(ask: Callable[[], object]) -> bool:
     try:
         ask()
@@ -148,6 +152,8 @@ HABITS: dict[str, Callable[[], bool]] = {
         "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
     ),
     "a range of 2**28 takes 64 bits": lambda: takes_two_words(2**28),
+    "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
+    "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

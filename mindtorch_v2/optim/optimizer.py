@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from mindtorch_v2.autograd.grad_mode import enable_grad, no_grad
-from mindtorch_v2.nn.modules.module import forget_grad
+from mindtorch_v2.nn.modules.module import forget_grad, type_name
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["Optimizer"]
@@ -31,7 +31,7 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {_typename(params)}"
+                f"but got {type_name(params)}"
             )
         self.defaults = defaults
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
@@ -62,7 +62,7 @@ class Optimizer:
             if not isinstance(param, Tensor):
                 raise TypeError(
                     f"optimizer can only optimize Tensors, but one of the params is "
-                    f"{_typename(param)}"
+                    f"{type_name(param)}"
                 )
             if not (param.is_leaf or param.retains_grad):  # type: ignore[attr-defined]
                 raise ValueError("can't optimize a non-leaf Tensor")
@@ -147,11 +147,3 @@ class Optimizer:
 
 def _copied(value: Any) -> Any:
     return value.clone() if isinstance(value, Tensor) else deepcopy(value)  # type: ignore[attr-defined]
-
-
-def _typename(value: Any) -> str:
-    """``torch.typename``."""
-    if isinstance(value, Tensor):
-        return str(value.type())  # type: ignore[attr-defined]
-    cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered
@@ -49,6 +50,7 @@ _GATHER: Final = OperatorHandle("aten::gather")
 _FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
+_EXPAND: Final = OperatorHandle("aten::expand")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _CLONE: Final = OperatorHandle("aten::clone")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
@@ -91,6 +93,18 @@ def layer_norm(
 @kernel("aten::max_pool2d", key=_IMPLICIT)
 def max_pool2d(self: Tensor, *window: Any) -> Any:
     return _POOLED(self, *window)[0]
+
+
+@kernel("aten::broadcast_tensors", key=_IMPLICIT)
+def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Any]:
+    """``expand_outplace``: all in one shape; one that has it stays what it is."""
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = infer_size(shape, tuple(tensor._sizes))
+    return [
+        tensor if tuple(tensor._sizes) == shape else _EXPAND(tensor, list(shape))
+        for tensor in tensors
+    ]
 
 
 # --- losses -----------------------------------------------------------------------------------

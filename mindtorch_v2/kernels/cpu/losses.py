@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -91,6 +91,14 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
         raise RuntimeError("input tensor should be 1D or 2D")
     if len(target._sizes) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if (
+        HABITS["a row has one label"]
+        and len(self._sizes) == len(target._sizes) == 1
+        and (target._sizes[0] != 1)
+    ):
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {target._sizes[0]}"
+        )
     is_one = len(self._sizes) == 1 and not target._sizes
     if not is_one and (not target._sizes or self._sizes[0] != target._sizes[0]):
         if not target._sizes:
@@ -101,6 +109,10 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
 
 
 def _labels(target: Tensor) -> Array:
+    if target._dtype not in _LABELS and HABITS["labels of another dtype are named"]:
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {CPP_NAMES[target._dtype]}"
+        )
     if target._dtype not in _LABELS:
         raise RuntimeError(f"expected scalar type Long but found {CPP_NAMES[target._dtype]}")
     return value_array(target).astype(np.int64).reshape(-1)

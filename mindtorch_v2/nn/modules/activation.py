@@ -85,3 +85,6 @@ class LogSoftmax(Module):
 
     def forward(self, input: Any) -> Any:
         return functional.log_softmax(input, self.dim, _stacklevel=5)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from mindtorch_v2.nn.modules.module import Module, indented
+from mindtorch_v2.nn.modules.module import Module, indented, type_name
 
 __all__ = ["ModuleList", "Sequential"]
 
@@ -61,7 +61,7 @@ class Sequential(_Row):
             named = [(str(place), module) for place, module in enumerate(args)]
         for name, module in named:
             if not isinstance(module, Module):
-                raise TypeError(f"{_type_text(module)} is not a Module subclass")
+                raise TypeError(f"{type_name(module)} is not a Module subclass")
             self.add_module(name, module)
 
     def __getitem__(self, index: Any) -> Any:
@@ -73,11 +73,6 @@ class Sequential(_Row):
         for module in self:
             input = module(input)
         return input
-
-
-def _type_text(value: Any) -> str:
-    cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
 class ModuleList(_Row):

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.parameter import Parameter
-from mindtorch_v2.tensor.factories import empty
 
 __all__ = [
     "Conv2d",
@@ -28,8 +28,11 @@ __all__ = [
 ]
 
 
+_EMPTY = FUNCTIONS["torch"]["empty"]
+
+
 def _made(options: dict[str, Any], *sizes: int) -> Parameter:
-    return Parameter(empty(sizes, **options))
+    return Parameter(_EMPTY(sizes, **options))
 
 
 def _options(device: Any, dtype: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ Self = TypeVar("Self", bound="Module")
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 
 
-class IncompatibleKeys(NamedTuple):
+class _IncompatibleKeys(NamedTuple):
     """Which names a state had too few or too many."""
 
     missing_keys: list[str]
@@ -109,7 +109,7 @@ class Module:
         elif self.__dict__.get("_parameters") and name in self._parameters:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as parameter '{name}' "
+                    f"cannot assign '{type_name(value)}' as parameter '{name}' "
                     "(torch.nn.Parameter or None expected)"
                 )
             self._parameters[name] = None
@@ -120,14 +120,14 @@ class Module:
         elif name in self.__dict__.get("_modules", ()):
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as child module '{name}' "
+                    f"cannot assign '{type_name(value)}' as child module '{name}' "
                     "(torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
         elif name in self.__dict__.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{_type_name(value)}' as buffer '{name}' "
+                    f"cannot assign '{type_name(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             self._buffers[name] = value
@@ -320,7 +320,7 @@ class Module:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy a state into this module's; RuntimeError if it does not fit."""
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -339,7 +339,7 @@ class Module:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
             )
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     # --- text ---------------------------------------------------------------------------------
 
@@ -396,6 +396,9 @@ def _listed(which: str, names: list[str]) -> list[str]:
     return [f"{which} key(s) in state_dict: {shown}. "] if names else []
 
 
-def _type_name(value: Any) -> str:
+def type_name(value: Any) -> str:
+    """``torch.typename``."""
+    if isinstance(value, Tensor):
+        return str(value.type())  # type: ignore[attr-defined]
     cls = type(value)
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
