@@ -25,7 +25,13 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import core_ops_factories, core_ops_products, core_ops_reductions
+from conformance.cases import (
+    core_nn,
+    core_ops_factories,
+    core_ops_products,
+    core_ops_reductions,
+    core_random,
+)
 from conformance.cases.core_ops_pools import (
     BINARY,
     BINARY_FUNCTIONS,
@@ -64,6 +70,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_reductions.texts(dtypes)
     yield from core_ops_factories.texts(dtypes)
     yield from core_ops_products.texts(dtypes)
+    yield from core_nn.texts(dtypes)
+    yield from core_random.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

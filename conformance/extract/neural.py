@@ -135,6 +135,10 @@ def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = LABELS.float().expand
     return error_of(lambda: A.nll_loss_forward(rows, labels, None, 1, -100))[1]
 
 
+def meta(sizes: tuple[int, ...]) -> torch.Tensor:
+    return torch.zeros(sizes, device="meta")
+
+
 def is_refused(ask: Callable[[], object]) -> bool:
     try:
         ask()
@@ -154,6 +158,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a range of 2**28 takes 64 bits": lambda: takes_two_words(2**28),
     "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
     "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
+    "a convolution on meta is row-major": lambda: (
+        torch.conv2d(
+            torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
+            torch.zeros(2, 2, 3, 3, device="meta"),
+        ).is_contiguous()
+    ),
+    "functions on meta count dimensions": lambda: "got 0D"
+    in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1],
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

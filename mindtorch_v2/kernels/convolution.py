@@ -19,19 +19,20 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONVOLUTION: Final = OperatorHandle("aten::convolution")
 _BACKEND: Final = OperatorHandle("aten::_convolution")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _SQUEEZE: Final = OperatorHandle("aten::squeeze.dim")
+_FLOAT: Final = DTYPES["float32"]
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 
 
@@ -111,7 +112,6 @@ class Parameters:
             (self.padding, 0, "negative padding is not supported"),
             (self.output_padding, 0, "negative output_padding is not supported"),
             (self.stride, 1, "non-positive stride is not supported"),
-            (self.dilation, 1, "dilation should be greater than zero"),
         ):
             if min(values) < lowest:
                 raise RuntimeError(message)
@@ -142,6 +142,8 @@ class Parameters:
                 f"Given weight of size {shown}, expected bias to be 1-dimensional with "
                 f"{weight[0]} elements, but got bias of size {list(bias._sizes)} instead"
             )
+        if min(self.dilation) < 1:
+            raise RuntimeError("non-positive dilation is not supported")
         padded = [size + 2 * edge for size, edge in zip(sizes[2:], self.padding, strict=True)]
         kernel_size = [
             step * (size - 1) + 1 for size, step in zip(weight[2:], self.dilation, strict=True)
@@ -152,6 +154,17 @@ class Parameters:
                 f"Kernel size: ({' x '.join(map(str, kernel_size))}). Kernel size can't be greater "
                 "than actual input size"
             )
+
+    def uses_mkldnn(self, input: Tensor, weight: Tensor) -> bool:
+        """``use_mkldnn``, on more than one thread: floats in large images, batches or kernels."""
+        if input._dtype is not _FLOAT:
+            return False
+        return (
+            self.groups > 1
+            or min(weight._sizes[-2:]) > 3
+            or input._sizes[0] > 1
+            or numel(input._sizes) > 20480
+        )
 
     def output_sizes(self, input: Sequence[int], weight: Sequence[int]) -> tuple[int, ...]:
         """``conv_output_size``."""
@@ -214,19 +227,16 @@ def _convolution(
     parameters = Parameters.of(dim, stride, padding, dilation, output_padding, groups)
     parameters.check(input, weight._sizes, bias)
     sizes = parameters.output_sizes(input._sizes, weight._sizes)
-    output = new_tensor(sizes, input._dtype, input._device, _strides(input, weight, sizes))
+    strides = _strides(input, weight, sizes)
+    if input.is_meta and HABITS["a convolution on meta is row-major"]:
+        strides = None
+    output = new_tensor(sizes, input._dtype, input._device, strides)
     if output.is_meta:
         return output
-    for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and (other._dtype, other._device) != (input._dtype, input._device):
-            raise RuntimeError(
-                f"Input type ({tensor_type(input)}) and {name} type ({tensor_type(other)}) should "
-                "be the same"
-            )
     if not numel(sizes):
         return output
     dtype = input._dtype
-    dispatch("slow_conv2d_cpu", dtype)
+    _check_types(input, weight, bias, parameters)
     with np.errstate(all="ignore"):
         columns = _columns(as_array(input, dtype), parameters, weight._sizes[2:], sizes[2:])
         found = _grouped(columns, as_array(weight, dtype), groups)
@@ -235,6 +245,29 @@ def _convolution(
             found = found + as_array(bias, dtype).reshape(1, -1, *(1,) * dim)
         store(output, rounded(np.asarray(found), dtype))
     return output
+
+
+def _check_types(
+    input: Tensor, weight: Tensor, bias: Tensor | None, parameters: Parameters
+) -> None:
+    """What the backend says of operands of different types: oneDNN, or the one that is slow."""
+    others = [("weight", weight), *([("bias", bias)] if bias is not None else [])]
+    if parameters.uses_mkldnn(input, weight):
+        for name, other in others:
+            if (other._dtype, other._device) != (input._dtype, input._device):
+                raise RuntimeError(
+                    f"Input type ({tensor_type(input)}) and {name} type ({tensor_type(other)}) "
+                    "should be the same or input should be a MKLDNN tensor and "
+                    f"{name} is a dense tensor"
+                )
+        return
+    dispatch("slow_conv2d_cpu", input._dtype)
+    for _, other in others:
+        if other._dtype is not input._dtype:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[input._dtype]} but found "
+                f"{CPP_NAMES[other._dtype]}"
+            )
 
 
 def _padded(values: Array, parameters: Parameters) -> Array:

@@ -21,6 +21,11 @@ HABITS: Final[dict[str, bool]] = _FACTS["habits"]
 """Questions that releases answer differently (``conformance/extract/neural.py`` asks them)."""
 
 
+def is_known(name: str) -> bool:
+    """Whether this release has a switch of that name."""
+    return name in _REFUSED
+
+
 def dispatch(name: str, dtype: DType) -> None:
     """Raise what a kernel's switch raises for a dtype that it has no case for."""
     if dtype in _REFUSED[name]:

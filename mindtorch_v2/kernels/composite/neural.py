@@ -140,7 +140,7 @@ def nll_loss_nd(
     if rank < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {rank})")
     if rank != 1:
-        count, labels = self._sizes[0], target._sizes[0] if target._sizes else None
+        count, labels = self._sizes[0], target._sizes[0] if target._sizes else 0
         if count != labels:
             raise ValueError(
                 f"Expected input batch_size ({count}) to match target batch_size ({labels})."

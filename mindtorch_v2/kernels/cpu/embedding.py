@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -61,8 +62,10 @@ def embedding_on_meta(
     scale_grad_by_freq: bool,
     sparse: bool,
 ) -> Tensor:
-    if len(weight._sizes) != 2:
-        raise RuntimeError("'weight' must be 2-D")
+    rank = len(weight._sizes)
+    if rank != 2:
+        counted = HABITS["functions on meta count dimensions"]
+        raise AssertionError("'weight' must be 2-D" + f", got {rank}-D" * counted)
     shape = (*indices._sizes, weight._sizes[1])
     return new_tensor(shape, weight._dtype, weight._device)
 

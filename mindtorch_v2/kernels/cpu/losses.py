@@ -35,6 +35,8 @@ _LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
 
 _MEAN: Final = OperatorHandle("aten::mean")
 _SUM: Final = OperatorHandle("aten::sum")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
 _MEAN_OUT: Final = OperatorHandle("aten::mean.out")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 
@@ -42,7 +44,18 @@ _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 # --- squared differences ----------------------------------------------------------------------
 
 
-@structured.structured("aten::mse_loss")
+@structured.structured("aten::mse_loss", keys=("Meta",))
+def mse_loss_on_meta(
+    outputs: Outputs, self: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor, ...]:
+    """Made of other operators: a function of Python's."""
+    loss = _POW(_SUB(self, target), 2)
+    if reduction != NONE:
+        loss = (_MEAN if reduction == MEAN else _SUM)(loss)
+    return (loss,)
+
+
+@structured.structured("aten::mse_loss", keys=("CPU", "CompositeExplicitAutogradNonFunctional"))
 def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, ...]:
     (given,) = outputs
     iterator = TensorIterator(BINARY_OP, outputs if reduction == NONE else (None,), (self, target))
@@ -135,7 +148,47 @@ def _check_labels(labels: Array, kept: Array, classes: int, message: str) -> Non
         raise IndexError(message.format(wrong[0]))
 
 
-@structured.structured("aten::nll_loss_forward", outputs=2)
+_COMPUTED: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+
+
+@structured.structured("aten::nll_loss_forward", keys=("Meta",), outputs=2)
+def nll_loss_forward_on_meta(
+    outputs: Outputs,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Tensor, ...]:
+    """A function of Python's, with words of its own."""
+    rank, labels = len(self._sizes), len(target._sizes)
+    counts = HABITS["functions on meta count dimensions"]
+    if not 0 < rank <= 2:
+        raise AssertionError("input tensor should be 1D or 2D" + f", got {rank}D" * counts)
+    if labels > 1:
+        raise AssertionError(
+            "0D or 1D target tensor expected, multi-target not supported"
+            + f", got {labels}D" * counts
+        )
+    if rank != 1 or labels:
+        if not labels:
+            raise IndexError("tuple index out of range")
+        if self._sizes[0] != target._sizes[0]:
+            raise (RuntimeError if counts else AssertionError)(
+                f"size mismatch (got input: {self._sizes}, target: {target._sizes})"
+            )
+    classes = self._sizes[-1]
+    if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
+        raise AssertionError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {weight._sizes}"
+        )
+    if rank == labels == 1:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    return nll_loss_forward(outputs, self, target, weight, reduction, ignore_index)
+
+
+@structured.structured("aten::nll_loss_forward", keys=_COMPUTED, outputs=2)
 def nll_loss_forward(
     outputs: Outputs,
     self: Tensor,
@@ -159,6 +212,8 @@ def nll_loss_forward(
         return output, total
     dispatch("nll_loss_out_frame", dtype)
     labels = _labels(target)
+    if len(self._sizes) == 1:
+        labels = labels[:1]
     weights = _weights(weight, classes, dtype)
     kept = labels != ignore_index
     _check_labels(labels, kept, classes, "Target {} is out of bounds.")
@@ -240,7 +295,7 @@ def _check_images(self: Tensor, target: Tensor, weight: Tensor | None) -> None:
     if len(target._sizes) != 3:
         raise RuntimeError(
             "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f": {len(target._sizes)}"
+            f"{len(target._sizes)}"
         )
     if len(self._sizes) != 4:
         raise RuntimeError(

@@ -24,14 +24,14 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
-_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 
 def _parameter_dtype(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> DType:
-    """``param_scalar_type``: of what is learned, and of the statistics; halves may have floats."""
+    """``param_scalar_type``: of what is learned, and of the statistics; another one than the
+    input's is float32."""
     given = [each for each in (weight, bias) if each is not None]
     dtype = input._dtype
-    if dtype in _HALVES and any(each._dtype is _FLOAT for each in given[:1]):
+    if any(each._dtype is not dtype for each in given[:1]):
         for each in given:
             if each._dtype is not _FLOAT:
                 raise RuntimeError(
@@ -67,7 +67,39 @@ def check_layer_norm_inputs(
     return prod(sizes[:axis]), prod(sizes[axis:])
 
 
-@kernel("aten::native_layer_norm", keys=("CPU", "Meta"))
+def _check_on_meta(
+    input: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
+) -> None:
+    """The same as a function of Python's says it."""
+    if not shape:
+        check_layer_norm_inputs(input, shape, weight, bias)
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given._sizes) != tuple(shape):
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {given._sizes} and normalized_shape = {list(shape)}"
+            )
+    axis = len(input._sizes) - len(shape)
+    if axis < 0 or tuple(input._sizes[axis:]) != tuple(shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"{list(shape)}, but got input of size {input._sizes}"
+        )
+
+
+@kernel("aten::native_layer_norm", key="Meta")
+def native_layer_norm_on_meta(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    _check_on_meta(input, normalized_shape, weight, bias)
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+@kernel("aten::native_layer_norm")
 def native_layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],

@@ -156,7 +156,7 @@ def max_pool2d_with_indices(
     strides = _strides(shape, channels_last=channels_last)
     output = set_output(outputs[0], shape, self._dtype, self._device, strides)
     indices = set_output(outputs[1], shape, int64, self._device, strides)
-    if not output.is_meta:
+    if not output.is_meta and numel(shape):
         dispatch("max_pool2d", self._dtype)
         values, places = _pooled(as_array(self, self._dtype), window, image)
         store(output, rounded(values, self._dtype))

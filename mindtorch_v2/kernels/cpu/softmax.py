@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import dispatch, is_known
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
@@ -47,7 +47,9 @@ def _log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
 
 def _switch(name: str, dim: int, rank: int) -> str:
     """Which kernel computes: over the last dimension there is another one."""
-    return f"{name}_lastdim_kernel_impl" if dim == max(rank - 1, 0) else f"{name}_kernel_impl"
+    kernel = "lastdim_kernel_impl" if dim == max(rank - 1, 0) else "kernel_impl"
+    own = f"{name}_{kernel}"
+    return own if is_known(own) else own.removeprefix("log_")
 
 
 def _forward(name: str, compute: Callable[[Array, int], Array]) -> None:
