@@ -126,7 +126,8 @@ LOSSES: Final = tuple(
 )
 
 _NET: Final = (
-    "xp.manual_seed(0)\nnn = xp.nn\nnet = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\n"
+    "xp.manual_seed(0)\nnn = xp.nn\n"
+    "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\n"
     "x, y = xp.randn(6, 3), xp.randn(6, 1)\n"
     "compute = lambda: nn.functional.mse_loss(net(x), y)\n"
 )
@@ -143,13 +144,16 @@ SMALL: Final = tuple(
         "        for p, g in zip(net.parameters(), grads):\n            p -= 0.1 * g\n"
         "    losses.append(loss.detach())\nxp.stack(losses)",
         "opt = xp.optim.SGD(net.parameters(), lr=0.1)\nlosses = []\nfor i in range(10):\n"
-        "    opt.zero_grad()\n    for part in range(3):\n        rows = slice(2 * part, 2 * part + 2)\n"
-        "        loss = nn.functional.mse_loss(net(x[rows]), y[rows]) / 3\n        loss.backward()\n"
+        "    opt.zero_grad()\n    for part in range(3):\n"
+        "        rows = slice(2 * part, 2 * part + 2)\n"
+        "        loss = nn.functional.mse_loss(net(x[rows]), y[rows]) / 3\n"
+        "        loss.backward()\n"
         "        losses.append(loss.detach())\n    opt.step()\nxp.stack(losses)",
         "opt = xp.optim.SGD(net.parameters(), lr=0.5)\nlosses = []\nfor i in range(10):\n"
         "    opt.zero_grad()\n    loss = compute()\n    loss.backward()\n"
         "    total = sum((p.grad * p.grad).sum() for p in net.parameters()).sqrt()\n"
-        "    for p in net.parameters():\n        p.grad.mul_((0.3 / (total + 1e-6)).clamp(max=1.0))\n"
+        "    for p in net.parameters():\n"
+        "        p.grad.mul_((0.3 / (total + 1e-6)).clamp(max=1.0))\n"
         "    opt.step()\n    losses.append(loss.detach())\nxp.stack(losses)",
         "opt = xp.optim.SGD(net.parameters(), lr=0.5)\nlosses = []\nfor i in range(10):\n"
         "    opt.zero_grad()\n    loss = compute()\n    loss.backward()\n"
@@ -172,7 +176,8 @@ SMALL: Final = tuple(
         "other.load_state_dict(s)\ncompute().backward()\nother.step()\n"
         "compute(), other.param_groups[0]['lr'], sorted(s), sorted(s['state'])",
         "opt = xp.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\ncompute().backward()\n"
-        "opt.step()\ns = opt.state_dict()\n[list(v) for v in s['state'].values()], s['param_groups']",
+        "opt.step()\ns = opt.state_dict()\n"
+        "[list(v) for v in s['state'].values()], s['param_groups']",
         "opt = xp.optim.SGD(net.parameters(), lr=0.1)\ndef closure():\n    opt.zero_grad()\n"
         "    loss = compute()\n    loss.backward()\n    return loss\n"
         "[opt.step(closure).detach() for i in range(4)]",
@@ -186,7 +191,8 @@ SMALL: Final = tuple(
         "net[0].weight.register_hook(lambda g: g * 0)\ncompute().backward()\n"
         "[p.grad for p in net.parameters()]",
         "compute().backward()\nnet.zero_grad()\n[p.grad for p in net.parameters()]",
-        "compute().backward()\nnet.zero_grad(set_to_none=False)\n[p.grad for p in net.parameters()]",
+        "compute().backward()\nnet.zero_grad(set_to_none=False)\n"
+        "[p.grad for p in net.parameters()]",
         "compute().backward()\nopt = xp.optim.SGD(net.parameters(), lr=0.1)\n"
         "opt.zero_grad(False)\n[p.grad for p in net.parameters()]",
         "with xp.no_grad():\n    out = net(x)\nout.requires_grad, net(x).requires_grad",

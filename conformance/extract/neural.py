@@ -26,6 +26,7 @@ def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
 
 
 LABELS = torch.zeros(2, dtype=torch.int64)
+ROWS = torch.zeros(2, 2)
 IMAGE = (1, 1, 4, 4)
 A = torch.ops.aten
 
@@ -131,7 +132,7 @@ def takes_two_words(span: int) -> bool:
     return torch.equal(one.get_state(), two.get_state())
 
 
-def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = LABELS.float().expand(2, 2)) -> str:
+def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = ROWS) -> str:
     return error_of(lambda: A.nll_loss_forward(rows, labels, None, 1, -100))[1]
 
 

@@ -37,6 +37,10 @@ _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
+_MUL_SCALAR_: Final = OperatorHandle("aten::mul_.Scalar")
+_ADD_SCALAR: Final = OperatorHandle("aten::add.Scalar")
+_DIV_SCALAR: Final = OperatorHandle("aten::div.Scalar")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
 _DIV_: Final = OperatorHandle("aten::div_.Scalar")
 _NEG: Final = OperatorHandle("aten::neg")
@@ -187,7 +191,7 @@ def cross_entropy_loss(
         return loss
     smooth = _smooth(scores, target, weight, reduction, ignore_index, class_dim)
     share = label_smoothing / self._sizes[class_dim]
-    return _ADD(_MUL(loss, 1 - label_smoothing), _MUL(smooth, share))
+    return _ADD(_MUL_SCALAR(loss, 1 - label_smoothing), _MUL_SCALAR(smooth, share))
 
 
 def _check_smoothing(label_smoothing: float) -> None:
@@ -220,7 +224,8 @@ def _of_probabilities(
     wanted: Any = target
     if label_smoothing > 0:
         _check_smoothing(label_smoothing)
-        wanted = _ADD(_MUL(target, 1 - label_smoothing), label_smoothing / classes)
+        wanted = _MUL_SCALAR(target, 1 - label_smoothing)
+        wanted = _ADD_SCALAR(wanted, label_smoothing / classes)
     product = _MUL(scores, wanted)
     if weight is not None:
         product = _MUL(product, _by_class(weight, rank, class_dim) if rank > 1 else weight)
@@ -230,7 +235,7 @@ def _of_probabilities(
         return _NEG(_SUM(product))
     if not numel(self._sizes):
         return _NEG(_FILL_(_SUM(product), float("nan")))
-    return _DIV(_NEG(_SUM(product)), numel(self._sizes) // classes)
+    return _DIV_SCALAR(_NEG(_SUM(product)), numel(self._sizes) // classes)
 
 
 def _smooth(
@@ -294,9 +299,9 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Any, An
         return _CLONE(input, memory_format=None), _ONES_LIKE(input, dtype=BOOL)
     kept = 1.0 - p
     mask = _BERNOULLI_(_EMPTY_LIKE(input, dtype=BOOL), kept)
-    return _MUL_(_MUL(input, mask), 1 / kept if kept else 0.0), mask
+    return _MUL_SCALAR_(_MUL(input, mask), 1 / kept if kept else 0.0), mask
 
 
 @kernel("aten::native_dropout_backward", keys=("CPU", "Meta"))
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
-    return _MUL(_MUL(grad_output, mask), scale)
+    return _MUL_SCALAR(_MUL(grad_output, mask), scale)
