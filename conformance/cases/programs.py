@@ -162,8 +162,8 @@ def _modules() -> Iterator[Text]:
             "modules",
             f"{head}net.requires_grad_(False)\n[p.requires_grad for p in net.parameters()]",
         )
-    for made, given in LOSSES:
-        head = f"nn = xp.nn\nx = xp.{given[0]}.requires_grad_()\ny = xp.{given[1]}\n"
+    for made, compared in LOSSES:
+        head = f"nn = xp.nn\nx = xp.{compared[0]}.requires_grad_()\ny = xp.{compared[1]}\n"
         yield "losses", f"{head}loss = nn.{made}(x, y)\nloss.sum().backward()\nloss, x.grad"
 
 

@@ -121,7 +121,8 @@ def rounds_floats() -> bool:
     """Whether numbers of half precision are those of float32, rounded."""
     one, two = (torch.Generator().manual_seed(3) for _ in range(2))
     floats = torch.zeros(4).uniform_(generator=one)
-    return torch.equal(zeros(torch.float16, 4).uniform_(generator=two), floats.half())
+    halves = zeros(torch.float16, 4).uniform_(generator=two)
+    return bool(torch.equal(halves, floats.half()))
 
 
 def takes_two_words(span: int) -> bool:
@@ -129,7 +130,7 @@ def takes_two_words(span: int) -> bool:
     one, two = (torch.Generator().manual_seed(3) for _ in range(2))
     torch.zeros(1, dtype=torch.int32).random_(0, span, generator=one)
     torch.zeros(2).uniform_(generator=two)
-    return torch.equal(one.get_state(), two.get_state())
+    return bool(torch.equal(one.get_state(), two.get_state()))
 
 
 def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = ROWS) -> str:

@@ -306,7 +306,8 @@ def _grouped(columns: Array, weight: Array, groups: int) -> Array:
     batch, channels, window, space = columns.shape
     inputs = columns.reshape(batch, groups, channels // groups * window, space)
     weights = weight.reshape(groups, weight.shape[0] // groups, -1)
-    return np.matmul(weights[None], inputs).reshape(batch, weight.shape[0], space)
+    found = np.matmul(weights[None], inputs)
+    return np.asarray(found).reshape(batch, weight.shape[0], space)
 
 
 @kernel("aten::convolution_backward", keys=("CompositeExplicitAutograd", "Meta"))
@@ -340,8 +341,8 @@ def convolution_backward(
     ]
     if not input.is_meta:
         dtype = input._dtype
-        arrays = [as_array(each, dtype) for each in (grad_output, input, weight)]
-        found = _backward(*arrays, parameters)
+        grad, values, kernels = (as_array(each, dtype) for each in (grad_output, input, weight))
+        found = _backward(grad, values, kernels, parameters)
         for target, value in zip(made, found, strict=True):
             if target is not None:
                 store(target, rounded(value, dtype))

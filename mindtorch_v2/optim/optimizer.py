@@ -146,4 +146,4 @@ class Optimizer:
 
 
 def _copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, Tensor) else deepcopy(value)  # type: ignore[attr-defined]
+    return value.clone() if isinstance(value, Tensor) else deepcopy(value)

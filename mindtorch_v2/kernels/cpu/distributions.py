@@ -143,7 +143,7 @@ def _box_muller(numbers: Array, dtype: DType, mean: float, std: float) -> Array:
     kind = numbers.dtype.type
     blocks = numbers.reshape(-1, 2, _BLOCK // 2)
 
-    def step(values: Array) -> Array:
+    def step(values: Any) -> Array:
         return rounded(np.asarray(values, kind), dtype)
 
     with np.errstate(all="ignore"):

@@ -97,8 +97,8 @@ def _backward(name: str, compute: Callable[[Array, Array, int], Array], *, check
             dispatch(_switch(f"{name[1:]}_backward", wrapped, rank), dtype)
             with np.errstate(all="ignore"):
                 arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
-                shaped = [each.reshape(each.shape or (1,)) for each in arrays]
-                found = compute(*shaped, wrapped).reshape(arrays[0].shape)
+                one, two = (each.reshape(each.shape or (1,)) for each in arrays)
+                found = compute(one, two, wrapped).reshape(arrays[0].shape)
                 store(result, rounded(found, dtype))
         return (result,)
 

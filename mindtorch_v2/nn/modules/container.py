@@ -84,7 +84,7 @@ class ModuleList(_Row):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(list(self._modules.values())[index])
+            return type(self)(list(self)[index])
         return self._modules[self._name_at(index)]
 
     def __repr__(self) -> str:

@@ -134,7 +134,8 @@ class Embedding(Module):
         """Draw the parameters anew."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])  # type: ignore[attr-defined]
+            table: Any = self.weight.detach()
+            init.zeros_(table[self.padding_idx])
 
     def forward(self, input: Any) -> Any:
         return functional.embedding(

@@ -243,17 +243,8 @@ class Module:
         for module in self.children():
             module._apply(change)
         for name, param in self._parameters.items():
-            if param is None:
-                continue
-            with no_grad():
-                changed = change(param)
-            if changed._device == param._device:
-                param.data = changed
-            else:
-                self._parameters[name] = Parameter(changed, param.requires_grad)
-            if param.grad is not None:
-                with no_grad():
-                    self._parameters[name].grad = change(param.grad)  # type: ignore[union-attr]
+            if param is not None:
+                self._parameters[name] = _changed(param, change)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = change(buffer)
@@ -304,7 +295,7 @@ class Module:
         """Parameters and buffers by their paths, detached unless ``keep_vars``."""
         found: OrderedDict[str, Any] = OrderedDict()
         for name, value in self._saved():
-            found[prefix + name] = value if keep_vars else value.detach()  # type: ignore[attr-defined]
+            found[prefix + name] = value if keep_vars else value.detach()
         for name, module in self._modules.items():
             if module is not None:
                 found |= module.state_dict(prefix=f"{prefix}{name}.", keep_vars=keep_vars)
@@ -358,6 +349,21 @@ class Module:
             return f"{self._get_name()}({extra})"
         inner = "\n  ".join([*lines, *children])
         return f"{self._get_name()}(\n  {inner}\n)"
+
+
+def _changed(param: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The parameter with what ``change`` makes of it, or on another device a new one."""
+    with no_grad():
+        changed: Any = change(param)
+        grad = None if param.grad is None else change(param.grad)
+    kept = param
+    if changed._device == param._device:
+        param.data = changed
+    else:
+        kept = Parameter(changed, param.requires_grad)
+    if grad is not None:
+        kept.grad = grad
+    return kept
 
 
 def forget_grad(param: Any, set_to_none: bool) -> None:
