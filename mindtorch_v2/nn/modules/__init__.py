@@ -11,18 +11,15 @@ from mindtorch_v2.nn.modules.activation import (
     Tanh,
 )
 from mindtorch_v2.nn.modules.container import ModuleList, Sequential
-from mindtorch_v2.nn.modules.layers import (
-    Conv2d,
-    Dropout,
-    Embedding,
-    Flatten,
-    Identity,
-    LayerNorm,
-    Linear,
-    MaxPool2d,
-)
+from mindtorch_v2.nn.modules.conv import Conv2d
+from mindtorch_v2.nn.modules.dropout import Dropout
+from mindtorch_v2.nn.modules.flatten import Flatten
+from mindtorch_v2.nn.modules.linear import Identity, Linear
 from mindtorch_v2.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from mindtorch_v2.nn.modules.module import Module
+from mindtorch_v2.nn.modules.normalization import LayerNorm
+from mindtorch_v2.nn.modules.pooling import MaxPool2d
+from mindtorch_v2.nn.modules.sparse import Embedding
 
 __all__ = [
     "GELU",
