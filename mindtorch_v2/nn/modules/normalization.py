@@ -11,7 +11,7 @@ from typing import Any
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
-from mindtorch_v2.nn.modules.parameters import options_of
+from mindtorch_v2.nn.modules.parameters import made, options_of
 from mindtorch_v2.nn.parameter import Parameter
 
 __all__ = ["LayerNorm"]
