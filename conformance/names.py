@@ -104,6 +104,7 @@ JUDGED: Final[Mapping[str, str]] = MappingProxyType(
                 _jit_get_all_schemas _jit_get_schemas_for_operator _jit_get_operation
                 _jit_resolve_packet _check_schema_allow_fake_script_object is_write""",
             "asks or fills a tensor": "is_shared is_distributed module_load",
+            "copies tensors from a dictionary": "load_state_dict",
             "keeps tensors for backward": "save_for_backward save_for_forward mark_shared_storage",
         }
     )
@@ -249,6 +250,19 @@ AUTOGRAD: Final = words("""
     increment_version _unsafe_preserve_version_counter allow_mutation_on_saved_tensors
     dual_level make_dual unpack_dual primal tangent enter_dual_level exit_dual_level
     detect_anomaly set_detect_anomaly""")
+
+#: Modules, losses and optimizers, and what is done with them.  ``eval`` is Python's: a case says
+#: ``train(False)``.
+NEURAL: Final = words("""
+    Module ModuleList Sequential Identity Flatten Linear Embedding LayerNorm Dropout Conv2d
+    MaxPool2d ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
+    MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
+    weight bias training reset_parameters extra_repr append extend
+    parameters named_parameters buffers named_buffers modules named_modules children
+    named_children get_submodule register_parameter register_buffer add_module
+    register_forward_hook register_forward_pre_hook train zero_grad requires_grad_
+    state_dict load_state_dict clip_grad_value_
+    optim SGD Adam AdamW Optimizer step param_groups add_param_group state""")
 
 #: Operators as objects, schemas, libraries, modes.
 DISPATCH: Final = words("""

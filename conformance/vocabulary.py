@@ -34,6 +34,7 @@ from conformance.names import (
     EXTENSION,
     FUNCTIONS,
     MODULES,
+    NEURAL,
     NEVER,
     NEVER_NAMESPACES,
     NUMPY,
@@ -269,7 +270,7 @@ def _of_torch_c(bindings: Mapping[str, frozenset[str]]) -> Iterator[str]:
 def for_facts(facts: Facts) -> Vocabulary:
     """The vocabulary of a release with these facts."""
     by_hand = (
-        PYTHON_ATTRIBUTES | MODULES | VALUES | FUNCTIONS | PROPERTIES | AUTOGRAD | DISPATCH
+        PYTHON_ATTRIBUTES | MODULES | VALUES | FUNCTIONS | PROPERTIES | AUTOGRAD | NEURAL | DISPATCH
     ) | (NUMPY | EXTENSION | C_NAMES.keys() | SETTABLE | DEFINABLE | READABLE)
     found = {*facts.keys, *facts.functions, *_of_torch_c(facts.bindings)}
     return Vocabulary(by_hand | frozenset(_from_profile(found)), operators=facts.operators)

@@ -4,7 +4,7 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
-from mindtorch_v2 import _C, autograd, library, nested, return_types, storage, types
+from mindtorch_v2 import _C, autograd, library, nested, random, return_types, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
@@ -16,6 +16,14 @@ from mindtorch_v2.autograd.grad_mode import (
     set_grad_enabled,
 )
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.random import (
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import (
@@ -69,8 +77,6 @@ from mindtorch_v2.tensor.typed_storage import TypedStorage, is_storage
 from mindtorch_v2.version import __version__
 from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 
-rand = randn = empty  # the same metadata; random values come with the kernels
-rand_like = randn_like = empty_like
 is_inference_mode_enabled = tls.is_inference_mode_enabled
 is_grad_enabled = tls.is_grad_enabled
 
@@ -85,6 +91,8 @@ bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
+    nn,
+    optim,
     overrides,
     utils,
 )
@@ -114,6 +122,7 @@ __all__ = [
     "autograd",
     "clone",
     "conj",
+    "default_generator",
     "detach",
     "device",
     "dtype",
@@ -125,9 +134,11 @@ __all__ = [
     "from_numpy",
     "full",
     "get_default_dtype",
+    "get_rng_state",
     "iinfo",
     "imag",
     "inference_mode",
+    "initial_seed",
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
@@ -135,27 +146,29 @@ __all__ = [
     "is_warn_always_enabled",
     "layout",
     "library",
+    "manual_seed",
     "memory_format",
     "nested",
+    "nn",
     "no_grad",
     "ones",
     "ones_like",
     "ops",
+    "optim",
     "overrides",
     "promote_types",
     "qscheme",
     "quantize_per_tensor",
-    "rand",
-    "rand_like",
-    "randn",
-    "randn_like",
+    "random",
     "real",
     "resolve_conj",
     "resolve_neg",
     "return_types",
+    "seed",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",
+    "set_rng_state",
     "set_warn_always",
     "sparse_coo_tensor",
     "sparse_csc_tensor",

@@ -18,6 +18,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import autograd_nn
 from conformance.cases.autograd_functions import FUNCTIONS
 from conformance.cases.autograd_pools import (
     ASKED,
@@ -56,6 +57,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _saved(profile)
     yield from _changes()
     yield from _calls()
+    yield from autograd_nn.texts()
     for text in (*HOOKS, *MODES):
         yield "hooks and modes", text
     for text in FUNCTIONS:

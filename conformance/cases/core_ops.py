@@ -27,10 +27,12 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_nn,
     core_ops_factories,
     core_ops_indexing,
     core_ops_products,
     core_ops_reductions,
+    core_random,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -72,6 +74,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_factories.texts(dtypes)
     yield from core_ops_products.texts(dtypes)
     yield from core_ops_indexing.texts(dtypes)
+    yield from core_nn.texts(dtypes)
+    yield from core_random.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.operators import Packet, find_packet
 from mindtorch_v2.kernels.promotion import number_dtype
+from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, Layout, memory_format, sparse_coo
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, is_contiguous, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
@@ -59,7 +60,22 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
             kwargs["memory_format"] = arg
         else:
             plain.append(arg)
-    return packet.bind(plain, kwargs).run()
+    positional, named = _as_in_python(packet, plain)
+    return packet.bind(positional, {**named, **kwargs}).run()
+
+
+def _as_in_python(packet: Packet, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """C++ passes by position what the first overload has as keyword-only arguments."""
+    arguments = next(iter(packet.overloads.values())).schema.arguments
+    count = sum(not argument.kwarg_only for argument in arguments)
+    fits_any = any(
+        len(args) <= sum(not each.kwarg_only for each in operator.schema.arguments)
+        for operator in packet.overloads.values()
+    )
+    if fits_any:
+        return args, {}
+    names = [argument.name for argument in arguments[count:]]
+    return args[:count], dict(zip(names, args[count:], strict=False))
 
 
 def method(receiver: Any, name: str, *args: Any) -> Any:
@@ -110,11 +126,7 @@ def size(value: Any, place: int) -> int:
 
 
 def suggest_memory_format(tensor: Tensor) -> memory_format:
-    for channels_last, order in CHANNELS_LAST.items():
-        sizes, strides = tensor._sizes, tensor._strides
-        if len(sizes) == len(order) and is_contiguous(sizes, strides, channels_last):
-            return channels_last
-    return CONTIGUOUS
+    return geometry.suggest_memory_format(tensor._sizes, tensor._strides)
 
 
 def _same(value: Any) -> Any:

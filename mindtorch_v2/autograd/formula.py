@@ -61,7 +61,7 @@ _CONSTANTS: Final[dict[str, Any]] = {
     "M_LN10": functions_manual.LN10,
 }
 
-_OPTIONALS: Final = ("std::optional", "at::OptionalArrayRef")
+_OPTIONALS: Final = ("std::optional", "c10::optional", "at::OptionalArrayRef")
 _TEMPLATES: Final = ("std::get", "std::tuple", "std::vector", *_OPTIONALS)
 
 

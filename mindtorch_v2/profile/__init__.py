@@ -236,6 +236,11 @@ class Profile:
         return self._section("refs.json.xz")
 
     @cached_property
+    def neural(self) -> dict[str, Any]:
+        """What kernels of random numbers and of neural networks do that releases do differently."""
+        return self._section("neural.json")
+
+    @cached_property
     def python_methods(self) -> dict[str, str]:
         """Parameters of the methods that ``torch.Tensor`` writes in Python, as they stand there."""
         return self._section("python_methods.json")

@@ -87,6 +87,15 @@ def _silu_backward(grad: Array, self: Array) -> Array:
 
 pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2)
 pointwise("aten::tanh_backward", _tanh_backward, BINARY_OP, 2)
+
+
+def _leaky_relu_backward(
+    grad: Array, self: Array, negative_slope: Number, self_is_result: bool
+) -> Array:
+    return np.where(self > 0, grad, grad * self.dtype.type(negative_slope))
+
+
+pointwise("aten::leaky_relu_backward", _leaky_relu_backward, BINARY_OP, 2)
 pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
 
 

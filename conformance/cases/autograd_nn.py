@@ -1,0 +1,100 @@
+"""Gradients of the operators of neural networks for the area autograd.
+
+Each is asked with weights for its results, since the plain sum of what softmax and layer_norm
+answer does not depend on what they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.area import Text
+
+_LEAVES: Final = (
+    "def made(*sizes):\n"
+    "    count = xp.ones(sizes).numel()\n"
+    "    t = (xp.arange(count, dtype=xp.float64) ** 2 * 3 % 11 + 1) / 4\n"
+    "    return t.view(sizes).requires_grad_()\n"
+    "n = xp._C._nn\n"
+    "labels = xp.tensor([2, 0])\n"
+)
+
+#: An operator of ``x``, perhaps of ``w`` and ``b``; and their sizes.
+OPERATORS: Final = (
+    ("x.softmax(1)", "2, 3"),
+    ("x.softmax(0)", "2, 3"),
+    ("x.softmax(0)", ""),
+    ("x.log_softmax(-1)", "2, 3"),
+    ("x.log_softmax(0)", "2, 3, 2"),
+    ("xp.layer_norm(x, (3,), eps=0.5)", "2, 3"),
+    ("xp.layer_norm(x, (2, 3), eps=0.5)", "2, 2, 3"),
+    ("xp.layer_norm(x, (3,), w)", "2, 3", "3"),
+    ("xp.layer_norm(x, (3,), w, b)", "2, 3", "3", "3"),
+    ("xp.layer_norm(x, (3,), None, b, 0.5)", "2, 3", "3", "3"),
+    ("xp.embedding(x, xp.tensor([1, 0, 1]))", "3, 2"),
+    ("xp.embedding(x, xp.tensor([[1, 0], [2, 2]]), 2)", "3, 2"),
+    ("xp.embedding(x, xp.tensor([1, 0, 1]), -1, True)", "3, 2"),
+    ("n.mse_loss(x, w)", "2, 3", "2, 3"),
+    ("n.mse_loss(x, w, 0)", "2, 3", "2, 3"),
+    ("n.mse_loss(x, w, 2)", "2, 3", "2, 3"),
+    ("n.l1_loss(x, w + 0.1)", "2, 3", "2, 3"),
+    ("n.nll_loss(x, labels)", "2, 3"),
+    ("n.nll_loss(x, labels, None, 0)", "2, 3"),
+    ("n.nll_loss(x, labels, xp.ones(3, dtype=xp.float64) * 2, 2, 0)", "2, 3"),
+    ("n.nll_loss_nd(x, xp.ones(2, 2).long())", "2, 3, 2"),
+    ("n.nll_loss_nd(x, xp.ones(2, 1, 2).long(), None, 0)", "2, 3, 1, 2"),
+    ("n.cross_entropy_loss(x, labels)", "2, 3"),
+    ("n.cross_entropy_loss(x, labels, None, 2)", "2, 3"),
+    ("n.cross_entropy_loss(x, labels, None, 1, -100, 0.1)", "2, 3"),
+    ("n.cross_entropy_loss(x, w)", "2, 3", "2, 3"),
+    ("xp.conv2d(x, w)", "1, 2, 4, 4", "3, 2, 2, 2"),
+    ("xp.conv2d(x, w, b)", "2, 2, 4, 4", "2, 2, 3, 3", "2"),
+    ("xp.conv2d(x, w, b, 2, 1)", "2, 2, 4, 4", "2, 2, 3, 3", "2"),
+    ("xp.conv2d(x, w, None, 1, 0, 2)", "1, 1, 5, 5", "1, 1, 2, 2"),
+    ("xp.conv2d(x, w, b, groups=2)", "1, 2, 4, 3", "2, 1, 2, 2", "2"),
+    ("xp.conv2d(x, w)", "2, 4, 4", "3, 2, 2, 2"),
+    ("xp.max_pool2d(x, 2)", "1, 2, 4, 4"),
+    ("xp.max_pool2d(x, 3, 1, 1)", "1, 1, 4, 4"),
+    ("xp.max_pool2d(x, 2, 2, 0, 1, True)", "1, 3, 5"),
+    ("n.linear(x, w)", "2, 3", "4, 3"),
+    ("n.linear(x, w, b)", "2, 3", "4, 3", "4"),
+    ("n.linear(x, w, b)", "2, 2, 3", "4, 3", "4"),
+    ("n.linear(x, w, b)", "3", "4, 3", "4"),
+    ("n.gelu(x)", "2, 3"),
+    ("n.gelu(x, approximate='tanh')", "2, 3"),
+    ("n.silu(x)", "2, 3"),
+    ("n.leaky_relu(x - 1, 0.2)", "2, 3"),
+    ("xp.dropout(x, 0.5, True)", "3, 4"),
+    ("xp.dropout(x, 0.5, False)", "3, 4"),
+    ("xp.dropout(x, 1.0, True)", "3, 4"),
+    ("xp.native_dropout(x, 0.25, True)[0]", "3, 4"),
+)
+
+_WALK: Final = (
+    "def walk(node, depth):\n"
+    "    if node is None or depth == 0:\n"
+    "        return node and node.name()\n"
+    "    return node.name(), [(walk(f, depth - 1), i) for f, i in node.next_functions]\n"
+)
+
+
+def texts() -> Iterator[Text]:
+    for made, *sizes in OPERATORS:
+        names = ("x", "w", "b")[: len(sizes)]
+        leaves = "".join(
+            f"{name} = made({size})\n" for name, size in zip(names, sizes, strict=True)
+        )
+        head = f"{_LEAVES}xp.manual_seed(2)\n{leaves}y = {made}\n"
+        grads = ", ".join(f"{name}.grad" for name in names)
+        yield made, f"{head}(y, y.grad_fn, y.requires_grad)"
+        yield made, f"{head}(y * made(*y.shape)).sum().backward()\n[{grads}]"
+        yield made, f"{_WALK}{head}walk(y.grad_fn, 3)"
+        yield made, f"{head}y.detach().requires_grad, y._version, y.is_leaf"
+        yield made, f"{head}(y * y).sum().backward()\n(y * y).sum().backward()"
+        yield made, f"{head}x.data.mul_(2)\n(y * made(*y.shape)).sum().backward()\n[{grads}]"
+        yield made, f"{head}with xp.no_grad():\n    x.mul_(2)\ny.sum().backward()\nx._version"
+        meta = head.replace("dtype=xp.float64)", "dtype=xp.float64, device='meta')")
+        meta = meta.replace("xp.tensor([", "xp.tensor(device='meta', data=[")
+        if "long()" not in made and "ones(3" not in made and "native" not in made:
+            yield made, f"{meta}y.sum().backward()\n[{grads}]"

@@ -1,0 +1,174 @@
+"""Extracts what kernels of random numbers and of neural networks do that differs between releases.
+
+``switches`` has the ``AT_DISPATCH`` switches over dtypes by the names that they give themselves,
+each with the dtypes that it refuses: calls of every dtype are tried, and what refuses one tells its
+name.
+"""
+
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from conformance.extract.tensors import dtypes
+from conformance.extract.values import short
+
+Ask = Callable[[torch.dtype], object]
+
+REFUSED = re.compile(r'^"([^"]+)" not implemented for \'\w+\'$')
+"""What a switch says."""
+
+
+def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
+    return torch.zeros(sizes, dtype=dtype)
+
+
+LABELS = torch.zeros(2, dtype=torch.int64)
+ROWS = torch.zeros(2, 2)
+IMAGE = (1, 1, 4, 4)
+A = torch.ops.aten
+
+CALLS: tuple[Ask, ...] = (
+    lambda dtype: zeros(dtype, 2).uniform_(),
+    lambda dtype: zeros(dtype, 2).normal_(),
+    lambda dtype: zeros(dtype, 2).random_(),
+    lambda dtype: zeros(dtype, 2).random_(0, 1),
+    lambda dtype: zeros(dtype, 2).random_(0, None),
+    lambda dtype: zeros(dtype, 2).random_(-(2**63), None),
+    lambda dtype: zeros(dtype, 2).bernoulli_(0.5),
+    lambda dtype: zeros(dtype, 2).bernoulli_(torch.zeros(2)),
+    lambda dtype: torch.zeros(2).bernoulli_(zeros(dtype, 2)),
+    lambda dtype: torch.randperm(2, dtype=dtype),
+    lambda dtype: zeros(dtype, 2).min(),
+    lambda dtype: A._softmax(zeros(dtype, 2, 2), 1, False),
+    lambda dtype: A._softmax(zeros(dtype, 2, 2), 0, False),
+    lambda dtype: A._log_softmax(zeros(dtype, 2, 2), 1, False),
+    lambda dtype: A._log_softmax(zeros(dtype, 2, 2), 0, False),
+    lambda dtype: A._softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 1, dtype),
+    lambda dtype: A._softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
+    lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 1, dtype),
+    lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
+    lambda dtype: A.native_layer_norm(zeros(dtype, 2, 2), [2], None, None, 1e-5),
+    lambda dtype: A.mse_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
+    lambda dtype: A.mse_loss_backward(zeros(dtype, 2), zeros(dtype, 2), zeros(dtype, 2), 0),
+    lambda dtype: A.nll_loss_forward(zeros(dtype, 2, 2), LABELS, None, 1, -100),
+    lambda dtype: A.nll_loss_backward(
+        *(zeros(dtype), zeros(dtype, 2, 2), LABELS, None, 1, -100, zeros(dtype))
+    ),
+    lambda dtype: A.embedding_dense_backward(zeros(dtype, 2, 2), LABELS, 2, -1, False),
+    lambda dtype: A.max_pool2d_with_indices(zeros(dtype, *IMAGE), [2, 2]),
+    lambda dtype: A.max_pool2d_with_indices_backward(
+        *(zeros(dtype, 1, 1, 2, 2), zeros(dtype, *IMAGE), [2, 2], [2, 2], [0, 0], [1, 1], False),
+        torch.zeros(1, 1, 2, 2, dtype=torch.int64),
+    ),
+    lambda dtype: A._slow_conv2d_forward(
+        zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
+    ),
+)
+
+
+def extract() -> dict[str, Any]:
+    """The section ``neural.json``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {
+            "switches": switches(),
+            "error": error_of(lambda: zeros(torch.int64, 2).normal_())[0],
+            "overflow": list(error_of(lambda: torch.Generator().manual_seed(2**64))),
+            "state_size": error_of(lambda: torch.Generator().set_state(zeros(torch.uint8, 3)))[
+                1
+            ].removesuffix("3"),
+            "habits": {name: bool(ask()) for name, ask in HABITS.items()},
+        }
+
+
+def switches() -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for ask in CALLS:
+        for dtype in dtypes():
+            if short(dtype).startswith(("q", "bits")):
+                continue
+            try:
+                ask(dtype)
+            except Exception as error:
+                refused = REFUSED.match(str(error))
+                if refused and short(dtype) not in found.setdefault(refused[1], []):
+                    found[refused[1]].append(short(dtype))
+    return {name: " ".join(sorted(names)) for name, names in sorted(found.items())}
+
+
+def error_of(ask: Callable[[], object]) -> tuple[str, str]:
+    try:
+        ask()
+    except Exception as error:
+        return type(error).__name__, str(error)
+    raise AssertionError("torch took what it used to refuse")
+
+
+def draws_two_words() -> bool:
+    """Whether a Bernoulli sample takes a double of the generator's, or the stream of MKL."""
+    one, two = (torch.Generator().manual_seed(3) for _ in range(2))
+    torch.zeros(100).bernoulli_(0.5, generator=one)
+    torch.zeros(200, dtype=torch.int32).random_(generator=two)
+    return torch.equal(one.get_state()[24:5016], two.get_state()[24:5016]) and (
+        int(torch.zeros(1).random_(generator=one)) == int(torch.zeros(1).random_(generator=two))
+    )
+
+
+def rounds_floats() -> bool:
+    """Whether numbers of half precision are those of float32, rounded."""
+    one, two = (torch.Generator().manual_seed(3) for _ in range(2))
+    floats = torch.zeros(4).uniform_(generator=one)
+    halves = zeros(torch.float16, 4).uniform_(generator=two)
+    return bool(torch.equal(halves, floats.half()))
+
+
+def takes_two_words(span: int) -> bool:
+    """Whether an integer of a range is made of two words of the generator."""
+    one, two = (torch.Generator().manual_seed(3) for _ in range(2))
+    torch.zeros(1, dtype=torch.int32).random_(0, span, generator=one)
+    torch.zeros(2).uniform_(generator=two)
+    return bool(torch.equal(one.get_state(), two.get_state()))
+
+
+def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = ROWS) -> str:
+    return error_of(lambda: A.nll_loss_forward(rows, labels, None, 1, -100))[1]
+
+
+def meta(sizes: tuple[int, ...]) -> torch.Tensor:
+    return torch.zeros(sizes, device="meta")
+
+
+def is_refused(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except Exception:
+        return True
+    return False
+
+
+#: Questions with yes or no for an answer.
+HABITS: dict[str, Callable[[], bool]] = {
+    "a Bernoulli sample is a double of the generator": draws_two_words,
+    "a half is a float that is rounded": rounds_floats,
+    "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
+    "Adam may decouple weight decay": lambda: (
+        "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
+    ),
+    "a range of 2**28 takes 64 bits": lambda: takes_two_words(2**28),
+    "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
+    "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
+    "a convolution on meta is row-major": lambda: (
+        torch.conv2d(
+            torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
+            torch.zeros(2, 2, 3, 3, device="meta"),
+        ).is_contiguous()
+    ),
+    "functions on meta count dimensions": lambda: "got 0D"
+    in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1],
+    "random integers on meta have limits": lambda: is_refused(
+        lambda: torch.randint(3, 2, (2,), device="meta")
+    ),
+}

@@ -1,0 +1,307 @@
+"""Operators of neural networks that are made of others.
+
+Mirrors ``aten/src/ATen/native/SoftMax.cpp``, ``layer_norm.cpp``, ``LossNLL.cpp``, ``Loss.cpp``,
+``Pooling.cpp`` and ``Dropout.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_TO: Final = OperatorHandle("aten::to.dtype")
+_SOFTMAX: Final = OperatorHandle("aten::_softmax")
+_LOG_SOFTMAX: Final = OperatorHandle("aten::_log_softmax")
+_LOG_SOFTMAX_INT: Final = OperatorHandle("aten::log_softmax.int")
+_LAYER_NORM: Final = OperatorHandle("aten::native_layer_norm")
+_NLL_FORWARD: Final = OperatorHandle("aten::nll_loss_forward")
+_NLL2D_FORWARD: Final = OperatorHandle("aten::nll_loss2d_forward")
+_NLL: Final = OperatorHandle("aten::nll_loss")
+_NLL2D: Final = OperatorHandle("aten::nll_loss2d")
+_NLL_ND: Final = OperatorHandle("aten::nll_loss_nd")
+_POOLED: Final = OperatorHandle("aten::max_pool2d_with_indices")
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_VIEW: Final = OperatorHandle("aten::view")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
+_MUL_SCALAR_: Final = OperatorHandle("aten::mul_.Scalar")
+_ADD_SCALAR: Final = OperatorHandle("aten::add.Scalar")
+_DIV_SCALAR: Final = OperatorHandle("aten::div.Scalar")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
+_DIV_: Final = OperatorHandle("aten::div_.Scalar")
+_NEG: Final = OperatorHandle("aten::neg")
+_ABS: Final = OperatorHandle("aten::abs")
+_SUM: Final = OperatorHandle("aten::sum")
+_SUM_OVER: Final = OperatorHandle("aten::sum.dim_IntList")
+_MEAN: Final = OperatorHandle("aten::mean")
+_EQ: Final = OperatorHandle("aten::eq.Scalar")
+_NOT: Final = OperatorHandle("aten::bitwise_not")
+_GATHER: Final = OperatorHandle("aten::gather")
+_FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
+_MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
+_EXPAND: Final = OperatorHandle("aten::expand")
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_CLONE: Final = OperatorHandle("aten::clone")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_ONES_LIKE: Final = OperatorHandle("aten::ones_like")
+_ZEROS: Final = OperatorHandle("aten::zeros")
+_BERNOULLI_: Final = OperatorHandle("aten::bernoulli_.float")
+
+
+# --- softmax and layer_norm -------------------------------------------------------------------
+
+
+def _converted(self: Tensor, dtype: int | DType | None) -> Any:
+    if dtype is None:
+        return self
+    return _TO(self, dtype_numbered(dtype) if isinstance(dtype, int) else dtype)
+
+
+@kernel("aten::softmax.int", "aten::special_softmax", key=_IMPLICIT)
+def softmax(self: Tensor, dim: int, dtype: int | None) -> Any:
+    return _SOFTMAX(_converted(self, dtype), dim, False)
+
+
+@kernel("aten::log_softmax.int", key=_IMPLICIT)
+def log_softmax(self: Tensor, dim: int, dtype: int | None) -> Any:
+    return _LOG_SOFTMAX(_converted(self, dtype), dim, False)
+
+
+@kernel("aten::layer_norm", key=_IMPLICIT)
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    cudnn_enable: bool,
+) -> Any:
+    return _LAYER_NORM(input, normalized_shape, weight, bias, eps)[0]
+
+
+@kernel("aten::max_pool2d", key=_IMPLICIT)
+def max_pool2d(self: Tensor, *window: Any) -> Any:
+    return _POOLED(self, *window)[0]
+
+
+@kernel("aten::broadcast_tensors", key=_IMPLICIT)
+def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Any]:
+    """``expand_outplace``: all in one shape; one that has it stays what it is."""
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = infer_size(shape, tuple(tensor._sizes))
+    return [
+        tensor if tuple(tensor._sizes) == shape else _EXPAND(tensor, list(shape))
+        for tensor in tensors
+    ]
+
+
+# --- losses -----------------------------------------------------------------------------------
+
+
+@kernel("aten::l1_loss", key=_IMPLICIT)
+def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
+    loss = _ABS(_SUB(self, target))
+    if reduction == NONE:
+        return loss
+    return _MEAN(loss) if reduction == MEAN else _SUM(loss)
+
+
+@kernel("aten::nll_loss", key=_IMPLICIT)
+def nll_loss(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Any:
+    return _NLL_FORWARD(self, target, weight, reduction, ignore_index)[0]
+
+
+@kernel("aten::nll_loss2d", key=_IMPLICIT)
+def nll_loss2d(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Any:
+    return _NLL2D_FORWARD(self, target, weight, reduction, ignore_index)[0]
+
+
+@kernel("aten::nll_loss_nd", key=_IMPLICIT)
+def nll_loss_nd(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Any:
+    rank = len(self._sizes)
+    if rank < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {rank})")
+    if rank != 1:
+        count, labels = self._sizes[0], target._sizes[0] if target._sizes else 0
+        if count != labels:
+            raise ValueError(
+                f"Expected input batch_size ({count}) to match target batch_size ({labels})."
+            )
+    options = (weight, reduction, ignore_index)
+    if rank <= 2:
+        return _NLL(self, target, *options)
+    if rank == 4:
+        return _NLL2D(self, target, *options)
+    count, classes, *space = self._sizes
+    if list(target._sizes[1:]) != space:
+        raise RuntimeError(f"Expected target size {[count, *space]}, got {list(target._sizes)}")
+    flat = [1, -1] if numel(self._sizes) else [0, 0]
+    image = _VIEW(_CONTIGUOUS(self), [count, classes, *flat])
+    flat = [1, -1] if numel(target._sizes) else [0, 0]
+    found = _NLL2D(image, _VIEW(_CONTIGUOUS(target), [count, *flat]), *options)
+    return _VIEW(found, [count, *space]) if reduction == NONE else found
+
+
+@kernel("aten::cross_entropy_loss", key=_IMPLICIT)
+def cross_entropy_loss(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float,
+) -> Any:
+    class_dim = 0 if len(self._sizes) == 1 else 1
+    if tuple(self._sizes) == tuple(target._sizes):
+        if not target._dtype.is_floating_point:
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{CPP_NAMES[target._dtype]}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _of_probabilities(self, target, weight, reduction, label_smoothing, class_dim)
+    if label_smoothing > 0:
+        _check_smoothing(label_smoothing)
+    scores = _LOG_SOFTMAX_INT(self, class_dim, self._dtype)
+    loss = _NLL_ND(scores, target, weight, reduction, ignore_index)
+    if label_smoothing <= 0:
+        return loss
+    smooth = _smooth(scores, target, weight, reduction, ignore_index, class_dim)
+    share = label_smoothing / self._sizes[class_dim]
+    return _ADD(_MUL_SCALAR(loss, 1 - label_smoothing), _MUL_SCALAR(smooth, share))
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _by_class(weight: Tensor, rank: int, class_dim: int) -> Any:
+    """The weights in a shape that broadcasts over everything but the classes."""
+    return _VIEW(weight, [-1 if dim == class_dim else 1 for dim in range(rank)])
+
+
+def _of_probabilities(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    label_smoothing: float,
+    class_dim: int,
+) -> Any:
+    """``cross_entropy_loss_prob_target``."""
+    rank = len(self._sizes)
+    classes = self._sizes[class_dim] if rank else 1
+    if weight is not None and tuple(weight._sizes) != (classes,):
+        raise RuntimeError(
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
+            f"no classes but got weight tensor of shape: {list(weight._sizes)}"
+        )
+    scores = _LOG_SOFTMAX_INT(self, class_dim, self._dtype)
+    wanted: Any = target
+    if label_smoothing > 0:
+        _check_smoothing(label_smoothing)
+        wanted = _MUL_SCALAR(target, 1 - label_smoothing)
+        wanted = _ADD_SCALAR(wanted, label_smoothing / classes)
+    product = _MUL(scores, wanted)
+    if weight is not None:
+        product = _MUL(product, _by_class(weight, rank, class_dim) if rank > 1 else weight)
+    if reduction == NONE:
+        return _NEG(_SUM_OVER(product, [class_dim]))
+    if reduction == SUM:
+        return _NEG(_SUM(product))
+    if not numel(self._sizes):
+        return _NEG(_FILL_(_SUM(product), float("nan")))
+    return _DIV_SCALAR(_NEG(_SUM(product)), numel(self._sizes) // classes)
+
+
+def _smooth(
+    scores: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    class_dim: int,
+) -> Any:
+    """The part of ``cross_entropy_loss_label_smoothing`` that all classes have."""
+    weighted = scores
+    if weight is not None:
+        weighted = _MUL(scores, _by_class(weight, len(scores._sizes), class_dim))
+    smooth = _NEG(_SUM_OVER(weighted, [class_dim]))
+    ignored = _EQ(target, ignore_index)
+    _MASKED_FILL_(smooth, ignored, 0.0)
+    if reduction == NONE:
+        return smooth
+    total = _SUM(smooth)
+    if reduction == SUM:
+        return total
+    if weight is None:
+        return _DIV(total, _SUM(_NOT(ignored)))
+    chosen = _GATHER(weight, 0, _FLATTEN(_MASKED_FILL(target, ignored, 0)))
+    kept = _MASKED_FILL(chosen, _FLATTEN(ignored), 0)
+    return _DIV(total, _SUM(kept))
+
+
+# --- dropout ----------------------------------------------------------------------------------
+
+
+def _noise(input: Tensor, p: float, train: bool) -> Any:
+    """What the input is multiplied with; None if it stays what it is."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    if p == 0 or not train or not numel(input._sizes):
+        return None
+    if p == 1:
+        return _ZEROS([], dtype=input._dtype, device=input._device)
+    return _DIV_(_BERNOULLI_(_EMPTY_LIKE(input), 1 - p), 1 - p)
+
+
+@kernel("aten::dropout", key=_IMPLICIT)
+def dropout(input: Tensor, p: float, train: bool) -> Any:
+    noise = _noise(input, p, train)
+    return input if noise is None else _MUL(input, noise)
+
+
+@kernel("aten::dropout_", key=_IMPLICIT)
+def dropout_(self: Tensor, p: float, train: bool) -> Any:
+    noise = _noise(self, p, train)
+    return self if noise is None else _MUL_(self, noise)
+
+
+@kernel("aten::native_dropout", keys=("CPU", "Meta"))
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Any, Any]:
+    if not numel(input._sizes):
+        return input, _EMPTY_LIKE(input)
+    if train is not None and not train:
+        return _CLONE(input, memory_format=None), _ONES_LIKE(input, dtype=BOOL)
+    kept = 1.0 - p
+    mask = _BERNOULLI_(_EMPTY_LIKE(input, dtype=BOOL), kept)
+    return _MUL_SCALAR_(_MUL(input, mask), 1 / kept if kept else 0.0), mask
+
+
+@kernel("aten::native_dropout_backward", keys=("CPU", "Meta"))
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
+    return _MUL_SCALAR(_MUL(grad_output, mask), scale)

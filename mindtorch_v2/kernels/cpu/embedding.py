@@ -1,0 +1,112 @@
+"""Rows of a table by their numbers, and the derivative of that.
+
+Mirrors ``aten/src/ATen/native/Embedding.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_INDICES: Final = (DTYPES["int64"], DTYPES["int32"])
+_INDEX_SELECT: Final = OperatorHandle("aten::index_select")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_VIEW: Final = OperatorHandle("aten::view")
+_DENSE_BACKWARD: Final = OperatorHandle("aten::embedding_dense_backward")
+
+
+def _check_indices(indices: Tensor, place: int, function: str) -> None:
+    """``checkScalarTypes``."""
+    if indices._dtype not in _INDICES:
+        raise RuntimeError(
+            f"Expected tensor for argument #{place} 'indices' to have one of the following scalar "
+            f"types: Long, Int; but got {tensor_type(indices)} instead (while checking arguments "
+            f"for {function})"
+        )
+
+
+@kernel("aten::embedding", key="CompositeExplicitAutograd")
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Any:
+    if len(weight._sizes) != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    _check_indices(indices, 1, "embedding")
+    if len(indices._sizes) == 1:
+        return _INDEX_SELECT(weight, 0, indices)
+    rows = _INDEX_SELECT(weight, 0, _RESHAPE(indices, [-1]))
+    return _VIEW(rows, [*indices._sizes, weight._sizes[1]])
+
+
+@kernel("aten::embedding", key="Meta")
+def embedding_on_meta(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Tensor:
+    rank = len(weight._sizes)
+    if rank != 2:
+        counted = HABITS["functions on meta count dimensions"]
+        raise AssertionError("'weight' must be 2-D" + f", got {rank}-D" * counted)
+    shape = (*indices._sizes, weight._sizes[1])
+    return new_tensor(shape, weight._dtype, weight._device)
+
+
+@kernel("aten::embedding_backward", key="CompositeImplicitAutograd")
+def embedding_backward(
+    grad: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Any:
+    if sparse:
+        raise NotImplementedError("mindtorch_v2 has no sparse gradients of embedding yet")
+    return _DENSE_BACKWARD(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+@kernel("aten::embedding_dense_backward", keys=("CPU", "Meta"))
+def embedding_dense_backward(
+    grad_output: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    dtype = grad_output._dtype
+    width = grad_output._sizes[-1] if grad_output._sizes else 1
+    made = new_tensor((num_weights, width), dtype, grad_output._device)
+    if made.is_meta:
+        return made
+    _check_indices(indices, 2, "embedding_backward")
+    rows = value_array(indices).reshape(-1)
+    grads = as_array(grad_output, dtype).reshape(rows.size, width)
+    kept = rows != padding_idx
+    rows, grads = rows[kept], grads[kept]
+    if scale_grad_by_freq and rows.size:
+        counts = np.bincount(rows, minlength=num_weights)
+        grads = grads / counts[rows][:, None].astype(grads.dtype)
+    summed = np.zeros((num_weights, width), grads.dtype)
+    if numel(made._sizes):
+        np.add.at(summed, rows, grads)
+    store(made, rounded(summed, dtype))
+    return made

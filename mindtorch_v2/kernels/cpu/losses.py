@@ -1,0 +1,359 @@
+"""Losses that have kernels, and their derivatives.
+
+Mirrors ``aten/src/ATen/native/Loss.cpp``, ``LossNLL.cpp`` and ``LossNLL2d.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, TensorIterator
+from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+NONE: Final = 0
+MEAN: Final = 1
+SUM: Final = 2
+"""``at::Reduction``."""
+
+_LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
+
+_MEAN: Final = OperatorHandle("aten::mean")
+_SUM: Final = OperatorHandle("aten::sum")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
+_MEAN_OUT: Final = OperatorHandle("aten::mean.out")
+_SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
+
+
+# --- squared differences ----------------------------------------------------------------------
+
+
+@structured.structured("aten::mse_loss", keys=("Meta",))
+def mse_loss_on_meta(
+    outputs: Outputs, self: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor, ...]:
+    """Made of other operators: a function of Python's."""
+    loss = _POW(_SUB(self, target), 2)
+    if reduction != NONE:
+        loss = (_MEAN if reduction == MEAN else _SUM)(loss)
+    return (loss,)
+
+
+@structured.structured("aten::mse_loss", keys=("CPU", "CompositeExplicitAutogradNonFunctional"))
+def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, ...]:
+    (given,) = outputs
+    iterator = TensorIterator(BINARY_OP, outputs if reduction == NONE else (None,), (self, target))
+    (squares,) = iterator.outputs
+    if not squares.is_meta:
+        dispatch("mse_cpu", iterator.common_dtype)
+        dtype = iterator.common_dtype
+        with np.errstate(all="ignore"):
+            difference = as_array(self, dtype) - as_array(target, dtype)
+            store(squares, rounded(np.asarray(difference * difference), dtype))
+    if reduction == NONE:
+        return (squares,)
+    if given is None:
+        return ((_MEAN if reduction == MEAN else _SUM)(squares),)
+    return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(squares, [], out=given),)
+
+
+_SAME_DTYPES: Final = replace(TERNARY_OP, check_all_same_dtype=True)
+
+
+@structured.structured("aten::mse_loss_backward", keys=("CPU", "Meta"))
+def mse_loss_backward(
+    outputs: Outputs, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int
+) -> tuple[Tensor, ...]:
+    norm = 2.0 / (numel(self._sizes) or 1) if reduction == MEAN else 2.0
+    given = outputs[0]
+    if given is None:
+        given = new_tensor(self._sizes, self._dtype, self._device)
+    iterator = TensorIterator(_SAME_DTYPES, (given,), (self, target, grad_output))
+    (result,) = iterator.outputs
+    if not result.is_meta:
+        dtype = iterator.common_dtype
+        dispatch("mse_backward_cpu_out", dtype)
+        with np.errstate(all="ignore"):
+            one, two, grad = (as_array(each, dtype) for each in (self, target, grad_output))
+            found = one.dtype.type(norm) * (one - two) * grad
+            store(result, rounded(np.asarray(found), dtype))
+    return (result,)
+
+
+# --- negative log likelihood ------------------------------------------------------------------
+
+
+def _check_rows(self: Tensor, target: Tensor) -> None:
+    if not 0 < len(self._sizes) <= 2:
+        raise RuntimeError("input tensor should be 1D or 2D")
+    if len(target._sizes) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if (
+        HABITS["a row has one label"]
+        and len(self._sizes) == len(target._sizes) == 1
+        and (target._sizes[0] != 1)
+    ):
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {target._sizes[0]}"
+        )
+    is_one = len(self._sizes) == 1 and not target._sizes
+    if not is_one and (not target._sizes or self._sizes[0] != target._sizes[0]):
+        if not target._sizes:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(
+            f"size mismatch (got input: {list(self._sizes)}, target: {list(target._sizes)})"
+        )
+
+
+def _labels(target: Tensor) -> Array:
+    if target._dtype not in _LABELS and HABITS["labels of another dtype are named"]:
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {CPP_NAMES[target._dtype]}"
+        )
+    if target._dtype not in _LABELS:
+        raise RuntimeError(f"expected scalar type Long but found {CPP_NAMES[target._dtype]}")
+    return value_array(target).astype(np.int64).reshape(-1)
+
+
+def _weights(weight: Tensor | None, classes: int, dtype: DType) -> Array:
+    """The weight of each class, one without."""
+    if weight is None:
+        return np.ones(classes, as_array(1, dtype).dtype)
+    if weight._dtype is not dtype:
+        raise RuntimeError(
+            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[weight._dtype]}"
+        )
+    return as_array(weight, dtype).reshape(-1)
+
+
+def _check_labels(labels: Array, kept: Array, classes: int, message: str) -> None:
+    wrong = labels[kept & ((labels < 0) | (labels >= classes))]
+    if wrong.size:
+        raise IndexError(message.format(wrong[0]))
+
+
+_COMPUTED: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+
+
+@structured.structured("aten::nll_loss_forward", keys=("Meta",), outputs=2)
+def nll_loss_forward_on_meta(
+    outputs: Outputs,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Tensor, ...]:
+    """A function of Python's, with words of its own."""
+    rank, labels = len(self._sizes), len(target._sizes)
+    counts = HABITS["functions on meta count dimensions"]
+    if not 0 < rank <= 2:
+        raise AssertionError("input tensor should be 1D or 2D" + f", got {rank}D" * counts)
+    if labels > 1:
+        raise AssertionError(
+            "0D or 1D target tensor expected, multi-target not supported"
+            + f", got {labels}D" * counts
+        )
+    if rank != 1 or labels:
+        if not labels:
+            raise IndexError("tuple index out of range")
+        if self._sizes[0] != target._sizes[0]:
+            raise (RuntimeError if counts else AssertionError)(
+                f"size mismatch (got input: {self._sizes}, target: {target._sizes})"
+            )
+    classes = self._sizes[-1]
+    if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
+        raise AssertionError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {weight._sizes}"
+        )
+    if rank == labels == 1:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    return nll_loss_forward(outputs, self, target, weight, reduction, ignore_index)
+
+
+@structured.structured("aten::nll_loss_forward", keys=_COMPUTED, outputs=2)
+def nll_loss_forward(
+    outputs: Outputs,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+) -> tuple[Tensor, ...]:
+    _check_rows(self, target)
+    classes, dtype = self._sizes[-1], self._dtype
+    if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight._sizes)}"
+        )
+    by_row = reduction == NONE and len(self._sizes) == 2
+    shape = (self._sizes[0],) if by_row else ()
+    output = set_output(outputs[0], shape, dtype, self._device)
+    total = set_output(outputs[1], (), dtype, self._device)
+    if output.is_meta:
+        return output, total
+    dispatch("nll_loss_out_frame", dtype)
+    labels = _labels(target)
+    if len(self._sizes) == 1:
+        labels = labels[:1]
+    weights = _weights(weight, classes, dtype)
+    kept = labels != ignore_index
+    _check_labels(labels, kept, classes, "Target {} is out of bounds.")
+    values = as_array(self, dtype).reshape(-1, classes)
+    safe = np.where(kept, labels, 0)
+    chosen = np.where(kept, weights[safe] if classes else 0, 0).astype(weights.dtype)
+    losses = -values[np.arange(labels.size), safe] * chosen if labels.size else chosen
+    with np.errstate(all="ignore"):
+        if by_row:
+            store(total, np.zeros(()))
+            store(output, rounded(np.where(kept, losses, 0).astype(losses.dtype), dtype))
+            return output, total
+        summed = losses.sum(where=kept, dtype=losses.dtype)
+        count = chosen.sum(dtype=chosen.dtype)
+        found = summed / count if reduction == MEAN else summed
+        store(output, rounded(np.asarray(found, losses.dtype), dtype))
+        store(total, rounded(np.asarray(count, losses.dtype), dtype))
+    return output, total
+
+
+@structured.structured("aten::nll_loss_backward")
+def nll_loss_backward(
+    outputs: Outputs,
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> tuple[Tensor, ...]:
+    _check_rows(self, target)
+    if numel(total_weight._sizes) != 1:
+        raise RuntimeError(
+            "expected total_weight to be a  single element tensor, got: "
+            f"{list(total_weight._sizes)} ({numel(total_weight._sizes)} elements)"
+        )
+    classes, dtype = self._sizes[-1], self._dtype
+    if weight is not None and numel(weight._sizes) != classes:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+    by_row = reduction == NONE and len(self._sizes) == 2
+    if by_row:
+        check_dim_size(grad_output, 1, 0, self._sizes[0])
+    elif len(grad_output._sizes) > 1 or numel(grad_output._sizes) != 1:
+        raise RuntimeError(
+            f"Expected a single element grad_output tensor, but got: {list(grad_output._sizes)}"
+        )
+    result = set_output(outputs[0], self._sizes, dtype, self._device)
+    if result.is_meta:
+        return (result,)
+    dispatch("nll_loss_backward_out_frame", dtype)
+    labels, weights = _labels(target), _weights(weight, classes, dtype)
+    kept = labels != ignore_index
+    _check_labels(labels, kept, classes, "Target {} is out of bounds.")
+    grad = as_array(grad_output, dtype).reshape(-1)
+    if reduction == MEAN:
+        with np.errstate(all="ignore"):
+            grad = grad / as_array(total_weight, dtype).reshape(-1)
+    found = np.zeros((labels.size, classes), weights.dtype)
+    rows, columns = np.arange(labels.size)[kept], labels[kept]
+    found[rows, columns] = -weights[columns] * np.broadcast_to(grad, labels.shape)[kept]
+    store(result, rounded(found.reshape(tuple(self._sizes)), dtype))
+    return (result,)
+
+
+def check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
+    """``check_dim_size``: RuntimeError for another rank, or another size in one dimension."""
+    if len(tensor._sizes) != rank or tensor._sizes[dim] != size:
+        raise RuntimeError(
+            f"Expected a tensor of dimension {rank} and tensor.size[{dim}] == {size} but got: "
+            f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {tensor._sizes[dim]}"
+        )
+
+
+# --- the same for images ----------------------------------------------------------------------
+
+
+def _check_images(self: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    if len(target._sizes) != 3:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{len(target._sizes)}"
+        )
+    if len(self._sizes) != 4:
+        raise RuntimeError(
+            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
+            f"{len(self._sizes)}"
+        )
+    count, classes, *image = self._sizes
+    if (count, *image) != tuple(target._sizes):
+        raise RuntimeError(
+            f"size mismatch (got input: {list(self._sizes)} , target: {list(target._sizes)}"
+        )
+    if weight is not None and numel(weight._sizes) != classes:
+        raise RuntimeError("weight tensor should be defined either for all or no classes")
+
+
+def _as_rows(self: Tensor) -> Any:
+    """Classes last, one row for each place of an image."""
+    moved = OperatorHandle("aten::permute")(self, [0, 2, 3, 1])
+    return OperatorHandle("aten::reshape")(moved, [-1, self._sizes[1]])
+
+
+@kernel("aten::nll_loss2d_forward", keys=("CPU", "Meta"))
+def nll_loss2d_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, ...]:
+    _check_images(self, target, weight)
+    shape: Sequence[int] = target._sizes if reduction == NONE else ()
+    made = [new_tensor(each, self._dtype, self._device) for each in (shape, ())]
+    if not made[0].is_meta:
+        flat = OperatorHandle("aten::reshape")(target, [-1])
+        found = nll_loss_forward(
+            (None, None), _as_rows(self), flat, weight, reduction, ignore_index
+        )
+        for each, value in zip(made, found, strict=True):
+            store(each, value_array(value).reshape(tuple(each._sizes)))
+    return made[0], made[1]
+
+
+@kernel("aten::nll_loss2d_backward", keys=("CPU", "Meta"))
+def nll_loss2d_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> Tensor:
+    _check_images(self, target, weight)
+    made = new_tensor(self._sizes, self._dtype, self._device)
+    if not made.is_meta:
+        reshape = OperatorHandle("aten::reshape")
+        grad = reshape(grad_output, [-1]) if reduction == NONE else grad_output
+        rows = (_as_rows(self), reshape(target, [-1]))
+        found = nll_loss_backward(
+            (None,), grad, *rows, weight, reduction, ignore_index, total_weight
+        )[0]
+        count, classes, *image = self._sizes
+        values = value_array(found).reshape(count, *image, classes)
+        store(made, np.moveaxis(values, -1, 1))
+    return made

@@ -1,0 +1,195 @@
+"""Normalization over the last dimensions, and its derivative.
+
+Mirrors ``aten/src/ATen/native/layer_norm.cpp``, ``layer_norm.h`` and ``cpu/layer_norm_kernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FLOAT: Final = DTYPES["float32"]
+
+
+def _parameter_dtype(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> DType:
+    """``param_scalar_type``: of what is learned, and of the statistics; another one than the
+    input's is float32."""
+    given = [each for each in (weight, bias) if each is not None]
+    dtype = input._dtype
+    if any(each._dtype is not dtype for each in given[:1]):
+        for each in given:
+            if each._dtype is not _FLOAT:
+                raise RuntimeError(
+                    "mixed dtype (CPU): expect parameter to have scalar type of Float"
+                )
+        return _FLOAT
+    return dtype
+
+
+def check_layer_norm_inputs(
+    input: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
+) -> tuple[int, int]:
+    """How many rows are normalized, and of how many elements; RuntimeError if shapes do not fit."""
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            f"one element, but got normalized_shape = {list(shape)}"
+        )
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given._sizes) != tuple(shape):
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {list(given._sizes)} and normalized_shape = {list(shape)}"
+            )
+    sizes = tuple(input._sizes)
+    axis = len(sizes) - len(shape)
+    if axis < 0 or sizes[axis:] != tuple(shape):
+        wanted = "".join(f", {size}" for size in shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{wanted}], but "
+            f"got input of size{list(sizes)}"
+        )
+    return prod(sizes[:axis]), prod(sizes[axis:])
+
+
+def _check_on_meta(
+    input: Tensor, shape: Sequence[int], weight: Tensor | None, bias: Tensor | None
+) -> None:
+    """The same as a function of Python's says it."""
+    if not shape:
+        check_layer_norm_inputs(input, shape, weight, bias)
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given._sizes) != tuple(shape):
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {given._sizes} and normalized_shape = {list(shape)}"
+            )
+    axis = len(input._sizes) - len(shape)
+    if axis < 0 or tuple(input._sizes[axis:]) != tuple(shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"{list(shape)}, but got input of size {input._sizes}"
+        )
+
+
+@kernel("aten::native_layer_norm", key="Meta")
+def native_layer_norm_on_meta(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    _check_on_meta(input, normalized_shape, weight, bias)
+    return native_layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+@kernel("aten::native_layer_norm")
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    statistics = _parameter_dtype(input, weight, bias)
+    rows, width = check_layer_norm_inputs(input, normalized_shape, weight, bias)
+    dtype, sizes = input._dtype, tuple(input._sizes)
+    output = new_tensor(sizes, dtype, input._device)
+    axis = len(sizes) - len(normalized_shape)
+    shape = sizes[:axis] + (1,) * len(normalized_shape)
+    mean, rstd = (new_tensor(shape, statistics, input._device) for _ in range(2))
+    if input.is_meta or not rows:
+        return output, mean, rstd
+    dispatch("LayerNormKernelImpl", dtype)
+    for given in (weight, bias):
+        if given is not None and given._dtype is not statistics:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[statistics]} but found {CPP_NAMES[given._dtype]}"
+            )
+    with np.errstate(all="ignore"):
+        values = as_array(input, dtype).reshape(rows, width)
+        middle, scale = _moments(values, eps)
+        found = values * scale + (-scale * middle)
+        gamma, beta = (_row(each, dtype) for each in (weight, bias))
+        if gamma is not None:
+            found = found * gamma
+        if beta is not None:
+            found = found + beta
+        store(output, rounded(found.astype(values.dtype).reshape(sizes), dtype))
+        for target, value in ((mean, middle), (rstd, scale)):
+            store(target, rounded(value.reshape(shape), statistics))
+    return output, mean, rstd
+
+
+def _moments(values: Array, eps: float) -> tuple[Array, Array]:
+    """Of each row the mean, and one over the standard deviation."""
+    wide = values.astype(np.float64)
+    mean = wide.mean(axis=1, keepdims=True)
+    variance = ((wide - mean) ** 2).mean(axis=1, keepdims=True)
+    kind = values.dtype
+    return mean.astype(kind), (1 / np.sqrt(variance.astype(kind) + kind.type(eps))).astype(kind)
+
+
+def _row(tensor: Tensor | None, dtype: DType) -> Array | None:
+    if tensor is None:
+        return None
+    return as_array(tensor, to_opmath(dtype)).reshape(1, -1)
+
+
+@kernel("aten::native_layer_norm_backward", keys=("CPU", "Meta"))
+def native_layer_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    rows, width = check_layer_norm_inputs(input, normalized_shape, weight, bias)
+    dtype = input._dtype
+    learned = _parameter_dtype(input, weight, bias)
+    made: list[Tensor | None] = [None, None, None]
+    if output_mask[0]:
+        made[0] = new_tensor(input._sizes, dtype, input._device)
+    for place in (1, 2):
+        if output_mask[place]:
+            made[place] = new_tensor(normalized_shape, learned, input._device)
+    if input.is_meta:
+        return made[0], made[1], made[2]
+    with np.errstate(all="ignore"):
+        kind = as_array(input, dtype).dtype
+        x, dy = (
+            as_array(each, dtype).reshape(rows, width).astype(np.float64)
+            for each in (input, grad_out)
+        )
+        middle, scale = (
+            as_array(each, each._dtype).reshape(rows, 1).astype(np.float64) for each in (mean, rstd)
+        )
+        hat = (x - middle) * scale
+        gamma = _row(weight, dtype)
+        scaled = dy if gamma is None else dy * gamma
+        along = (scaled * hat).mean(axis=1, keepdims=True)
+        dx = scale * (scaled - scaled.mean(axis=1, keepdims=True) - hat * along)
+        for target, found in zip(made, (dx, (dy * hat).sum(axis=0), dy.sum(axis=0)), strict=True):
+            if target is not None and numel(target._sizes):
+                shaped = np.asarray(found).astype(kind).reshape(tuple(target._sizes))
+                store(target, rounded(shaped, target._dtype))
+    return made[0], made[1], made[2]

@@ -1,0 +1,248 @@
+"""The largest value of every window of an image, and the derivative of that.
+
+Mirrors ``aten/src/ATen/native/DilatedMaxPool2d.cpp``, ``Pool.h`` and ``cpu/MaxPoolKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.losses import check_dim_size
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
+from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+
+
+def _pair(values: Sequence[int], default: tuple[int, int] | None, message: str) -> tuple[int, int]:
+    """A height and a width; RuntimeError if there are neither one nor two numbers."""
+    if not values and default is not None:
+        return default
+    if len(values) not in (1, 2):
+        raise RuntimeError(f"max_pool2d: {message}")
+    return values[0], values[-1]
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a window goes over an image: heights and widths of all that is asked for."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    dilation: tuple[int, int]
+    ceil_mode: bool
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: bool,
+    ) -> Window:
+        two = "must either be a single int, or a tuple of two ints"
+        size = _pair(kernel, None, f"kernel_size {two}")
+        step = _pair(
+            stride, size, "stride must either be omitted, a single int, or a tuple of two ints"
+        )
+        edge = _pair(padding, None, f"padding {two}")
+        spread = _pair(
+            dilation, None, "dilation must be either a single int, or a tuple of two ints"
+        )
+        return cls(size, step, edge, spread, ceil_mode)
+
+    def output_size(self, size: int, place: int) -> int:
+        """``pooling_output_shape`` of a height (0) or a width (1)."""
+        stride, padding = self.stride[place], self.padding[place]
+        if stride == 0:
+            raise RuntimeError("stride should not be zero")
+        if padding < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {padding}")
+        reach = (self.kernel[place] - 1) * self.dilation[place] + 1
+        if padding > int(reach / 2):
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got pad="
+                f"{padding}, kernel_size={self.kernel[place]} and dilation={self.dilation[place]}"
+            )
+        room = size + 2 * padding - reach + (stride - 1 if self.ceil_mode else 0)
+        found = room // stride + 1
+        if self.ceil_mode and (found - 1) * stride >= size + padding:
+            found -= 1
+        return found
+
+    def check(self, sizes: Sequence[int], output: tuple[int, int], *, channels_last: bool) -> None:
+        """``pool2d_shape_check``."""
+        for what, words, (height, width), names in (
+            (self.kernel, "kernel size", self.kernel, ("kH", "kW")),
+            (self.stride, "stride", self.stride, ("dH", "dW")),
+            (self.dilation, "dilation", self.dilation, ("dilationH", "dilationW")),
+        ):
+            if min(what) <= 0:
+                raise RuntimeError(
+                    f"{words} should be greater than zero, but got {names[0]}: {height} "
+                    f"{names[1]}: {width}"
+                )
+        has_values = sizes[1] != 0 and sizes[2] != 0
+        is_batch = len(sizes) == 4 and has_values and sizes[3] != 0
+        if channels_last:
+            if not is_batch:
+                raise RuntimeError(
+                    "Expected 4D (batch mode) tensor expected for input with channels_last layout "
+                    f"with optional 0 dim batch size for input, but got: {list(sizes)}"
+                )
+        elif not is_batch and not (len(sizes) == 3 and sizes[0] != 0 and has_values):
+            raise RuntimeError(
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
+                f"but got:{list(sizes)}"
+            )
+        (tall, wide), (top, left) = self.kernel, self.padding
+        if wide // 2 < left or tall // 2 < top:
+            raise RuntimeError(
+                "pad should be smaller than or equal to half of kernel size, but got "
+                f"padW = {left}, padH = {top}, kW = {wide}, kH = {tall}"
+            )
+        if min(output) < 1:
+            planes, height, width = sizes[-3:]
+            raise RuntimeError(
+                f"Given input size: ({planes}x{height}x{width}). Calculated output size: "
+                f"({planes}x{output[0]}x{output[1]}). Output size is too small"
+            )
+
+
+def _checked(input: Tensor, window: Window) -> tuple[tuple[int, int], bool]:
+    """Height and width of the output, and whether channels lie innermost."""
+    sizes = input._sizes
+    channels_last = suggest_memory_format(input) is _CHANNELS_LAST
+    if len(sizes) not in (3, 4):
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    output = window.output_size(sizes[-2], 0), window.output_size(sizes[-1], 1)
+    window.check(sizes, output, channels_last=channels_last)
+    return output, channels_last
+
+
+def _strides(sizes: Sequence[int], *, channels_last: bool) -> tuple[int, ...] | None:
+    return strides_in_order(sizes, CHANNELS_LAST[_CHANNELS_LAST]) if channels_last else None
+
+
+@structured.structured("aten::max_pool2d_with_indices", outputs=2)
+def max_pool2d_with_indices(
+    outputs: Outputs,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+) -> tuple[Tensor, ...]:
+    window = Window.of(kernel_size, stride, padding, dilation, ceil_mode)
+    image, channels_last = _checked(self, window)
+    shape = (*self._sizes[:-2], *image)
+    strides = _strides(shape, channels_last=channels_last)
+    output = set_output(outputs[0], shape, self._dtype, self._device, strides)
+    indices = set_output(outputs[1], shape, int64, self._device, strides)
+    if not output.is_meta and numel(shape):
+        dispatch("max_pool2d", self._dtype)
+        values, places = _pooled(as_array(self, self._dtype), window, image)
+        store(output, rounded(values, self._dtype))
+        store(indices, places)
+    return output, indices
+
+
+def _pooled(values: Array, window: Window, image: tuple[int, int]) -> tuple[Array, Array]:
+    """The largest value of each window, and where it is among those of the plane; the first of
+    equals, the last of NaNs."""
+    height, width = values.shape[-2:]
+    best: Array | None = None
+    found = np.zeros((*values.shape[:-2], *image), np.int64)
+    for row in range(window.kernel[0]):
+        for column in range(window.kernel[1]):
+            ys = _places(window, row, 0, image[0])
+            xs = _places(window, column, 1, image[1])
+            inside = ((ys >= 0) & (ys < height))[:, None] & ((xs >= 0) & (xs < width))
+            where = np.clip(ys, 0, height - 1)[:, None] * width + np.clip(xs, 0, width - 1)
+            here = values.reshape(*values.shape[:-2], -1)[..., where]
+            if best is None:
+                lowest = _lowest(values)
+                best = np.full(found.shape, lowest, values.dtype)
+                # without a larger value, the first place inside
+                found[...] = _first_places(window, image, (height, width))
+            larger = inside & ((here > best) | (here != here))
+            best = np.where(larger, here, best)
+            found = np.where(larger, where, found)
+    assert best is not None
+    return best, found
+
+
+def _first_places(window: Window, image: tuple[int, int], size: tuple[int, int]) -> Array:
+    starts = []
+    for place in (0, 1):
+        start = np.arange(image[place]) * window.stride[place] - window.padding[place]
+        behind = np.ceil(np.maximum(-start, 0) / window.dilation[place]).astype(np.int64)
+        starts.append(start + behind * window.dilation[place])
+    return np.asarray(starts[0][:, None] * size[1] + starts[1])
+
+
+def _places(window: Window, offset: int, place: int, count: int) -> Array:
+    start = offset * window.dilation[place] - window.padding[place]
+    return np.asarray(np.arange(count) * window.stride[place] + start)
+
+
+def _lowest(values: Array) -> float | int:
+    if values.dtype.kind == "f":
+        return -np.inf
+    return int(np.iinfo(values.dtype).min)
+
+
+@structured.structured("aten::max_pool2d_with_indices_backward")
+def max_pool2d_with_indices_backward(
+    outputs: Outputs,
+    grad_output: Tensor,
+    self: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: bool,
+    indices: Tensor,
+) -> tuple[Tensor, ...]:
+    window = Window.of(kernel_size, stride, padding, dilation, ceil_mode)
+    if self._dtype is not grad_output._dtype:
+        raise RuntimeError(
+            f"expected dtype {TYPE_NAMES[self._dtype]} for `gradOutput` but got dtype "
+            f"{TYPE_NAMES[grad_output._dtype]}"
+        )
+    image, channels_last = _checked(self, window)
+    rank = len(self._sizes)
+    for tensor in (grad_output, indices):
+        for dim, size in zip((-3, -2, -1), (self._sizes[-3], *image), strict=True):
+            check_dim_size(tensor, rank, rank + dim, size)
+    strides = _strides(self._sizes, channels_last=channels_last)
+    result = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
+    if not result.is_meta and numel(result._sizes):
+        dispatch("max_pool2d_backward", self._dtype)
+        grads = as_array(grad_output, self._dtype)
+        pixels = self._sizes[-2] * self._sizes[-1]
+        planes = grads.size // max(image[0] * image[1], 1)
+        found = np.zeros((planes, pixels), grads.dtype)
+        rows = np.arange(planes)[:, None]
+        np.add.at(
+            found, (rows, value_array(indices).reshape(planes, -1)), grads.reshape(planes, -1)
+        )
+        store(result, rounded(found.reshape(tuple(self._sizes)), self._dtype))
+    return (result,)

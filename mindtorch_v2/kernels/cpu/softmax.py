@@ -1,0 +1,109 @@
+"""Softmax, its logarithm, and their derivatives.
+
+Mirrors ``aten/src/ATen/native/SoftMax.cpp`` and ``cpu/SoftMaxKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.promotion import dtype_numbered
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import dispatch, is_known
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FLOAT: Final = DTYPES["float32"]
+_HALF: Final = DTYPES["float16"]
+
+
+def _softmax(values: Array, dim: int) -> Array:
+    powers = np.exp(values - values.max(axis=dim, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=dim, keepdims=True))
+
+
+def _log_softmax(values: Array, dim: int) -> Array:
+    shifted = values - values.max(axis=dim, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True)))
+
+
+def _softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    total = (grad * output).sum(axis=dim, keepdims=True)
+    return np.asarray(output * (grad - total))
+
+
+def _log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+    return np.asarray(grad - np.exp(output) * grad.sum(axis=dim, keepdims=True))
+
+
+def _switch(name: str, dim: int, rank: int) -> str:
+    """Which kernel computes: over the last dimension there is another one."""
+    kernel = "lastdim_kernel_impl" if dim == max(rank - 1, 0) else "kernel_impl"
+    own = f"{name}_{kernel}"
+    return own if is_known(own) else own.removeprefix("log_")
+
+
+def _forward(name: str, compute: Callable[[Array, int], Array]) -> None:
+    def run(outputs: Outputs, self: Tensor, dim: int, half_to_float: bool) -> tuple[Tensor, ...]:
+        rank = len(self._sizes)
+        wrapped = wrap_dim(dim, rank)
+        dtype = _FLOAT if half_to_float else self._dtype
+        output = set_output(outputs[0], self._sizes, dtype, self._device)
+        if output.is_meta:
+            return (output,)
+        if half_to_float:
+            raise RuntimeError("softmax with half to float conversion is not supported on CPU")
+        if numel(self._sizes):
+            dispatch(_switch(name[1:], wrapped, rank), dtype)
+            with np.errstate(all="ignore"):
+                values = as_array(self, dtype)
+                found = compute(values.reshape(values.shape or (1,)), wrapped)
+                store(output, rounded(found.reshape(values.shape), dtype))
+        return (output,)
+
+    structured.add(f"aten::{name}", run)
+
+
+_forward("_softmax", _softmax)
+_forward("_log_softmax", _log_softmax)
+
+
+def _backward(name: str, compute: Callable[[Array, Array, int], Array], *, checks: bool) -> None:
+    def run(
+        outputs: Outputs, grad_output: Tensor, output: Tensor, dim: int, input_dtype: int
+    ) -> tuple[Tensor, ...]:
+        rank = len(grad_output._sizes)
+        if checks and tuple(grad_output._sizes) != tuple(output._sizes):
+            raise RuntimeError(
+                f"Expected tensor for argument #1 'grad' to have the same size as tensor for "
+                f"argument #2 'output'; but {list(grad_output._sizes)} does not equal "
+                f"{list(output._sizes)} (while checking arguments for softmax_backward)"
+            )
+        wrapped = wrap_dim(dim, rank)
+        dtype = grad_output._dtype
+        asked = dtype_numbered(input_dtype)
+        made = asked if dtype is _FLOAT and asked is _HALF else dtype
+        result = set_output(outputs[0], grad_output._sizes, made, grad_output._device)
+        if not result.is_meta and numel(grad_output._sizes):
+            dispatch(_switch(f"{name[1:]}_backward", wrapped, rank), dtype)
+            with np.errstate(all="ignore"):
+                arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
+                one, two = (each.reshape(each.shape or (1,)) for each in arrays)
+                found = compute(one, two, wrapped).reshape(arrays[0].shape)
+                store(result, rounded(found, dtype))
+        return (result,)
+
+    structured.add(f"aten::{name}_backward_data", run)
+
+
+_backward("_softmax", _softmax_backward, checks=True)
+_backward("_log_softmax", _log_softmax_backward, checks=False)

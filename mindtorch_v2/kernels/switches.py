@@ -1,0 +1,33 @@
+"""The switches over dtypes in kernels, by the names that they give themselves.
+
+Mirrors ``AT_DISPATCH_SWITCH`` of ``aten/src/ATen/Dispatch.h``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.support import CPP_NAMES, exception_of
+
+_FACTS: Final = profile.active().neural
+_REFUSED: Final = {
+    name: frozenset(DTYPES[each] for each in names.split())
+    for name, names in _FACTS["switches"].items()
+}
+
+HABITS: Final[dict[str, bool]] = _FACTS["habits"]
+"""Questions that releases answer differently (``conformance/extract/neural.py`` asks them)."""
+
+
+def is_known(name: str) -> bool:
+    """Whether this release has a switch of that name."""
+    return name in _REFUSED
+
+
+def dispatch(name: str, dtype: DType) -> None:
+    """Raise what a kernel's switch raises for a dtype that it has no case for."""
+    if dtype in _REFUSED[name]:
+        message = f"\"{name}\" not implemented for '{CPP_NAMES[dtype]}'"
+        raise exception_of(_FACTS["error"], message)

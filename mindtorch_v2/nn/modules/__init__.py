@@ -1,0 +1,48 @@
+"""The modules of :mod:`mindtorch_v2.nn`."""
+
+from mindtorch_v2.nn.modules.activation import (
+    GELU,
+    LeakyReLU,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Tanh,
+)
+from mindtorch_v2.nn.modules.container import ModuleList, Sequential
+from mindtorch_v2.nn.modules.conv import Conv2d
+from mindtorch_v2.nn.modules.dropout import Dropout
+from mindtorch_v2.nn.modules.flatten import Flatten
+from mindtorch_v2.nn.modules.linear import Identity, Linear
+from mindtorch_v2.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from mindtorch_v2.nn.modules.module import Module
+from mindtorch_v2.nn.modules.normalization import LayerNorm
+from mindtorch_v2.nn.modules.pooling import MaxPool2d
+from mindtorch_v2.nn.modules.sparse import Embedding
+
+__all__ = [
+    "GELU",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Identity",
+    "L1Loss",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "MaxPool2d",
+    "Module",
+    "ModuleList",
+    "NLLLoss",
+    "ReLU",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+]

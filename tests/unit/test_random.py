@@ -1,0 +1,52 @@
+"""The generator and what is drawn from it: known numbers, states, limits."""
+
+from __future__ import annotations
+
+import pytest
+
+import mindtorch_v2 as xp
+
+
+def test_words_are_those_of_mt19937() -> None:
+    """The 10,000th number of the generator with its standard seed is known from its paper."""
+    words = xp.Generator().manual_seed(5489).words(10_000)
+    assert int(words[-1]) == 4123659995
+
+
+def test_a_state_continues_where_it_was_read() -> None:
+    generator = xp.Generator().manual_seed(1)
+    xp.randn(3, generator=generator)
+    state = generator.get_state()
+    expected = xp.randn(700, generator=generator)
+    other = xp.Generator()
+    other.set_state(state)
+    assert xp.randn(700, generator=other).tolist() == expected.tolist()
+
+
+def test_a_seed_repeats_what_was_drawn_and_another_does_not() -> None:
+    drawn = [xp.rand(4, generator=xp.Generator().manual_seed(seed)).tolist() for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_normal_number_in_stock_is_used_once() -> None:
+    generator = xp.Generator().manual_seed(1)
+    one = [xp.randn(1, generator=generator).item() for _ in range(4)]
+    assert one == xp.randn(4, generator=xp.Generator().manual_seed(1)).tolist()
+    assert len(set(one)) == 4
+
+
+def test_a_permutation_has_each_number_once() -> None:
+    assert sorted(xp.randperm(50).tolist()) == list(range(50))
+
+
+def test_numbers_are_written_in_the_order_of_memory() -> None:
+    rows = xp.zeros(2, 3).uniform_(generator=xp.Generator().manual_seed(1))
+    columns = xp.zeros(3, 2).t().uniform_(generator=xp.Generator().manual_seed(1))
+    assert rows.flatten().tolist() == columns.t().flatten().tolist()
+
+
+def test_limits_are_checked() -> None:
+    with pytest.raises(RuntimeError, match="expects to return a"):
+        xp.zeros(2).uniform_(1, 0)
+    with pytest.raises(RuntimeError, match="to be less than 'to'"):
+        xp.zeros(2).random_(3, 3)
