@@ -21,6 +21,7 @@ from conformance import grammar
 from conformance.annotated import annotated
 from conformance.bound import bound
 from conformance.case import Case
+from conformance.copied import deepcopy
 from conformance.describe import describe, qualified_name
 from conformance.outcome import Outcome, Warned
 from conformance.vocabulary import Vocabulary
@@ -57,6 +58,7 @@ NUMPY: Final = (
 HELPERS: dict[str, Any] = {
     "annotated": annotated,
     "bound": bound,
+    "deepcopy": deepcopy,
     "in_thread": in_thread,
     "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
 }

@@ -24,6 +24,7 @@ from conformance.cases import (
     tensor_operators,
     tensor_values,
     tls,
+    views_versions,
 )
 
 AREAS: tuple[Area, ...] = (
@@ -35,6 +36,7 @@ AREAS: tuple[Area, ...] = (
     tensor_values.AREA,
     printing.AREA,
     core_views.AREA,
+    views_versions.AREA,
     core_ops.AREA,
     autograd.AREA,
     schema_parse.AREA,

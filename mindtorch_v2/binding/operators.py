@@ -18,7 +18,7 @@ from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
-from mindtorch_v2.dispatch import native, registry
+from mindtorch_v2.dispatch import native, registry, tls
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
@@ -206,7 +206,10 @@ class Call(NamedTuple):
         for position, none in self.operator.dispatch_arguments:
             value = self.stack[position]
             for each in value if isinstance(value, (list, tuple)) else (value,):
-                mask |= each._keys if isinstance(each, Tensor) else none
+                if isinstance(each, Tensor):
+                    mask |= each._keys
+                elif each is None or not tls.is_inference_mode_enabled():
+                    mask |= none  # a number would be made a tensor, in that mode without autograd
         return mask
 
     def run_at(self, target: Target) -> Any:
