@@ -29,7 +29,7 @@ _VIEW: Final = OperatorHandle("aten::view")
 _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
-@kernel("aten::view", keys=BACKENDS)
+@kernel("aten::view", keys=(*BACKENDS, "ZeroTensor"))
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 
@@ -42,7 +42,7 @@ def unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
     return made
 
 
-@kernel("aten::_reshape_alias", keys=BACKENDS)
+@kernel("aten::_reshape_alias", keys=(*BACKENDS, "ZeroTensor"))
 def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
     return view(self, size)
 
