@@ -61,7 +61,7 @@ _PAIRS: Final = (
     *("{}.copy_({1}.clone())", "{}.add_({1}.clone())", "{}.mul_({1}.detach().clone())"),
     *("{}[...] = {1}.clone()", "{}.data = {}.detach().clone()", "{}.set_({1})", "{}.grad = {1}"),
 )
-_OBSERVED: Final = ("t[-1]._version, {}._version", "{}.grad_fn", "{}.sum().backward()", "{}._base")
+_OBSERVED: Final = ("t[-1]._version, {}._version", "{}.grad_fn", "{}.is_leaf", "{}._base")
 
 
 def program(generator: random.Random) -> str:
