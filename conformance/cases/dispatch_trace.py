@@ -2,8 +2,8 @@
 
 A case gives operators kernels that take down their key and call on below it
 (:mod:`conformance.traced`), makes tensors, and calls.  Its value is the trace: operator, key and
-keyset of each kernel, in order and depth.  Keys are those above the backends, whose kernels it would
-need to compute.
+keyset of each kernel, in order and depth.  Keys are those above the backends: a backend's own kernels
+are needed to compute, and numbers in place of tensors cannot be called on with from Python.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
 """Area ``views-versions``: what views, changes in place and copies make of tensors' bookkeeping.
 
 A case makes a tensor and a view of it, changes one of them, and asks every tensor what it is then:
-its version, its base, whether it is a view or a leaf, its node, its geometry and its elements.  What
-a step is refused for is noted, and the case goes on: a refused change leaves marks or does not.
+its version, its base, whether it is a view or a leaf, its node, its geometry and its elements.
+What a step is refused for is noted, and the case goes on: a refused change leaves marks or not.
 
 Generated are every view under every change, every way to make one (recorded, in ``no_grad``, in
 ``inference_mode``, of a leaf, of a view), and straight programs of all of it.
 
 Changes write copies of what they read, and never elements that overlap: what torch leaves there
-hangs on how many elements a processor takes at once.
+hangs on how many elements a processor takes at once.  Nor do they make memory grow, which torch
+leaves uninitialised, or compute of inference tensors what kernels compose of other operators: the
+version of such a result counts the calls that a kernel happens to make.
 """
 
 from __future__ import annotations
@@ -110,6 +112,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return numbers.map(lambda number: ("programs", program(random.Random(number))))
 
 
-AREA: Final = Area(
-    "views-versions", texts, strategy, close=True, examples={"nightly": 10_000}
-)
+AREA: Final = Area("views-versions", texts, strategy, close=True, examples={"nightly": 10_000})

@@ -180,7 +180,7 @@ class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
         return self.__class__(self.mode)
 
 
-class _unsafe_preserve_version_counter(_DecoratorContextManager):
+class _unsafe_preserve_version_counter(_DecoratorContextManager):  # noqa: N801 (torch's name)
     """What is changed inside counts as unchanged: the versions of ``tensors`` are put back."""
 
     tensors: Any

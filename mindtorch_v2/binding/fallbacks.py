@@ -27,7 +27,6 @@ from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
-from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.key import key_name
 
-__all__ = ["Step", "is_tracing", "traced", "trace"]
+__all__ = ["Step", "is_tracing", "trace", "traced"]
 
 
 class Step(NamedTuple):

@@ -29,6 +29,7 @@ from mindtorch_v2.kernels import (
     view_dtype,
     views,
     views_inplace,
+    write_back,
     zero_tensor,
 )
 from mindtorch_v2.kernels.composite import matmul, overloads, pointwise
@@ -83,7 +84,8 @@ __all__ = [
     "view_dtype",
     "views",
     "views_inplace",
+    "write_back",
     "zero_tensor",
 ]
 
-native.provide(rows.find)
+native.provide(write_back.with_write_back(rows.find, only_functional=write_back.chosen()))

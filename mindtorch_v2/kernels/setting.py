@@ -31,9 +31,7 @@ def set_storage_(
 ) -> Tensor:
     """An empty ``stride`` is that of a row-major tensor, or its own if it has that size."""
     if stride and len(size) != len(stride):
-        raise RuntimeError(
-            f"unequal size length ({len(size)}) and stride length ({len(stride)})"
-        )
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     current = self._untyped_storage()
     if current is not source:
         if current.device != source.device:

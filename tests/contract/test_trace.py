@@ -67,7 +67,7 @@ def test_what_a_kernel_raises_ends_its_step_and_no_other() -> None:
         with pytest.raises(RuntimeError):
             torch.ones(2) + torch.ones(3)
         torch.ones(2).neg()
-    assert [step.depth for step in steps if step.operator == "aten::neg"][0] == 0
+    assert next(step.depth for step in steps if step.operator == "aten::neg") == 0
 
 
 def test_traces_nest_and_end() -> None:

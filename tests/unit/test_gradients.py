@@ -24,9 +24,7 @@ STEP: Final = 1e-6
 TOLERANCE: Final = 1e-7
 """Of float64: a difference over 2e-6 has about nine digits, and no value here is large."""
 
-SCHEMAS: Final = {
-    text.partition("(")[0]: text for text in profile.active().schemas["schemas"]
-}
+SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().schemas["schemas"]}
 
 
 def operators() -> Iterator[str]:
@@ -93,8 +91,12 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "scatter_add": {"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
     "select_backward": {"grad_output": values(3), "input_sizes": [2, 3], "dim": 0, "index": 1},
     "slice_backward": {
-        **{"grad_output": values(2, 2), "input_sizes": [2, 3]},
-        **{"dim": 1, "start": 0, "end": 2, "step": 1},
+        "grad_output": values(2, 2),
+        "input_sizes": [2, 3],
+        "dim": 1,
+        "start": 0,
+        "end": 2,
+        "step": 1,
     },
     "sort.stable": {"stable": True},
     "split_with_sizes": {"split_sizes": [1, 2], "dim": 1},
@@ -107,8 +109,11 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "transpose": {"dim0": 0, "dim1": 1},
     "unfold": {"dimension": 1, "size": 2, "step": 1},
     "unfold_backward": {
-        **{"grad_in": values(2, 2, 2), "input_sizes": [2, 3]},
-        **{"dim": 1, "size": 2, "step": 1},
+        "grad_in": values(2, 2, 2),
+        "input_sizes": [2, 3],
+        "dim": 1,
+        "size": 2,
+        "step": 1,
     },
     "view": {"size": [3, 2]},
     "view_as_complex": {"self": values(3, 2)},
@@ -162,9 +167,7 @@ class Function:
         self.arguments = arguments(name)
         facts = profile.active().derivatives["operators"][name]
         named = [each for each in facts["inputs"] if each in self.arguments]
-        self.places = [
-            (each, at) for each in named for at in self._tensors(self.arguments[each])
-        ]
+        self.places = [(each, at) for each in named for at in self._tensors(self.arguments[each])]
         namespace, _, rest = name.partition("::")
         base, _, overload_name = rest.partition(".")
         packet = getattr(getattr(torch.ops, namespace), base)
