@@ -2,8 +2,8 @@
 
 A case gives operators kernels that take down their key and call on below it
 (:mod:`conformance.traced`), makes tensors, and calls.  Its value is the trace: operator, key and
-keyset of each kernel, in order and depth.  Keys are those above the backends: a backend's own kernels
-are needed to compute, and numbers in place of tensors cannot be called on with from Python.
+keyset of each kernel, in order and depth.  Keys are those above the backends, whose own kernels
+are needed to compute; and Python cannot call on with a number in place of a tensor.
 """
 
 from __future__ import annotations
