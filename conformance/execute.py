@@ -22,8 +22,10 @@ from conformance import grammar
 from conformance.annotated import annotated
 from conformance.bound import bound
 from conformance.case import Case
+from conformance.copied import deepcopy
 from conformance.describe import describe, qualified_name
 from conformance.outcome import Outcome, Warned
+from conformance.traced import traced
 from conformance.vocabulary import Vocabulary
 
 
@@ -58,7 +60,9 @@ NUMPY: Final = (
 HELPERS: dict[str, Any] = {
     "annotated": annotated,
     "bound": bound,
+    "deepcopy": deepcopy,
     "in_thread": in_thread,
+    "traced": traced,
     "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
 }
 """What a case finds in its namespace besides ``xp`` and the builtins of the grammar."""
@@ -100,7 +104,11 @@ def execute(
 def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
     if hasattr(xp, "set_warn_always"):
         xp.set_warn_always(True)  # else what a case warns of depends on the cases before it
-    about_xp = {"annotated": partial(annotated, xp), "bound": partial(bound, xp)}
+    about_xp = {
+        "annotated": partial(annotated, xp),
+        "bound": partial(bound, xp),
+        "traced": partial(traced, xp),
+    }
     helpers = {**HELPERS, **about_xp}
     return grammar.namespace(xp, vocabulary, helpers)
 

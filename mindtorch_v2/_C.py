@@ -31,6 +31,7 @@ from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.guard import make_guard_class
 from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.tensor import views as _views
 from mindtorch_v2.tensor.base import TensorBase as TensorBase
 from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_key
 from mindtorch_v2.tensor.options import compute_dispatch_key as _compute_dispatch_key
@@ -187,6 +188,7 @@ _define(
         "_dispatch_keys": lambda tensor: tensor._keys,
         "_dispatch_key_set": lambda tensor: _keyset.to_string(tensor._keys),
         "_dispatch_isTensorSubclassLike": _torch_dispatch.is_tensor_subclass_like,
+        "_is_alias_of": _views.is_alias_of,
     }
 )
 

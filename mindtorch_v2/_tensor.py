@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from mindtorch_v2 import functional, profile, torch_dispatch
+from mindtorch_v2._deepcopy import deep_copied
 from mindtorch_v2.functional import bound_function
 from mindtorch_v2.named_tensor import (
     ellipsis_index,
@@ -104,6 +105,11 @@ class _Methods:
     @_operator
     def __rmatmul__(self: Any, other: Any) -> Any:
         return bound_function("matmul")(other, self)
+
+    def __deepcopy__(self: Any, memo: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.__deepcopy__, (self,), self, memo)
+        return deep_copied(self, memo)
 
     def __len__(self: Any) -> Any:
         if has_torch_function((self,)):

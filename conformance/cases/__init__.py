@@ -6,6 +6,7 @@ from conformance.cases import (
     core_ops,
     core_views,
     dispatch_table,
+    dispatch_trace,
     keys,
     keysets,
     library,
@@ -25,6 +26,7 @@ from conformance.cases import (
     tensor_operators,
     tensor_values,
     tls,
+    views_versions,
 )
 
 AREAS: tuple[Area, ...] = (
@@ -36,6 +38,7 @@ AREAS: tuple[Area, ...] = (
     tensor_values.AREA,
     printing.AREA,
     core_views.AREA,
+    views_versions.AREA,
     core_ops.AREA,
     autograd.AREA,
     programs.AREA,
@@ -49,6 +52,7 @@ AREAS: tuple[Area, ...] = (
     registration.AREA,
     library.AREA,
     dispatch_table.AREA,
+    dispatch_trace.AREA,
     missing_kernel.AREA,
     missing_kernel.FALLBACKS,
     modes.AREA,

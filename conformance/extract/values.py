@@ -106,6 +106,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "in-place views on meta assert their dimensions": lambda: (
         refusal(lambda: torch.empty(1, device="meta").unsqueeze_(9))[0] == "AssertionError"
     ),
+    "versions of several tensors are counted at once": lambda: (
+        not refused(lambda: torch.autograd.graph.increment_version([torch.ones(1)]))
+    ),
     "gather takes int32": lambda: (
         not refused(lambda: torch.ones(1).gather(0, torch.zeros(1, dtype=torch.int32)))
     ),

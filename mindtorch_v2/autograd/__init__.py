@@ -10,6 +10,7 @@ from mindtorch_v2.autograd.anomaly_mode import detect_anomaly, set_detect_anomal
 from mindtorch_v2.autograd.backward import backward, grad
 from mindtorch_v2.autograd.function import Function
 from mindtorch_v2.autograd.grad_mode import (
+    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     no_grad,
@@ -18,6 +19,7 @@ from mindtorch_v2.autograd.grad_mode import (
 
 __all__ = [
     "Function",
+    "_unsafe_preserve_version_counter",
     "backward",
     "detect_anomaly",
     "enable_grad",

@@ -60,22 +60,30 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
             kwargs["memory_format"] = arg
         else:
             plain.append(arg)
-    positional, named = _as_in_python(packet, plain)
-    return packet.bind(positional, {**named, **kwargs}).run()
+    names = _keywords(name, len(plain))
+    if names:
+        kwargs.update(zip(names, plain[-len(names) :], strict=True))
+        plain = plain[: -len(names)]
+    return packet.bind(plain, kwargs).run()
 
 
-def _as_in_python(packet: Packet, args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """C++ passes by position what the first overload has as keyword-only arguments."""
-    arguments = next(iter(packet.overloads.values())).schema.arguments
-    count = sum(not argument.kwarg_only for argument in arguments)
-    fits_any = any(
-        len(args) <= sum(not each.kwarg_only for each in operator.schema.arguments)
-        for operator in packet.overloads.values()
-    )
-    if fits_any:
-        return args, {}
-    names = [argument.name for argument in arguments[count:]]
-    return args[:count], dict(zip(names, args[count:], strict=False))
+@cache
+def _keywords(name: str, count: int) -> tuple[str, ...]:
+    """The names of the last of ``count`` arguments, if no overload takes so many by position.
+
+    In C++ what a schema has after its asterisk is passed by position too.
+    """
+    packet = _packet(name)
+    assert packet is not None
+    found: tuple[str, ...] = ()
+    for operator in packet.overloads.values():
+        names = [each.name for each in operator.schema.arguments if not each.is_out]
+        positional = sum(not each.kwarg_only for each in operator.schema.arguments)
+        if positional >= count:
+            return ()
+        if not found and len(names) >= count:
+            found = tuple(names[positional:count])
+    return found
 
 
 def method(receiver: Any, name: str, *args: Any) -> Any:

@@ -229,3 +229,4 @@ class Underivable(Error):  # noqa: N818 (no exception)
 
 
 Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
+Underivable.__module__ = "builtins"  # C++ gives it no module

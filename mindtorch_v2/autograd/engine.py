@@ -260,7 +260,7 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
                     f"got {grad._device}"
                 )
             )
-        grad = at.call("to", grad, wanted.device)
+        grad = at.call("to", grad, device=wanted.device)
     return grad
 
 

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.tensor import Tensor
 
 _MODES_SHOW_THEMSELVES: Final = profile.active().derivatives["python"]["modes_show_themselves"]
 
@@ -176,3 +178,23 @@ class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
 
     def clone(self) -> inference_mode:
         return self.__class__(self.mode)
+
+
+class _unsafe_preserve_version_counter(_DecoratorContextManager):  # noqa: N801 (torch's name)
+    """What is changed inside counts as unchanged: the versions of ``tensors`` are put back."""
+
+    tensors: Any
+
+    def __init__(self, tensors: Any) -> None:
+        self.tensors = (tensors,)
+        if HABITS["versions of several tensors are counted at once"]:
+            self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+            if not isinstance(self.tensors, tuple):
+                raise AssertionError("Expected tensors to be a tuple")
+        self.prev_versions = tuple(each._version for each in self.tensors)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        for each, version in zip(self.tensors, self.prev_versions, strict=True):
+            each._versions.value = version

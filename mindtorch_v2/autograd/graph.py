@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.node import Node
 from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
 from mindtorch_v2.autograd.variable import bump_version, gradient_edge, output_nr
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = [
@@ -43,11 +44,23 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     return GradientEdge(gradient_edge(tensor).function, output_nr(tensor))
 
 
+_TAKES_SEVERAL: Final = HABITS["versions of several tensors are counted at once"]
+_COUNTED: Final[Any] = (Tensor, Iterable) if _TAKES_SEVERAL else Tensor
+_COUNTED_WORD: Final = "Iterable[Tensor]" if _TAKES_SEVERAL else "Tensor"
+
+
 def increment_version(tensor: Any) -> None:
-    """Count a change that nobody has seen."""
-    tensors: Iterable[Any] = (tensor,) if isinstance(tensor, Tensor) else tensor
+    """Count a change that nobody has seen; RuntimeError for what is no tensor."""
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensor, _COUNTED):
+        raise RuntimeError(f"increment_version expect a {_COUNTED_WORD} as input")
     for each in tensors:
-        bump_version(each)
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor"
+            )
+        if not (_TAKES_SEVERAL and each._is_inference()):
+            bump_version(each)
 
 
 class saved_tensors_hooks:  # noqa: N801 (torch's name)

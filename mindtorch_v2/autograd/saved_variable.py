@@ -85,7 +85,7 @@ class SavedVariable:
             return
         if tensor._is_inference():
             raise RuntimeError(_WORDS["inference_saved"])
-        self.version = tensor._versions.value
+        self.version = tensor._versions.current
         self._is_leaf, self._is_output = tensor._is_leaf(), is_output
         self._output_nr = output_nr(tensor)
         if is_inplace_on_view:
@@ -109,9 +109,9 @@ class SavedVariable:
     def _pack(self, hooks: SavedTensorHooks, tensor: Tensor) -> None:
         self._hooks = hooks
         with tls.guarded(tls.AutoGradMode, False):
-            version = tensor._versions.value
+            version = tensor._versions.current
             self._packed = hooks.pack(tensor._detached() if self._original else tensor)
-            if tensor._versions.value != version:
+            if tensor._versions.current != version:
                 raise RuntimeError(_WORDS["changed_by_pack_hook"])
 
     def register_hooks(self, hooks: SavedTensorHooks) -> None:
@@ -189,7 +189,7 @@ class SavedVariable:
         return found
 
     def _check_version(self, data: Tensor, node: Any) -> None:
-        current = data._versions.value
+        current = data._versions.current
         if current == self.version:
             return
         computed = ""

@@ -19,7 +19,6 @@ from mindtorch_v2.tensor.autograd_meta import (
     ViewInfo,
 )
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.version import VersionCounter
 
 # --- copies that share a storage ----------------------------------------------------------------
 
@@ -34,7 +33,7 @@ def tensor_data(tensor: Tensor) -> Tensor:
 def variable_data(tensor: Tensor) -> Tensor:
     """The same elements without history, whose changes nobody counts."""
     data = tensor_data(tensor)
-    data._versions = VersionCounter()
+    data._versions = tensor._copied_counter()
     return data
 
 
@@ -52,7 +51,7 @@ def grad_fn(tensor: Tensor) -> Any:
     view = meta.view
     if view is None or (meta.grad_fn is None and not view.base.requires_grad):
         return meta.grad_fn
-    if meta.attr_version != tensor._versions.value:
+    if meta.attr_version != tensor._versions.current:
         _regenerate(tensor, meta, view)
     return meta.grad_fn
 
@@ -61,7 +60,7 @@ def _regenerate(tensor: Tensor, meta: AutogradMeta, view: ViewInfo) -> None:
     """See Note [View + Inplace update for view tensor]: its base or another view was changed."""
     from mindtorch_v2.autograd.generated import node_class
 
-    version = tensor._versions.value
+    version = tensor._versions.current
     old = meta.grad_fn
     handle_view_onrebase_tensor(meta, indirect=True)
     if view.view_fn is not None:
@@ -145,7 +144,7 @@ def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:
     meta = tensor._materialize_autograd_meta()
     meta.grad_fn, meta.output_nr = edge
     if meta.view is not None:
-        meta.attr_version = tensor._versions.value
+        meta.attr_version = tensor._versions.current
 
 
 def collect_next_edges(values: Iterable[Any]) -> list[Edge]:
@@ -259,9 +258,12 @@ def as_view(
     """
     if base._is_inference():
         return view
-    if base is view:
+    if base is view and is_differentiable:
         raise RuntimeError(VIEW_IS_BASE)
-    view._versions = base._versions
+    if base is view:
+        view = base._alias()
+    if not view._is_inference():
+        view._versions = base._versions
     view._autograd = None
     if not is_differentiable:
         return view
@@ -274,7 +276,7 @@ def as_view(
     else:
         meta.view = ViewInfo(base, view_fn)
     meta.creation_meta = creation_meta
-    meta.attr_version = view._versions.value
+    meta.attr_version = view._versions.current
     return view
 
 
@@ -376,7 +378,7 @@ def handle_view_onrebase_tensor(meta: AutogradMeta, *, indirect: bool = False) -
 
 def bump_version(tensor: Tensor) -> None:
     """``increment_version``: RuntimeError for an inference tensor outside inference mode."""
-    if tensor._is_inference() and not tls.is_inference_mode_enabled():
+    if tensor._versions.value is None and not tls.is_inference_mode_enabled():
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed."
             "You can make a clone to get a normal tensor before doing inplace update."

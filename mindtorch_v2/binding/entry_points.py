@@ -48,7 +48,7 @@ def dispatch_with_keyset(name: str, keyset: Keyset, /, *args: Any, **kwargs: Any
 
 def redispatch(name: str, keyset: Keyset, /, *args: Any, **kwargs: Any) -> Any:
     """Call on from within a kernel, with the keys that are left to it."""
-    return _run(_bind(name, args, kwargs), keyset.mask)
+    return _run(_bind(name, args, kwargs), keyset.mask, redispatched=True)
 
 
 def _bind(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -62,8 +62,9 @@ def _bind(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
     return packet.overloads[wanted].bind(args, kwargs)
 
 
-def _run(call: Call, keys: int) -> Any:
+def _run(call: Call, keys: int, *, redispatched: bool = False) -> Any:
     entry = call.operator.entry
     masked = without_global_fallthrough(entry, apply_masks(keys))
     keyset = entry.table.non_fallthrough(masked, masked)
-    return call.run_at(at_highest(entry, keyset, call.operator.full_name))
+    target = at_highest(entry, keyset, call.operator.full_name)
+    return call.run_at(target, redispatched=redispatched)

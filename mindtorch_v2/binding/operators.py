@@ -18,7 +18,7 @@ from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python
 from mindtorch_v2.binding.stop import Stopped, is_stopping
 from mindtorch_v2.binding.values import python_arguments
-from mindtorch_v2.dispatch import native, registry
+from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
@@ -185,7 +185,8 @@ class Call(NamedTuple):
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
-        return self.run_at(at_highest(entry, keyset, self.operator.full_name))
+        target = at_highest(entry, keyset, self.operator.full_name)
+        return self.run_at(target, redispatched=True)
 
     def run_at_key(self, key: int) -> Any:
         """The kernel registered for exactly this key, or the key's fallback."""
@@ -206,11 +207,20 @@ class Call(NamedTuple):
         for position, none in self.operator.dispatch_arguments:
             value = self.stack[position]
             for each in value if isinstance(value, (list, tuple)) else (value,):
-                mask |= each._keys if isinstance(each, Tensor) else none
+                if isinstance(each, Tensor):
+                    mask |= each._keys
+                elif each is None or not tls.is_inference_mode_enabled():
+                    mask |= none  # a number would be made a tensor, in that mode without autograd
         return mask
 
-    def run_at(self, target: Target) -> Any:
-        """What the target's kernel answers."""
+    def run_at(self, target: Target, *, redispatched: bool = False) -> Any:
+        """What the target's kernel answers; ``redispatched`` is for a trace to say."""
+        if trace.is_tracing():
+            name = self.operator.canonical
+            return trace.traced(name, target, redispatched, lambda: self._run_kernel(target))
+        return self._run_kernel(target)
+
+    def _run_kernel(self, target: Target) -> Any:
         kernel = target.kernel
         if kernel.is_native:
             assert kernel.function is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.binding.values import memory_format_of_value
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
@@ -29,7 +30,15 @@ def clone(self: Tensor, memory_format: int | None) -> Tensor:
     wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
     copy = new_tensor(self._sizes, self._dtype, self._device, _strides(self, wanted))
     copy_values(copy, self)
+    count_copy(copy)
     return copy
+
+
+def count_copy(copy: Tensor) -> None:
+    """Count the ``copy_`` that filled a new tensor, where nobody above has masked that it counts:
+    under autograd's kernels it is, not so where an inference tensor came straight here."""
+    if not copy._is_inference() and not tls.is_below_inplace_or_view():
+        copy._versions.bump()
 
 
 def _strides(self: Tensor, wanted: memory_format) -> tuple[int, ...] | None:

@@ -208,7 +208,7 @@ def imag(self: Tensor) -> Any:
     if not self._dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     if self._is_conj():
-        return _NEG_VIEW(_SELECT(_VIEW_AS_REAL(_CONJ(self)), len(self._sizes), 1))
+        return _SELECT(_NEG_VIEW(_VIEW_AS_REAL(_CONJ(self))), len(self._sizes), 1)
     return _SELECT(_VIEW_AS_REAL(self), len(self._sizes), 1)
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import memory_format_of_value
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import has
 from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
@@ -25,7 +27,14 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _COPY: Final = OperatorHandle("aten::copy_")
+_RESIZE: Final = OperatorHandle("aten::resize_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
+_EXCHANGEABLE: Final = (
+    DispatchKey.CPU,
+    DispatchKey.SparseCPU,
+    DispatchKey.SparseCsrCPU,
+)
+"""Keys of the tensors whose elements can be exchanged, among the backends that there are."""
 
 
 @kernel("aten::to.dtype_layout", key=_IMPLICIT)
@@ -117,8 +126,11 @@ def result_type_of_tensors(tensor: Tensor, other: Tensor) -> int:
 
 @kernel("aten::_has_compatible_shallow_copy_type", key=_IMPLICIT)
 def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
-    """Whether C++ has both in the same class of tensors."""
-    return self._layout is from_._layout
+    """Whether one can be given the other's elements: their keys are the same, or both are dense,
+    or both sparse, on backends that compute."""
+    if self._keys == from_._keys:
+        return True
+    return any(has(self._keys, key) and has(from_._keys, key) for key in _EXCHANGEABLE)
 
 
 @kernel("aten::resize_", keys=("CPU", "Meta"))
@@ -126,4 +138,21 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     wanted = None if memory_format is None else memory_format_of_value(memory_format)
     if wanted is not None or tuple(size) != tuple(self._sizes):
         set_sizes(self, tuple(size), strides_in(size, wanted))
+    return self
+
+
+@kernel("aten::resize_as_", key="CompositeExplicitAutograd")
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: int | None) -> Any:
+    wanted = None if memory_format is None else memory_format_of_value(memory_format)
+    _RESIZE(self, list(the_template._sizes))
+    if wanted is not None:
+        if wanted is _PRESERVE:
+            wanted = suggest_memory_format(the_template._sizes, the_template._strides)
+        set_sizes(self, tuple(self._sizes), strides_in(self._sizes, wanted))
+    return self
+
+
+@kernel("aten::detach_", key="CompositeExplicitAutograd")
+def detach_(self: Tensor) -> Tensor:
+    """Itself: what there is to do is autograd's."""
     return self

@@ -14,7 +14,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.geometry import dense_strides_like
+from mindtorch_v2.tensor.geometry import dense_strides_like, numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -39,6 +39,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     if src.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     TensorIterator(_COPIED, (self,), (src,))
+    if not numel(self._sizes):
+        return self
     if src._dtype.is_complex and not self._dtype.is_complex and self._dtype is not _BOOL:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
     copying.copy_values(self, src)

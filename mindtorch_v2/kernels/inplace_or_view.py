@@ -89,8 +89,8 @@ class _Facts:
         names = [argument.name for argument in operator.schema.arguments]
         changes = any(argument.is_write for argument in operator.schema.arguments)
         self.base = None if base is None or changes else names.index(base)
-        outputs = derivatives["operators"].get(operator.canonical, {}).get("outputs")
-        self.is_differentiable = outputs is None or bool(outputs)
+        differentiation = derivatives["operators"].get(operator.canonical)
+        self.is_differentiable = differentiation is None or bool(differentiation.get("outputs"))
         name = operator.name.removeprefix("aten::")
         self.is_replayed = name in derivatives["views_with_metadata_change"]
 

@@ -26,11 +26,13 @@ from mindtorch_v2.kernels import (
     rows,
     scalar,
     scattering,
+    setting,
     sorting,
     view_backward,
     view_dtype,
     views,
     views_inplace,
+    write_back,
     zero_tensor,
 )
 from mindtorch_v2.kernels.composite import matmul, neural, overloads, pointwise
@@ -106,6 +108,7 @@ __all__ = [
     "scalar",
     "scans",
     "scattering",
+    "setting",
     "softmax",
     "sorting",
     "ternary",
@@ -114,7 +117,8 @@ __all__ = [
     "view_dtype",
     "views",
     "views_inplace",
+    "write_back",
     "zero_tensor",
 ]
 
-native.provide(rows.find)
+native.provide(write_back.with_write_back(rows.find, only_functional=write_back.chosen()))

@@ -68,8 +68,7 @@ class Pointwise:
         dtype = iterator.common_dtype
         scalar = self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1
         check_implemented(self.facts + SCALAR * scalar, dtype)
-        if self.also_output:
-            check_implemented(self.facts, output._dtype)
+        self.check_output(output)
         if self.prepare is not None:
             rest = self.prepare(dtype, *rest)
         if not numel(output._sizes):
@@ -81,6 +80,11 @@ class Pointwise:
             computed = np.asarray(self.compute(*arrays, *rest))
         self._warn_of_cast(dtype, output._dtype)
         store(output, rounded(computed, dtype))
+
+    def check_output(self, output: Tensor) -> None:
+        """NotImplementedError for an output of a dtype that no kernel is compiled for."""
+        if self.also_output:
+            check_implemented(self.facts, output._dtype)
 
     def _warn_of_cast(self, dtype: DType, output: DType) -> None:
         if not dtype.is_complex or output.is_complex or output in (BOOL, self.config.static_dtype):

@@ -16,6 +16,7 @@ from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size, view_geometry, view_strides
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
@@ -28,12 +29,20 @@ _VIEW: Final = OperatorHandle("aten::view")
 _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
-@kernel("aten::view", "aten::_unsafe_view", keys=BACKENDS)
+@kernel("aten::view", keys=(*BACKENDS, "ZeroTensor"))
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 
 
-@kernel("aten::_reshape_alias", keys=BACKENDS)
+@kernel("aten::_unsafe_view", keys=BACKENDS)
+def unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
+    """For a tensor that nobody else has: what becomes of it is counted from here on."""
+    made = view(self, size)
+    made._versions = made._new_counter()
+    return made
+
+
+@kernel("aten::_reshape_alias", keys=(*BACKENDS, "ZeroTensor"))
 def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
     return view(self, size)
 
@@ -46,7 +55,9 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
         return reshaped
     sizes = infer_size(shape, numel(self._sizes))
     strides = view_strides(self._sizes, self._strides, sizes)
-    if strides is not None:
+    if strides is not None and is_tensor_subclass_like(self):  # which need not know of an alias
+        reshaped = _VIEW(self, sizes)
+    elif strides is not None:
         reshaped = _RESHAPE_ALIAS(self, sizes, strides)
     else:
         contiguous = _CLONE(self, memory_format=MEMORY_FORMATS["contiguous_format"])

@@ -54,6 +54,12 @@ def add(name: str, function: Structured, *, keys: Sequence[str] = KEYS, outputs:
         _STRUCTURED[name, int(DispatchKey[key])] = (function, outputs)
 
 
+def function_of(name: str) -> Structured | None:
+    """The structured kernel of a functional operator on the CPU, which on meta checks alone."""
+    found = _STRUCTURED.get((name, int(DispatchKey.CPU)))
+    return None if found is None else found[0]
+
+
 def _functional(function: Structured, count: int, /, *stack: Any) -> Any:
     made = function((None,) * count, *stack)
     return made[0] if count == 1 else made

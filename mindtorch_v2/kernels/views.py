@@ -49,7 +49,7 @@ def detach(self: Tensor) -> Tensor:
 # --- as_strided -------------------------------------------------------------------------------
 
 
-@kernel("aten::as_strided", keys=BACKENDS)
+@kernel("aten::as_strided", keys=(*BACKENDS, "ZeroTensor"))
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
 ) -> Tensor:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_DIMS: Final = 128
+_COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
 
 
 def tensor_from_data(
@@ -39,9 +41,8 @@ def tensor_from_data(
     """``torch.tensor``: a copy, and a leaf."""
     if isinstance(data, Tensor):
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use "
-            "sourceTensor.clone().detach() or sourceTensor.clone().detach().requires_grad_(True), "
-            "rather than torch.tensor(sourceTensor).",
+            f"To copy construct from a tensor, it is recommended to use {_COPY_ADVICE} or "
+            f"{_COPY_ADVICE}.requires_grad_(True), rather than torch.tensor(sourceTensor).",
             UserWarning,
             stacklevel=3,
         )

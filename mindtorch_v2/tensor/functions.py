@@ -1,8 +1,7 @@
-"""Functions that are a tensor's method, called with the tensor; methods that a dtype names."""
+"""Functions that are a tensor's method, called with the tensor."""
 
 from __future__ import annotations
 
-from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 
@@ -24,31 +23,3 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 def resolve_neg(input: Tensor) -> Tensor:
     return input.resolve_neg()
-
-
-def _converter(name: str, target: DType) -> None:
-    """The method ``name``, which converts to one dtype."""
-
-    def convert(self: Tensor) -> Tensor:
-        return self._converted(self._device, target)
-
-    convert.__name__ = name
-    convert.__qualname__ = f"Tensor.{name}"
-    setattr(Tensor, name, convert)
-
-
-for _name in [
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "long",
-    "int",
-    "short",
-    "char",
-    "byte",
-    "bool",
-    "cfloat",
-    "cdouble",
-]:
-    _converter(_name, DTYPES[{"char": "int8", "byte": "uint8"}.get(_name, _name)])

@@ -126,7 +126,7 @@ class Tensor(TensorBase):
         self._storage = storage
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
-        self._versions, self._autograd, self._content = VersionCounter(), None, None
+        self._versions, self._autograd, self._content = self._new_counter(), None, None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -270,9 +270,7 @@ class Tensor(TensorBase):
 
     @property
     def _version(self) -> int:
-        if self._is_inference():
-            raise RuntimeError("Inference tensors do not track version counter.")
-        return self._versions.value
+        return self._versions.current
 
     @property
     def _base(self) -> Tensor | None:
@@ -405,7 +403,8 @@ class Tensor(TensorBase):
         view._layout, view._device = self._layout, self._device
         view._content = self._content
         view._keys = self._keys ^ flip
-        view._versions, view._autograd = self._versions, None
+        counter = VersionCounter(None) if self._is_inference() else self._versions
+        view._versions, view._autograd = counter, None
         if not tls.is_below_inplace_or_view():
             self._mark_view(view)
         return view
@@ -416,7 +415,7 @@ class Tensor(TensorBase):
             meta = view._materialize_autograd_meta()
             base = self._view_base()
             meta.view = ViewInfo(self if base is None else base)
-            meta.attr_version = self._versions.value
+            meta.attr_version = self._versions.current
         if self._is_recorded():
             view._materialize_autograd_meta().grad_fn = UNRECORDED
 
@@ -434,6 +433,8 @@ class Tensor(TensorBase):
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._alias()
         twin._autograd = None
+        if self._is_inference():
+            twin._versions = self._copied_counter()
         return twin
 
     @property
@@ -443,8 +444,17 @@ class Tensor(TensorBase):
     def _untracked(self) -> Tensor:
         """The same elements without history, whose changes nobody counts."""
         twin = self._detached()
-        twin._versions = VersionCounter()
+        twin._versions = self._copied_counter()
         return twin
+
+    def _new_counter(self) -> VersionCounter:
+        """That of a tensor made with these keys."""
+        return VersionCounter(None if self._is_inference() else 0)
+
+    def _copied_counter(self) -> VersionCounter:
+        """That of a shallow copy: outside of the mode the copy of an inference tensor has one."""
+        counts = not (self._is_inference() and tls.is_inference_mode_enabled())
+        return VersionCounter(0 if counts else None)
 
     def _conjugated(self) -> Tensor:
         """Lazily: the Conjugate key flips.  A sparse tensor is computed, a real one returned."""
@@ -466,6 +476,8 @@ class Tensor(TensorBase):
         strides = geometry.dense_strides_like(self._sizes, self._strides) if is_dense else None
         copy = Tensor._make(self._sizes, strides=strides, **settings)
         layouts.copy_contents(copy, self)
+        if self._is_inference():  # nobody has masked that the copying counts
+            copy._versions.bump()
         if self._is_recorded() and copy._is_differentiable():
             copy._materialize_autograd_meta().grad_fn = UNRECORDED
         return copy

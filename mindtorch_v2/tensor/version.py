@@ -7,12 +7,24 @@ from __future__ import annotations
 
 
 class VersionCounter:
-    """A count that a tensor, its views and its detached twins share."""
+    """A count that a tensor, its views and its detached twins share.
+
+    A tensor that is made an inference tensor has one without a value: it counts nothing.  Which
+    of the two a tensor has is settled when it is made; ``data =`` may change its keys later.
+    """
 
     __slots__ = ("value",)
 
-    def __init__(self, value: int = 0) -> None:
+    def __init__(self, value: int | None = 0) -> None:
         self.value = value
 
+    @property
+    def current(self) -> int:
+        """RuntimeError where nothing is counted."""
+        if self.value is None:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return self.value
+
     def bump(self) -> None:
-        self.value += 1
+        if self.value is not None:
+            self.value += 1

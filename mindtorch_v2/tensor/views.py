@@ -38,6 +38,15 @@ def slice_(tensor: Tensor, dim: int, start: int, stop: int, step: int) -> Tensor
     return tensor._as_view(tuple(sizes), tuple(strides), offset)
 
 
+def is_alias_of(one: object, two: object) -> bool:
+    """Whether, for certain, two values are tensors over one storage (``IValue::isAliasOf``)."""
+    from mindtorch_v2.tensor.tensor import Tensor
+
+    if not (isinstance(one, Tensor) and isinstance(two, Tensor)):
+        return False
+    return one._storage is not None and one._storage is two._storage
+
+
 # --- view and reshape ---------------------------------------------------------------------------
 
 

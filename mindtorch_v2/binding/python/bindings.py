@@ -26,7 +26,9 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
-from mindtorch_v2.dispatch import native
+from mindtorch_v2.dispatch import native, tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, mask_of
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -36,6 +38,8 @@ from mindtorch_v2.warn import warn_once, warning_handler
 _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
+_BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+"""Masked while a function makes a tensor, as ``variable_factories.h`` has it."""
 _PACKAGE: Final = __name__.rpartition(".")[0]
 
 
@@ -147,13 +151,18 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
         call = call_of(overload, parsed, receiver)
-        answer = _wrapped(call.operator, call.run())
+        if is_factory[parsed.chosen]:
+            with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
+                answer = _wrapped(call.operator, call.run())
+        else:
+            answer = _wrapped(call.operator, call.run())
         if asks_for_gradients[parsed.chosen] and answer is not None:
             answer._set_requires_grad(manual.value(parsed, "requires_grad"))
         return answer
 
     signatures = [each["signature"] for each in overloads]
     asks_for_gradients = ["requires_grad=" in signature for signature in signatures]
+    is_factory = [asks and owner != _METHODS for asks in asks_for_gradients]
     is_noargs = facts["noargs"]
     is_asked = owner == _METHODS or not is_noargs  # a function without arguments has nobody to ask
     return _Binding(

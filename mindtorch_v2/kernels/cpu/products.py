@@ -97,7 +97,7 @@ def _multiply(
             "expected m1 and m2 to have the same dtype, but got: "
             f"{TYPE_NAMES[m1._dtype]} != {TYPE_NAMES[m2._dtype]}"
         )
-    if not numel(result._sizes):
+    if result.is_meta or not numel(result._sizes):
         return
     dtype = m1._dtype
     if not m1._sizes[1] and added is None:

@@ -1,0 +1,95 @@
+"""``set_``: give a tensor another storage, and a geometry over it.
+
+Mirrors the functions ``set_…`` of ``aten/src/ATen/native/TensorShape.cpp`` and ``checkSetStorage``
+of ``Resize.h``.  What is refused late has changed the tensor already, as in torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import check_numel, unsigned_nbytes
+from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, numel
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.tensor import Tensor
+
+_BACKENDS: Final = ("CPU", "Meta")
+_SET: Final = OperatorHandle("aten::set_.source_Storage_storage_offset")
+
+
+@kernel("aten::set_.source_Storage_storage_offset", keys=_BACKENDS)
+def set_storage_(
+    self: Tensor,
+    source: UntypedStorage,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+) -> Tensor:
+    """An empty ``stride`` is that of a row-major tensor, or its own if it has that size."""
+    if stride and len(size) != len(stride):
+        raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    current = self._untyped_storage()
+    if current is not source:
+        if current.device != source.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{current.device}" to a '
+                f'storage on different device "{source.device}".  This is no longer allowed; the '
+                "devices must match."
+            )
+        self._storage = source
+    if storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    self._storage_offset = storage_offset
+    same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
+    if not same:
+        check_numel(size)
+        self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)
+        _grow(self)
+    return self
+
+
+def _grow(self: Tensor) -> None:
+    """``maybe_resize_storage``."""
+    itemsize = self._dtype.itemsize
+    needed = unsigned_nbytes(self._sizes, self._strides, itemsize) + self._storage_offset * itemsize
+    storage = self._untyped_storage()
+    if numel(self._sizes) and needed > storage.nbytes():
+        storage.resize_(needed)
+
+
+@kernel("aten::set_.source_Storage", keys=_BACKENDS)
+def set_whole_storage_(self: Tensor, source: UntypedStorage) -> Tensor:
+    return set_storage_(self, source, 0, [source.nbytes() // self._dtype.itemsize], ())
+
+
+@kernel("aten::set_.source_Tensor", keys=_BACKENDS)
+def set_tensor_(self: Tensor, source: Tensor) -> Tensor:
+    if self is source:
+        return self
+    return set_storage_(
+        self, source._untyped_storage(), source._storage_offset, source._sizes, source._strides
+    )
+
+
+@kernel("aten::set_.source_Tensor_storage_offset", key="CompositeImplicitAutograd")
+def set_tensor_part_(
+    self: Tensor,
+    source: Tensor,
+    storage_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+) -> Any:
+    if not is_contiguous(source._sizes, source._strides):
+        raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+    offset = storage_offset + source._storage_offset
+    return _SET(self, source._untyped_storage(), offset, list(size), list(stride))
+
+
+@kernel("aten::set_", keys=_BACKENDS)
+def set_(self: Tensor) -> Tensor:
+    """Without elements."""
+    return set_storage_(self, UntypedStorage._of(0, self._device), 0, [0], ())

@@ -1,0 +1,196 @@
+"""In-place and ``out=`` operators without a kernel of their own: the functional one, written back.
+
+The functionalizing route of the design (decision 6): a mutating operator that is a form of a
+functional one needs no row on a backend.  As in torch's functionalization it is first called on
+meta, with tensors of no values, which says what does not fit and how outputs are resized; then the
+functional kernel computes, and what it made is copied into what the caller gave.  Versions and
+history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
+
+What mutates and is no form of another operator needs a row, or a rule when it is registered
+(:func:`mindtorch_v2.dispatch.registry.register_functionalization_rule`).
+
+``MINDTORCH_KERNELS=functional`` takes away the CPU's rows of all mutating operators that this route
+can stand in for, so that the suite can show that it does.  A functional kernel that is made of the
+mutating one (``masked_fill`` of ``masked_fill_``) gets that back while it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.dispatch.forms import INPLACE, Form, form_of
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import Native, Provider
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
+from mindtorch_v2.kernels.pointwise import Pointwise
+from mindtorch_v2.kernels.promotion import BOOL, can_cast
+from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
+
+ENVIRONMENT: Final = "MINDTORCH_KERNELS"
+FUNCTIONAL: Final = "functional"
+
+BACKENDS: Final = (DispatchKey.CPU, DispatchKey.CompositeExplicitAutograd)
+"""Where a kernel computes.  Elsewhere one has something else to do, and is needed."""
+
+_META: Final = Device("meta")
+
+COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Tensor"))
+"""What writing back is made of, and what is written back by itself."""
+
+
+def chosen() -> bool:
+    """Whether the environment takes the mutating operators' kernels away."""
+    return os.environ.get(ENVIRONMENT) == FUNCTIONAL
+
+
+def with_write_back(find: Provider, *, only_functional: bool = False) -> Provider:
+    """A look-up that has this route for mutating operators that ``find`` has no kernel of.
+
+    ``only_functional``: for all that it can stand in for.
+    """
+
+    def provide(name: str, key: int) -> Native:
+        own = find(name, key)
+        is_taken = only_functional and key == DispatchKey.CPU and name not in COPIES
+        if own.function is not None and not is_taken:
+            return own
+        return _route(find, name, key, own) or own
+
+    return provide
+
+
+def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
+    form = form_of(name) if key in BACKENDS else None
+    if form is None or not any(find(form.functional, at).function for at in (key, *BACKENDS)):
+        return None
+    return Native(partial(_run_once, form, own), with_keyset=True)
+
+
+class _Running(threading.local):
+    """The functional operators that this thread computes in order to write them back."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+
+_running = _Running()
+
+
+def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    """By the route, or within it by the operator's ``own`` kernel."""
+    if form.functional in _running.names:
+        return _run_own(own, operator, keyset, stack)
+    _running.names.append(form.functional)
+    try:
+        return _run(form, operator, keyset, *stack)
+    finally:
+        _running.names.pop()
+
+
+def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:
+    if own.function is None:
+        raise NotImplementedError(
+            f"mindtorch_v2 has no kernel for {operator.full_name} that is not made of itself"
+        )
+    return own.function(operator, keyset, *stack) if own.with_keyset else own.function(*stack)
+
+
+def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    if form.kind == INPLACE:
+        inputs, outputs = stack, stack[:1]
+    else:
+        count = sum(argument.is_out for argument in operator.schema.arguments)
+        inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
+    _check_overlaps(inputs, outputs)
+    shapes = _shapes(form, inputs, outputs)
+    made = _functional(form, keyset, inputs)
+    values = made if isinstance(made, tuple) else (made,)
+    if shapes is None:
+        shapes = [_checked(*each, form.kind) for each in zip(outputs, values, strict=True)]
+    function = structured.function_of(form.functional)
+    if isinstance(function, Pointwise):
+        function.check_output(outputs[0])
+    from_complex = any(map(_is_complex, inputs))
+    for output, value, (sizes, strides) in zip(outputs, values, shapes, strict=True):
+        if tuple(output._sizes) != tuple(sizes):
+            set_sizes(output, sizes, strides)
+        _write(output, value, from_complex)
+    return outputs if len(outputs) > 1 else outputs[0]
+
+
+def _is_complex(value: Any) -> bool:
+    return value._dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
+
+
+def _shapes(
+    form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]
+) -> list[tuple[Sequence[int], tuple[int, ...]]] | None:
+    """What the outputs are to be, by the meta function of a structured kernel; None without one."""
+    function = structured.function_of(form.functional)
+    if function is None:
+        return None
+    twins: dict[int, Tensor] = {}
+    function([_twin(each, twins) for each in outputs], *(_twin(each, twins) for each in inputs))
+    return [(twins[id(each)]._sizes, twins[id(each)]._strides) for each in outputs]
+
+
+def _twin(value: Any, twins: dict[int, Tensor]) -> Any:
+    """A tensor's like on meta, the same for the same tensor; any other value itself."""
+    if isinstance(value, (list, tuple)):
+        return [_twin(each, twins) for each in value]
+    if not isinstance(value, Tensor):
+        return value
+    if id(value) not in twins:
+        twins[id(value)] = new_tensor(value._sizes, value._dtype, _META, value._strides)
+    return twins[id(value)]
+
+
+def _functional(form: Form, keyset: int, stack: Sequence[Any]) -> Any:
+    """What the functional operator answers, on the backend that was called."""
+    base, _, overload_name = form.functional.partition(".")
+    operator = find_operator(base, overload_name)
+    assert operator is not None
+    return Call(operator, tuple(stack)).redispatch(keyset)
+
+
+def _check_overlaps(inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+    for output in outputs:
+        assert_no_internal_overlap(output)
+        for value in inputs:
+            if isinstance(value, Tensor) and value is not output:
+                assert_no_partial_overlap(output, value)
+
+
+def _checked(target: Tensor, value: Tensor, kind: str) -> tuple[Sequence[int], tuple[int, ...]]:
+    """What an output is to be; RuntimeError for a shape or a dtype that it cannot take."""
+    if kind == INPLACE and tuple(target._sizes) != tuple(value._sizes):
+        raise RuntimeError(
+            f"output with shape {list(target._sizes)} doesn't match the broadcast shape "
+            f"{list(value._sizes)}"
+        )
+    if not can_cast(value._dtype, target._dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[value._dtype]} can't be cast to the desired output type "
+            f"{CPP_NAMES[target._dtype]}"
+        )
+    resize_output(target, value._sizes, value._strides)
+    return target._sizes, target._strides
+
+
+def _write(target: Tensor, value: Tensor, from_complex: bool) -> None:
+    """``from_complex``: it was computed of complex numbers, whatever it is itself."""
+    same = target._dtype in (value._dtype, BOOL)
+    if from_complex and not target._dtype.is_complex and not same:
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
+    copy_values(target, value)

@@ -1,0 +1,97 @@
+"""Mutating operators without a kernel: the functional kernel, and its result written back.
+
+Decision 6 of the design.  The tests run in a process from which the CPU's in-place and ``out=``
+kernels are taken away.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mindtorch_v2.kernels.write_back import ENVIRONMENT, FUNCTIONAL
+
+PROLOGUE = """
+import pytest
+import mindtorch_v2 as torch
+from mindtorch_v2.dispatch.trace import trace
+x = torch.tensor([1.0, -2.0, 3.0])
+"""
+
+
+def run_without_kernels(body: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROLOGUE + body],
+        env={**os.environ, ENVIRONMENT: FUNCTIONAL},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # the functional operator runs within the in-place one
+        """
+with trace() as steps:
+    x.relu_()
+ran = [step.operator for step in steps if step.key == "CPU"]
+assert ran[:2] == ["aten::relu_", "aten::relu"]
+assert x.tolist() == [1.0, 0.0, 3.0]
+""",
+        # the version is counted once, and views see the change
+        """
+view = x[1:]
+assert x.add_(1) is x
+assert x._version == view._version == 1
+assert view.tolist() == [-1.0, 4.0]
+""",
+        # out= is resized, and answered
+        """
+out = torch.empty(0)
+assert torch.mul(x, 2, out=out) is out
+assert out.tolist() == [2.0, -4.0, 6.0]
+""",
+        # history is recorded as of any in-place operator
+        """
+leaf = torch.ones(3, requires_grad=True)
+y = leaf * 2
+y.mul_(x)
+assert y.grad_fn.name() == "MulBackward0"
+y.sum().backward()
+assert leaf.grad.tolist() == [2.0, -4.0, 6.0]
+""",
+        # what does not fit is refused, and nothing has changed
+        """
+with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+    x.add_(torch.ones(2, 3))
+with pytest.raises(RuntimeError, match="can't be cast to the desired output type Long"):
+    torch.ones(3, dtype=torch.int64).mul_(0.5)
+with pytest.raises(RuntimeError, match="single memory location"):
+    torch.ones(1).expand(3).add_(1)
+assert x.tolist() == [1.0, -2.0, 3.0] and x._version == 0
+""",
+        # a functional kernel that is made of the mutating one gets that back
+        """
+x.masked_fill_(x < 0, 0.0)
+assert x.tolist() == [1.0, 0.0, 3.0]
+""",
+    ],
+)
+def test_an_operator_without_kernel_writes_back(body: str) -> None:
+    run_without_kernels(body)
+
+
+def test_kernels_are_there_unless_they_are_taken_away() -> None:
+    """The switch matters: without it the in-place kernel runs alone."""
+    import mindtorch_v2 as torch
+    from mindtorch_v2.dispatch.trace import trace
+
+    with trace() as steps:
+        torch.ones(2).relu_()
+    assert "aten::relu" not in {step.operator for step in steps}

@@ -1,0 +1,292 @@
+"""Analytic gradients against central differences, for every operator with a derivative and kernels.
+
+Which operators these are is the profile's table of derivatives; what they are called with follows
+from their schemas, and where a schema does not tell (shapes that fit, indices), from `ARGUMENTS`.
+An operator that takes none of these arguments is skipped, and so is one whose derivative calls an
+operator without a kernel; `-rs` lists them, and how many may be is limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from other_profiles import once_per_other_profile, run_again
+
+import mindtorch_v2 as torch
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch import native
+from mindtorch_v2.schema.parser import parse_printed_schema
+
+STEP: Final = 1e-6
+TOLERANCE: Final = 1e-7
+"""Of float64: a difference over 2e-6 has about nine digits, and no value here is large."""
+
+SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().schemas["schemas"]}
+
+
+def operators() -> Iterator[str]:
+    """Those that record a node, less ``out=`` forms, whose gradient is refused."""
+    for name, facts in profile.active().derivatives["operators"].items():
+        if facts.get("node") and native.has_kernel(name):
+            schema = parse_printed_schema(SCHEMAS[name])
+            if not any(argument.is_out for argument in schema.arguments):
+                yield name
+
+
+def values(*sizes: int, seed: int = 0) -> Any:
+    """Numbers between 0.1 and 0.9, all different, none near a place where a function bends."""
+    count = int(np.prod(sizes))
+    numbers = 0.1 + 0.8 * ((np.arange(count) * 0.618034 + 0.137 * (seed + 1)) % 1)
+    return torch.tensor(numbers.reshape(sizes), dtype=torch.float64)
+
+
+def index(*numbers: Any) -> Any:
+    return torch.tensor(list(numbers))
+
+
+MASK: Final = torch.tensor([[True, False, True], [False, True, True]])
+COLUMNS: Final = index([0, 2], [1, 0])
+
+#: By operator, without the mark of its in-place form: arguments by name, where the schema does
+#: not tell.
+ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "_reshape_alias": {"size": [3, 2], "stride": [2, 1]},
+    "_conj": {"self": values(3, 2)},
+    "pow_.Scalar": {"self": values(2, 3)},
+    "_unsafe_view": {"size": [3, 2]},
+    "addmm": {"self": values(2, 2), "mat1": values(2, 3), "mat2": values(3, 2, seed=1)},
+    "addmv": {"self": values(2), "mat": values(2, 3), "vec": values(3, seed=1)},
+    "as_strided": {"size": [2, 2], "stride": [3, 1]},
+    "bmm": {"self": values(2, 2, 3), "mat2": values(2, 3, 2, seed=1)},
+    "clamp.Tensor": {"min": values(2, 3, seed=3) / 2, "max": values(2, 3, seed=4)},
+    "clamp": {"min": 0.3, "max": 0.6},
+    "diagonal_backward": {"grad_output": values(2), "input_sizes": [2, 3], "dim1": 0, "dim2": 1},
+    "dot": {"self": values(3), "tensor": values(3, seed=1)},
+    "expand": {"size": [2, 2, 3]},
+    "gather": {"dim": 1, "index": COLUMNS},
+    "index.Tensor": {"indices": [index(1, 0, 1)]},
+    "index_add": {"dim": 1, "index": index(2, 0), "source": values(2, 2, seed=1)},
+    "index_put": {"indices": [index(1)], "values": values(3, seed=1)},
+    "_index_put_impl": {"indices": [index(1)], "values": values(3, seed=1)},
+    "index_select": {"dim": 1, "index": index(2, 0, 2)},
+    "masked_fill.Tensor": {"value": torch.tensor(0.7, dtype=torch.float64)},
+    "fill.Tensor": {"value": torch.tensor(0.7, dtype=torch.float64)},
+    "masked_scatter": {"source": values(2, 3, seed=1)},
+    "masked_scatter_backward": {"mask": MASK, "sizes": [4]},
+    "matmul": {"other": values(3, 2, seed=1)},
+    "mm": {"mat2": values(3, 2, seed=1)},
+    "mean.dim": {"dim": [1]},
+    "sum.dim_IntList": {"dim": [1]},
+    "mv": {"vec": values(3, seed=1)},
+    "permute": {"dims": [1, 0]},
+    "pow.Scalar": {"self": 1.5},
+    "put": {"index": index(0, 4), "source": values(2, seed=1)},
+    "repeat": {"repeats": [2, 1]},
+    "roll": {"shifts": [1], "dims": [1]},
+    "scatter.src": {"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
+    "scatter.value": {"dim": 1, "index": COLUMNS},
+    "scatter_add": {"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
+    "select_backward": {"grad_output": values(3), "input_sizes": [2, 3], "dim": 0, "index": 1},
+    "slice_backward": {
+        "grad_output": values(2, 2),
+        "input_sizes": [2, 3],
+        "dim": 1,
+        "start": 0,
+        "end": 2,
+        "step": 1,
+    },
+    "sort.stable": {"stable": True},
+    "split_with_sizes": {"split_sizes": [1, 2], "dim": 1},
+    "squeeze": {"self": values(2, 1, 3)},
+    "squeeze.dim": {"self": values(2, 1, 3), "dim": 1},
+    "squeeze.dims": {"self": values(2, 1, 3), "dim": [1]},
+    "take": {"index": index(0, 4, 0)},
+    "topk": {"k": 2},
+    "transpose.int": {"dim0": 0, "dim1": 1},
+    "transpose": {"dim0": 0, "dim1": 1},
+    "unfold": {"dimension": 1, "size": 2, "step": 1},
+    "unfold_backward": {
+        "grad_in": values(2, 2, 2),
+        "input_sizes": [2, 3],
+        "dim": 1,
+        "size": 2,
+        "step": 1,
+    },
+    "view": {"size": [3, 2]},
+    "view_as_complex": {"self": values(3, 2)},
+    "view_as_real": {"self": values(3, 2)},
+    "where.self": {"condition": MASK},
+}
+
+BEFORE: Final[dict[str, Callable[[Any], Any]]] = {
+    "aten::_conj": torch.ops.aten.view_as_complex,
+    "aten::view_as_real": torch.ops.aten.view_as_complex,
+}
+"""What is done to the numbers that an operator wants in another form."""
+
+
+def spelled(name: str) -> str:
+    """The key in `ARGUMENTS`: ``aten::scatter_.src`` has the arguments of ``scatter.src``."""
+    base, dot, overload_name = name.removeprefix("aten::").partition(".")
+    return f"{base.rstrip('_') if base.endswith('_') else base}{dot}{overload_name}"
+
+
+def arguments(name: str) -> dict[str, Any]:
+    """A value for every argument of an operator."""
+    own = name.removeprefix("aten::")
+    given = ARGUMENTS.get(own) or ARGUMENTS.get(spelled(name), {})
+    found = {}
+    for place, argument in enumerate(parse_printed_schema(SCHEMAS[name]).arguments):
+        if argument.name in given:
+            found[argument.name] = given[argument.name]
+        elif argument.has_default:
+            found[argument.name] = argument.default_value
+        else:
+            found[argument.name] = sample(argument.name, str(argument.type), place)
+    return found
+
+
+def sample(name: str, kind: str, seed: int) -> Any:
+    """A value of a type; `LookupError` where it takes more than the type to find one."""
+    if kind == "Tensor":
+        return MASK if name in ("mask", "condition") else values(2, 3, seed=seed)
+    if kind == "List[Tensor]":
+        return [values(2, 3, seed=seed), values(2, 3, seed=seed + 1)]
+    known = {"number": 0.7, "float": 0.7, "bool": False, "int": 1, "SymInt": 1, "List[int]": [0]}
+    return known.get(kind) if kind.startswith("Optional") else known[kind]
+
+
+class Function:
+    """An operator as a function of those of its arguments that have a gradient."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.arguments = arguments(name)
+        facts = profile.active().derivatives["operators"][name]
+        named = [each for each in facts["inputs"] if each in self.arguments]
+        self.places = [(each, at) for each in named for at in self._tensors(self.arguments[each])]
+        namespace, _, rest = name.partition("::")
+        base, _, overload_name = rest.partition(".")
+        packet = getattr(getattr(torch.ops, namespace), base)
+        self.operator = getattr(packet, overload_name or "default")
+        self.schema = parse_printed_schema(SCHEMAS[name])
+
+    @staticmethod
+    def _tensors(value: Any) -> Iterator[int | None]:
+        """Where the float tensors of an argument are: it itself, or its items."""
+        if isinstance(value, torch.Tensor):
+            if value.is_floating_point():
+                yield None
+        elif isinstance(value, list):
+            yield from range(len(value)) if isinstance(value[0], torch.Tensor) else ()
+
+    def inputs(self) -> list[Any]:
+        return [
+            self.arguments[each] if at is None else self.arguments[each][at]
+            for each, at in self.places
+        ]
+
+    def __call__(self, *inputs: Any) -> Any:
+        """A weighted sum of all outputs that have a gradient."""
+        given = {
+            name: list(value) if isinstance(value, list) else value
+            for name, value in self.arguments.items()
+        }
+        before = BEFORE.get(self.name, lambda each: each)
+        for (name, at), value in zip(self.places, inputs, strict=True):
+            if at is None:
+                given[name] = before(value)
+            else:
+                given[name][at] = before(value)
+        for argument in self.schema.arguments:
+            if argument.is_write:
+                given[argument.name] = given[argument.name].clone()
+        split = [argument.name for argument in self.schema.arguments if argument.kwarg_only]
+        keywords = {name: given.pop(name) for name in split}
+        outputs = self.operator(*given.values(), **keywords)
+        return sum(weighted(each) for each in flattened(outputs))
+
+
+def flattened(outputs: Any) -> Iterator[Any]:
+    for each in outputs if isinstance(outputs, (list, tuple)) else (outputs,):
+        if each.is_complex():
+            each = each.resolve_conj()
+            yield torch.ops.aten.view_as_real(each)
+        elif each.is_floating_point():
+            yield each
+
+
+def weighted(tensor: Any) -> Any:
+    weights = values(*tensor.shape, seed=9) if tensor.dim() else 0.6
+    return (tensor * weights).sum()
+
+
+def differences(function: Function, inputs: list[Any], place: int) -> list[float]:
+    """The derivative of a function after each number of one of its inputs."""
+    found = []
+    flat = inputs[place].reshape(-1).tolist()
+    for at in range(len(flat)):
+        ends = []
+        for step in (STEP, -STEP):
+            moved = [*flat]
+            moved[at] += step
+            near = torch.tensor(moved, dtype=torch.float64).reshape(inputs[place].shape)
+            ends.append(function(*inputs[:place], near, *inputs[place + 1 :]).item())
+        found.append((ends[0] - ends[1]) / (2 * STEP))
+    return found
+
+
+def attempt(name: str) -> tuple[Function, list[Any], Any] | Exception:
+    """A function of leaves and what it answers, or why its operator refuses the arguments."""
+    try:
+        function = Function(name)
+        leaves = [each.clone().requires_grad_() for each in function.inputs()]
+        return function, leaves, function(*leaves)
+    except (LookupError, RuntimeError, TypeError, ValueError) as error:
+        return error
+
+
+def test_nine_of_ten_operators_have_arguments() -> None:
+    names = sorted(operators())
+    refused = [name for name in names if isinstance(attempt(name), Exception)]
+    assert len(refused) <= len(names) / 10, refused
+
+
+@pytest.mark.parametrize("name", sorted(operators()))
+def test_a_gradient_is_the_limit_of_differences(name: str) -> None:
+    checked = attempt(name)
+    if isinstance(checked, Exception):
+        pytest.skip(f"no arguments are known that it takes: {checked}")
+    function, leaves, result = checked
+    inputs = function.inputs()
+    assert inputs, "no argument has a gradient"
+    assert result.requires_grad
+    try:
+        grads = torch.autograd.grad(result, leaves, allow_unused=True)
+    except NotImplementedError as missing:
+        pytest.skip(str(missing))
+    for place, grad in enumerate(grads):
+        shown = [0.0] * inputs[place].numel() if grad is None else grad.reshape(-1).tolist()
+        expected = differences(function, inputs, place)
+        assert shown == pytest.approx(expected, rel=TOLERANCE, abs=TOLERANCE), place
+
+
+@once_per_other_profile
+def test_gradients_of_other_releases(other: str) -> None:
+    run_again(__file__, other)
+
+
+def test_a_wrong_gradient_is_noticed() -> None:
+    """The check can fail: it is given a derivative that is off by a millionth."""
+    function = Function("aten::mul.Tensor")
+    inputs = function.inputs()
+    leaves = [each.clone().requires_grad_() for each in inputs]
+    (grad, _) = torch.autograd.grad(function(*leaves), leaves)
+    expected = differences(function, inputs, 0)
+    assert grad.reshape(-1).tolist() == pytest.approx(expected, rel=TOLERANCE, abs=TOLERANCE)
+    assert (grad * (1 + 1e-6)).reshape(-1).tolist() != pytest.approx(
+        expected, rel=TOLERANCE, abs=TOLERANCE
+    )
