@@ -85,9 +85,15 @@ bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
+    _functional_bindings,
+    func,
     overrides,
     utils,
 )
+
+globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
+vars(_C).update(_functional_bindings.OF_C)
+vars(_C)["_functorch"] = _functional_bindings.functorch_module()
 
 __all__ = [
     "_C",
@@ -124,6 +130,7 @@ __all__ = [
     "finfo",
     "from_numpy",
     "full",
+    "func",
     "get_default_dtype",
     "iinfo",
     "imag",

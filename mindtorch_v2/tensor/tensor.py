@@ -11,7 +11,7 @@ calls those with an underscore.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -45,6 +45,9 @@ from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
 
+if TYPE_CHECKING:
+    from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
+
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
@@ -67,6 +70,7 @@ class Tensor(TensorBase):
         "_content",
         "_device",
         "_dtype",
+        "_functional",
         "_keys",
         "_layout",
         "_sizes",
@@ -88,6 +92,8 @@ class Tensor(TensorBase):
     _keys: int
     _content: Any
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
+    _functional: FunctionalTensorWrapper | None
+    """Of a functional tensor, what it wraps."""
     _versions: VersionCounter
     _autograd: AutogradMeta | None
     """None for a tensor that autograd has nothing to do with."""
@@ -127,6 +133,7 @@ class Tensor(TensorBase):
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
         self._versions, self._autograd, self._content = VersionCounter(), None, None
+        self._functional = None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -205,6 +212,8 @@ class Tensor(TensorBase):
         """The address of the first element; 0 if there is none."""
         if self._storage is None:
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        if self._functional is not None:
+            return 0
         start = self._storage.data_ptr()
         if not start or not geometry.numel(self._sizes):
             return 0
@@ -406,6 +415,7 @@ class Tensor(TensorBase):
         view._content = self._content
         view._keys = self._keys ^ flip
         view._versions, view._autograd = self._versions, None
+        view._functional = None if self._functional is None else self._functional.copy_for(view)
         if not tls.is_below_inplace_or_view():
             self._mark_view(view)
         return view
