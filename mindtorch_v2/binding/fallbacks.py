@@ -27,7 +27,6 @@ from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
-from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -112,7 +111,8 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
     to one of them is copied back."""
 
     def run(call: Call, keyset: int) -> Any:
-        from mindtorch_v2.kernels.outputs import resize_output  # which stands on this package
+        from mindtorch_v2.kernels.filling import COPY  # both stand on this package
+        from mindtorch_v2.kernels.outputs import resize_output
 
         schema = call.operator.schema
         if _is_write(schema, f"{name} fallback", f"{name} fallback") is False:
@@ -146,7 +146,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
                 condition = "cloned_mutable_input.is_same(returned_output)"
                 raise RuntimeError(internal_assert(condition, "MathOpFallback"))
             resize_output(tensor, clone._sizes)
-            copy_values(tensor, clone)
+            COPY(tensor, clone, False)
             answer = (tensor, *others) if others else tensor
         return answer
 

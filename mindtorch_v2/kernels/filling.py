@@ -20,7 +20,7 @@ from mindtorch_v2.warn import warn_once
 
 _BOOL: Final = DTYPES["bool"]
 _CLONE: Final = OperatorHandle("aten::clone")
-_COPY: Final = OperatorHandle("aten::copy_")
+COPY: Final = OperatorHandle("aten::copy_")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
 _ITEM: Final = OperatorHandle("aten::item")
 
@@ -65,7 +65,7 @@ def fill_tensor(self: Tensor, value: Tensor) -> Any:
     if self._device != value._device:
         return _FILL(self, _ITEM(value))
     is_alias = self._storage is not None and self._storage is value._storage
-    return _COPY(self, _CLONE(value) if is_alias else value, False)
+    return COPY(self, _CLONE(value) if is_alias else value, False)
 
 
 def _check_scalar(name: str, value: Tensor) -> None:

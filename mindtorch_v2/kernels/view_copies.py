@@ -26,6 +26,7 @@ _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY: Final = OperatorHandle("aten::copy_")
 _DIAGONAL: Final = OperatorHandle("aten::diagonal")
+_EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
@@ -86,6 +87,18 @@ def _clone_preserve_strides(self: Tensor) -> Any:
     count = self._untyped_storage().nbytes() // self._dtype.itemsize
     whole = _CLONE(_AS_STRIDED(self, [count], [1], 0), memory_format=None)
     return _AS_STRIDED(whole, self._sizes, self._strides, self._storage_offset)
+
+
+@kernel("aten::copy", keys=_KEYS)
+def copy(self: Tensor, src: Tensor, non_blocking: bool) -> Any:
+    """``copy_`` that changes nothing: the values of ``src`` in the geometry of ``self``."""
+    if self._untyped_storage().nbytes() or self.is_meta:
+        output = _clone_preserve_strides(self)
+    else:
+        options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+        output = _EMPTY_STRIDED(self._sizes, self._strides, **options)
+    _COPY(output, src, non_blocking)
+    return output
 
 
 def _put_back(view: OperatorHandle, self: Tensor, src: Tensor, arguments: tuple[Any, ...]) -> Any:
