@@ -38,6 +38,8 @@ def extract() -> dict[str, Any]:
         # Of a mutating operator, where it refuses to change a plain tensor by a functional one.
         "mutations": dict(mutations()),
         "out_dtype_is_default": out_dtype_is_default(),
+        # Whether diagonal_scatter looks at the sizes of what it scatters on meta.
+        "diagonal_is_checked_on_meta": refusal(diagonal_on_meta) is not None,
     }
 
 
@@ -97,6 +99,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "input is functional": lambda: FUNCTORCH._propagate_functional_input_mutation(
         wrapped(), wrapped()
     ),
+    "lift": lambda: torch.ops.aten.lift(wrapped()),
     "popped empty": FUNCTORCH._func_decrement_nesting,
     "no level": FUNCTORCH.current_level,
 }
@@ -143,6 +146,11 @@ def argument_of(argument: Any) -> Any:
     if kind in values:
         return values[kind]
     return [1, 1] if kind in ("List[int]", "List[SymInt]") else None
+
+
+def diagonal_on_meta() -> None:
+    meta = torch.ones(2, 3, device="meta")
+    torch.diagonal_scatter(meta, meta[0])
 
 
 def out_dtype_is_default() -> list[str]:

@@ -207,6 +207,9 @@ def retain_grad(tensor: Tensor) -> None:
     """Have a tensor keep its gradient; leaves do anyway."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    from mindtorch_v2.functionalize.layers import check_supports_retain_grad
+
+    check_supports_retain_grad()
     if tensor._is_leaf():
         return
     meta = tensor._materialize_autograd_meta()

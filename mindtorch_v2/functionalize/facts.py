@@ -18,6 +18,9 @@ ASSERTS: Final[Mapping[str, str]] = _FACTS["asserts"]
 OUT_DTYPE_IS_DEFAULT: Final[frozenset[str]] = frozenset(_FACTS["out_dtype_is_default"])
 """``out=`` operators whose functional form computes in the dtype of ``out``, if none is given."""
 
+DIAGONAL_IS_CHECKED_ON_META: Final[bool] = _FACTS["diagonal_is_checked_on_meta"]
+"""Whether ``diagonal_scatter`` looks at sizes there."""
+
 
 def mixed_mutation(name: str) -> str:
     """What is said of a plain tensor that a functional one is to change."""

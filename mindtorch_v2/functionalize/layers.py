@@ -92,6 +92,31 @@ def current_level() -> int:
     return level
 
 
+_UNSUPPORTED: Final = (
+    "inside of a function being transformed by a functorch transform. This is unsupported, please "
+    "attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+)
+
+
+def check_supports_inplace_requires_grad() -> None:
+    """RuntimeError within a transform."""
+    if _stack.layers:
+        raise RuntimeError(
+            "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+            f"torch.autograd.functional.* APIs) {_UNSUPPORTED}requires_grad_() outside of a "
+            "function being transformed instead."
+        )
+
+
+def check_supports_retain_grad() -> None:
+    """RuntimeError within a transform."""
+    if _stack.layers:
+        raise RuntimeError(
+            f"You are attempting to call Tensor.retain_grad() {_UNSUPPORTED}retain_grad() outside "
+            "of a function being transformed instead."
+        )
+
+
 def _push(layer: DynamicLayer) -> None:
     _stack.layers.append(layer)
     if len(_stack.layers) == 1:

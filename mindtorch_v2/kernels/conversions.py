@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _COPY: Final = OperatorHandle("aten::copy_")
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
 
 
@@ -119,6 +120,11 @@ def result_type_of_tensors(tensor: Tensor, other: Tensor) -> int:
 def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
     """Whether C++ has both in the same class of tensors."""
     return self._layout is from_._layout
+
+
+@kernel("aten::resize_as_", keys=("CPU", "Meta", "CompositeExplicitAutograd"))
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: int | None) -> Any:
+    return _RESIZE_(self, the_template._sizes, memory_format=memory_format)
 
 
 @kernel("aten::resize_", keys=("CPU", "Meta"))

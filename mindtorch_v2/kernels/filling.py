@@ -33,6 +33,8 @@ _COPIED: Final = Config(
 def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     if self is src:
         return self
+    if not isinstance(src, Tensor):
+        return fill_(self, src)
     if self.is_meta:
         _check_broadcast(self, src)
         return self

@@ -13,6 +13,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.functionalize.facts import DIAGONAL_IS_CHECKED_ON_META
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import has_internal_overlap
@@ -34,7 +35,8 @@ _VIEW: Final = OperatorHandle("aten::view")
 
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _COPY_KEYS: Final = (int(DispatchKey.CompositeExplicitAutogradNonFunctional), int(DispatchKey.Meta))
-_KEYS: Final = ("CompositeExplicitAutogradNonFunctional", "Meta")
+_COMPOSITE: Final = "CompositeExplicitAutogradNonFunctional"
+_KEYS: Final = (_COMPOSITE, "Meta")
 
 
 # --- copies ---------------------------------------------------------------------------------------
@@ -71,7 +73,7 @@ def _find(name: str, key: int) -> Native:
     return NONE if view is None else Native(_copied(view), with_keyset=True)
 
 
-_OTHER_VIEWS: Final = frozenset(("aten::view.dtype", "aten::detach"))
+_OTHER_VIEWS: Final = frozenset(("aten::view.dtype", "aten::detach", "aten::lift_fresh"))
 """Views that autograd does not treat as others."""
 
 rows.DERIVED.insert(0, _find)
@@ -113,19 +115,41 @@ def _put_back(view: OperatorHandle, self: Tensor, src: Tensor, arguments: tuple[
     return output
 
 
-@kernel("aten::slice_scatter", keys=_KEYS)
+@kernel("aten::slice_scatter", "aten::select_scatter", key="Meta")
+def scatter_on_meta(self: Tensor, *_: Any) -> Any:
+    """Of Python's, which look at nothing else."""
+    return _clone_preserve_strides(self)
+
+
+@kernel("aten::diagonal_scatter", key="Meta")
+def diagonal_scatter_on_meta(
+    self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
+) -> Any:
+    output = _clone_preserve_strides(self)
+    if not DIAGONAL_IS_CHECKED_ON_META:
+        return output
+    part = _DIAGONAL(output, offset, dim1, dim2)
+    if tuple(part._sizes) != tuple(src._sizes):
+        raise RuntimeError(
+            "expected src to have a size equal to the diagonal of the input."
+            f"Got {src._sizes} for a diagonal of shape {part._sizes}"
+        )
+    return output
+
+
+@kernel("aten::slice_scatter", key=_COMPOSITE)
 def slice_scatter(
     self: Tensor, src: Tensor, dim: int, start: int | None, end: int | None, step: int
 ) -> Any:
     return _put_back(_SLICE, self, src, (dim, start, end, step))
 
 
-@kernel("aten::select_scatter", keys=_KEYS)
+@kernel("aten::select_scatter", key=_COMPOSITE)
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Any:
     return _put_back(_SELECT, self, src, (dim, index))
 
 
-@kernel("aten::diagonal_scatter", keys=_KEYS)
+@kernel("aten::diagonal_scatter", key=_COMPOSITE)
 def diagonal_scatter(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     return _put_back(_DIAGONAL, self, src, (offset, dim1, dim2))
 

@@ -175,6 +175,9 @@ NO_INFERENCE_TENSORS: Final = (
 
 
 def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
+    from mindtorch_v2.functionalize.layers import check_supports_inplace_requires_grad
+
+    check_supports_inplace_requires_grad()
     requires_grad: bool = value(parsed, "requires_grad")
     if not receiver._is_leaf() and not requires_grad:
         raise RuntimeError(LEAVES_ALONE[requires_grad])
