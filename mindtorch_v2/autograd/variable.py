@@ -27,7 +27,7 @@ from mindtorch_v2.tensor.version import VersionCounter
 def tensor_data(tensor: Tensor) -> Tensor:
     """The same elements without history, whose changes are counted."""
     data: Tensor = tensor._alias()
-    data._autograd = None
+    data._versions, data._autograd = tensor._versions, None
     return data
 
 

@@ -6,6 +6,7 @@ writes for each of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -65,8 +66,7 @@ def view_meta(view: Operator, arguments: tuple[Any, ...]) -> ViewMeta:
             raise NotImplementedError(_UNSUPPORTED.format(f"changes of {view.full_name}"))
         return inverse(base, changed, views, index, *arguments)
 
-    is_as_strided = view.canonical == "aten::as_strided"
-    return ViewMeta(forward, reverse, is_multi_output, is_as_strided)
+    return ViewMeta(forward, reverse, is_multi_output)
 
 
 def _below(stack: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -85,7 +85,9 @@ def view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     made_by = operator if get_reapply_views() else copy_of(operator)
     with skip_functionalize():
         answer = Call(made_by, below).run()
-    return view_with_meta(answer, stack[0], view_meta(operator, stack[1:]))
+    is_as_strided = operator.canonical == "aten::as_strided"
+    meta = replace(view_meta(operator, stack[1:]), is_as_strided=is_as_strided)
+    return view_with_meta(answer, stack[0], meta)
 
 
 def inplace_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:

@@ -122,6 +122,14 @@ def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
     return self._layout is from_._layout
 
 
+@kernel("aten::set_.source_Tensor", keys=("CPU", "Meta", "CompositeExplicitAutograd"))
+def set_tensor_(self: Tensor, source: Tensor) -> Tensor:
+    """Become a tensor over the storage of another, in its place."""
+    self._storage, self._storage_offset = source._storage, source._storage_offset
+    self._sizes, self._strides = source._sizes, source._strides
+    return self
+
+
 @kernel("aten::resize_as_", keys=("CPU", "Meta", "CompositeExplicitAutograd"))
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: int | None) -> Any:
     return _RESIZE_(self, the_template._sizes, memory_format=memory_format)

@@ -36,7 +36,7 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     if not isinstance(src, Tensor):
         return fill_(self, src)
     if self.is_meta:
-        _check_broadcast(self, src)
+        check_broadcast(self, src)
         return self
     if src.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
@@ -47,7 +47,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     return self
 
 
-def _check_broadcast(self: Tensor, src: Tensor) -> None:
+def check_broadcast(self: Tensor, src: Tensor) -> None:
+    """RuntimeError for a source that does not fit into a tensor's shape."""
     shape = infer_size(tuple(self._sizes), tuple(src._sizes))
     if tuple(shape) != tuple(self._sizes):
         raise RuntimeError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.forms import form_of
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -18,7 +19,6 @@ from mindtorch_v2.functionalize.views import inplace_view, view
 from mindtorch_v2.kernels import rows
 
 _BACK: Final = DispatchKey.FuncTorchDynamicLayerBackMode
-_COMPOSITE: Final = int(DispatchKey.CompositeImplicitAutograd)
 
 
 def _find(name: str, key: int) -> Native:
@@ -35,14 +35,20 @@ def _functionalize(name: str) -> Native:
     written = by_hand.KERNELS.get(name)
     if written is not None:
         return Native(written)
-    composite = rows.find(name, _COMPOSITE)
-    if composite.function is not None:
-        return composite
+    if _is_composite(name):
+        return rows.find(name, int(DispatchKey.CompositeImplicitAutograd))
     form = form_of(name)
     if form is None:
         return Native(view, with_keyset=True)
     is_view = _is_view(form.functional)
     return Native(inplace_view if is_view else mutate, with_keyset=True)
+
+
+def _is_composite(name: str) -> bool:
+    """Whether the release makes it of other operators: there, a row is one for some release."""
+    found = profile.active().registrations["operators"].get(name)
+    kernels = found["kernels"] if found is not None else ()
+    return any(kernel[0] == "CompositeImplicitAutograd" for kernel in kernels)
 
 
 def _is_view(name: str) -> bool:

@@ -15,7 +15,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.version import VersionCounter
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.tensor.views import infer_size, view_geometry, view_strides
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -29,17 +29,9 @@ _VIEW: Final = OperatorHandle("aten::view")
 _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
-@kernel("aten::view", keys=BACKENDS)
+@kernel("aten::view", "aten::_unsafe_view", keys=BACKENDS)
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
-
-
-@kernel("aten::_unsafe_view", keys=BACKENDS)
-def unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
-    """A view that says it is none: its changes are counted apart."""
-    viewed = view(self, size)
-    viewed._versions = VersionCounter()
-    return viewed
 
 
 @kernel("aten::_reshape_alias", keys=BACKENDS)
@@ -55,7 +47,9 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
         return reshaped
     sizes = infer_size(shape, numel(self._sizes))
     strides = view_strides(self._sizes, self._strides, sizes)
-    if strides is not None:
+    if strides is not None and is_tensor_subclass_like(self):
+        reshaped = _VIEW(self, shape)
+    elif strides is not None:
         reshaped = _RESHAPE_ALIAS(self, sizes, strides)
     else:
         contiguous = _CLONE(self, memory_format=MEMORY_FORMATS["contiguous_format"])

@@ -406,7 +406,8 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """A view of the same storage; ``flip`` are lazy bits that become their opposite.
 
-        Below ADInplaceOrView an alias and no more: who is above it makes it a view.
+        Below ADInplaceOrView an alias and no more, whose changes are counted apart: who is above it
+        makes it a view.
         """
         view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
@@ -414,9 +415,11 @@ class Tensor(TensorBase):
         view._layout, view._device = self._layout, self._device
         view._content = self._content
         view._keys = self._keys ^ flip
-        view._versions, view._autograd = self._versions, None
+        is_below = tls.is_below_inplace_or_view()
+        view._versions = VersionCounter() if is_below else self._versions
+        view._autograd = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
-        if not tls.is_below_inplace_or_view():
+        if not is_below:
             self._mark_view(view)
         return view
 
@@ -443,7 +446,7 @@ class Tensor(TensorBase):
     def _detached(self) -> Tensor:
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._alias()
-        twin._autograd = None
+        twin._versions, twin._autograd = self._versions, None
         return twin
 
     @property
