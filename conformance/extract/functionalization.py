@@ -169,5 +169,5 @@ def is_cast_first(name: str) -> bool:
     out = torch._to_functional_tensor(torch.zeros(2, dtype=torch.int32))
     halves = torch._to_functional_tensor(torch.full((2,), 1.5))
     getattr(torch, name)(halves, 0, out=out)
-    return torch._from_functional_tensor(out).tolist()[1] == (2 if name == "cumsum" else 1)
-
+    last: int = torch._from_functional_tensor(out).tolist()[1]
+    return last == (2 if name == "cumsum" else 1)

@@ -48,8 +48,8 @@ def form_of(name: str) -> Form | None:
     """The functional operator of a mutating one of the profile; None if it has no such form.
 
     In-place operators end in ``_``, or are Python's (``__ilshift__``), and write to ``self``;
-    ``out=`` operators write to arguments of their own; what else writes is a mutable operator, whose
-    functional form is called ``…_functional``.
+    ``out=`` operators write to arguments of their own; what else writes is a mutable operator,
+    whose functional form is called ``…_functional``.
     """
     base, _, overload_name = name.partition(".")
     schema = _schema(base, overload_name)

@@ -137,9 +137,7 @@ def _t(base: Tensor, changed: Tensor, views: bool, index: int) -> Any:
 
 
 @_inverse("transpose.int")
-def _transpose(
-    base: Tensor, changed: Tensor, views: bool, index: int, dim0: int, dim1: int
-) -> Any:
+def _transpose(base: Tensor, changed: Tensor, views: bool, index: int, dim0: int, dim1: int) -> Any:
     return _TRANSPOSE(views, changed, dim0, dim1)
 
 

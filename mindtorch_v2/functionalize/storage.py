@@ -144,6 +144,4 @@ class FunctionalStorageImpl:
 def _nbytes(value: Tensor) -> int:
     if value._layout is not strided:
         return 0
-    return storage_bytes(
-        value._sizes, value._strides, value._storage_offset, value._dtype.itemsize
-    )
+    return storage_bytes(value._sizes, value._strides, value._storage_offset, value._dtype.itemsize)

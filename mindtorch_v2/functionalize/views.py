@@ -71,9 +71,7 @@ def view_meta(view: Operator, arguments: tuple[Any, ...]) -> ViewMeta:
 
 def _below(stack: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values below, as they are: a view may be of what is out of date."""
-    return tuple(
-        from_functional_tensor(each) if is_functional(each) else each for each in stack
-    )
+    return tuple(from_functional_tensor(each) if is_functional(each) else each for each in stack)
 
 
 def view(operator: Operator, keyset: int, /, *stack: Any) -> Any:

@@ -53,7 +53,8 @@ def _is_composite(name: str) -> bool:
 
 def _is_view(name: str) -> bool:
     entry = DISPATCHER.find(name)
-    assert entry is not None and entry.schema is not None
+    assert entry is not None
+    assert entry.schema is not None
     return any(each.alias_info is not None for each in entry.schema.schema.returns)
 
 

@@ -15,8 +15,8 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.tensor.views import infer_size, view_geometry, view_strides
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 

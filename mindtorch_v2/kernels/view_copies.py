@@ -1,7 +1,7 @@
 """Views as copies: ``{view}_copy`` of every view operator, and views put back into a copy.
 
-Mirrors what ``GenCompositeViewCopyKernel`` of ``torchgen/gen_functionalization_type.py`` writes, and
-the functions ``…_scatter`` of ``aten/src/ATen/native/TensorShape.cpp``.
+Mirrors what ``GenCompositeViewCopyKernel`` of ``torchgen/gen_functionalization_type.py`` writes,
+and the functions ``…_scatter`` of ``aten/src/ATen/native/TensorShape.cpp``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _copied(view: Operator) -> Any:
 
 
 def _find(name: str, key: int) -> Native:
-    """``aten::{view}_copy.{overload}`` for every operator ``aten::{view}.{overload}`` that views."""
+    """``{view}_copy.{overload}`` for every operator ``{view}.{overload}`` that views."""
     base, _, overload_name = name.partition(".")
     if key not in _COPY_KEYS or not base.endswith("_copy"):
         return NONE
@@ -122,9 +122,7 @@ def scatter_on_meta(self: Tensor, *_: Any) -> Any:
 
 
 @kernel("aten::diagonal_scatter", key="Meta")
-def diagonal_scatter_on_meta(
-    self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int
-) -> Any:
+def diagonal_scatter_on_meta(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     output = _clone_preserve_strides(self)
     if not DIAGONAL_IS_CHECKED_ON_META:
         return output

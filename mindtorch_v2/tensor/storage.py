@@ -87,9 +87,7 @@ class UntypedStorage(metaclass=MadeInC):
     def data_ptr(self) -> int:
         """The address; 0 where there are no bytes.  RuntimeError where there should be some."""
         if self._bytes is None and self._nbytes and self.device.type != "meta":
-            raise RuntimeError(
-                "Attempted to access the data pointer on an invalid python storage."
-            )
+            raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
         if self._bytes is None or not self._nbytes:
             return 0
         address: int = self._bytes.__array_interface__["data"][0]

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2 import profile
-from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import (
