@@ -20,7 +20,7 @@ from mindtorch_v2.binding.python.manual import (
     converted,
     device_and_dtype,
     is_absent,
-    operators_are_seen,
+    is_functionalized,
     value,
 )
 from mindtorch_v2.binding.python.parser import Parsed
@@ -34,6 +34,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
@@ -77,7 +78,7 @@ def _scalar(
 
 
 def _number(tensor: Tensor) -> Any:
-    if operators_are_seen((tensor,)):
+    if is_functionalized((tensor,)) or is_seen_by_python((tensor,)):
         return call_operator("aten::item", self=tensor)
     return conversions.item(tensor)
 

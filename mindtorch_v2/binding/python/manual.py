@@ -60,7 +60,7 @@ def call_operator(full_name: str, **arguments: Any) -> Any:
 
 def operators_are_seen(values: Iterable[Any] = ()) -> bool:
     """Whether somebody watches which operators a call with these values comes to."""
-    return is_stopping() or is_seen_by_python(values) or _is_functionalized(values)
+    return is_stopping() or is_seen_by_python(values) or is_functionalized(values)
 
 
 _FUNCTIONALIZED: Final = functionality_bit(DispatchKey.Functionalize)
@@ -69,7 +69,7 @@ _TRANSFORMED: Final = _FUNCTIONALIZED | functionality_bit(
 )
 
 
-def _is_functionalized(values: Iterable[Any]) -> bool:
+def is_functionalized(values: Iterable[Any]) -> bool:
     """Whether a transform sees the call, or a value is a tensor of one."""
     if tls.local_dispatch_key_set().included & _TRANSFORMED:
         return True
