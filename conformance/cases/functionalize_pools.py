@@ -136,6 +136,7 @@ PROGRAMS: Final = (
 """Bodies of functions of ``x``."""
 
 INPLACE: Final = (
+    *("multiply_(2)", "subtract_(x)", "absolute_()", "negative_()", "greater_(2)", "clip_(1, 2)"),
     *("abs_()", "neg_()", "square_()", "sqrt_()", "exp_()", "sin_()", "tanh_()", "sigmoid_()"),
     *("reciprocal_()", "ceil_()", "floor_()", "round_()", "trunc_()", "sign_()", "relu_()"),
     *("logical_not_()", "erf_()", "log_()", "rsqrt_()", "sgn_()", "cos_()"),
