@@ -182,7 +182,8 @@ PYTHON_ATTRIBUTES: Final = words("""
 MODULES: Final = words("""
     _C ops library utils _python_dispatch overrides autograd forward_ad graph function
     grad_mode nn functional linalg fft special sparse nested func testing
-    _nn _fft _linalg _special _sparse _nested _functionalization _VariableFunctions _functions""")
+    _nn _fft _linalg _special _sparse _nested _functionalization _VariableFunctions _functions
+    _functorch""")
 
 #: dtypes, layouts, memory formats, and what else ``torch`` holds as plain values and types.
 VALUES: Final = words("""
@@ -218,6 +219,21 @@ FUNCTIONS: Final = words("""
     are_deterministic_algorithms_enabled
     no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled
     is_inference_mode_enabled is_inference set_multithreading_enabled
+    _to_functional_tensor _from_functional_tensor _is_functional_tensor _is_functional_tensor_base
+    _freeze_functional_tensor _sync _enable_functionalization _disable_functionalization
+    _functionalize_sync _functionalize_commit_update _functionalize_replace
+    _functionalize_has_data_mutation _functionalize_has_metadata_mutation
+    _functionalize_is_multi_output_view _functionalize_is_symbolic _functionalize_get_storage_size
+    _functionalize_was_storage_changed _functionalize_mark_storage_changed
+    _functionalize_storage_changed_counter _functionalize_mutation_counter
+    _functionalize_are_all_mutations_hidden_from_autograd _functionalize_apply_view_metas
+    _functionalize_are_all_mutations_under_no_grad_or_inference_mode
+    _functionalize_mark_mutation_hidden_from_autograd _functionalize_enable_reapply_views
+    _functionalize_was_inductor_storage_resized _functionalize_inductor_storage_resized_counter
+    _wrap_functional_tensor _unwrap_functional_tensor _assert_wrapped_functional
+    _propagate_functional_input_mutation _func_increment_nesting _func_decrement_nesting
+    current_level maybe_current_level get_unwrapped maybe_get_level is_functionaltensor
+    is_functorch_wrapped_tensor
     vmap functionalize vjp jvp jacrev jacfwd hessian grad_and_value
     sym_int sym_float sym_max sym_min sym_not sym_ite
     assert_close autocast is_autocast_enabled get_autocast_dtype

@@ -91,11 +91,17 @@ bind_types(globals())
 import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
+    _functional_bindings,
+    func,
     nn,
     optim,
     overrides,
     utils,
 )
+
+globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
+vars(_C).update(_functional_bindings.OF_C)
+vars(_C)["_functorch"] = _functional_bindings.functorch_module()
 
 __all__ = [
     "_C",
@@ -133,6 +139,7 @@ __all__ = [
     "finfo",
     "from_numpy",
     "full",
+    "func",
     "get_default_dtype",
     "get_rng_state",
     "iinfo",

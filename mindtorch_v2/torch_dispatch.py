@@ -104,8 +104,11 @@ def dispatch(
 
 def shallow_copy_and_detach(tensor: Tensor) -> Any:
     """What modes or the tensor's class answer to ``detach``, which is asked of them without a
-    dispatch; None if nobody is there to answer.  RuntimeError for what is no tensor."""
-    if not is_seen_by_python((tensor,)):
+    dispatch; None if nobody is there to answer.  RuntimeError for what is no tensor.
+
+    Of functional tensors modes are not asked: their class in C++ copies itself.
+    """
+    if tensor._functional is not None or not is_seen_by_python((tensor,)):
         return None
     function = api_function_named("aten::detach", "")
     shown_name = "torch.ops.aten.detach"

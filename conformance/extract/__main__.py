@@ -26,6 +26,7 @@ LAST = "library"
 COMPRESSED = {
     "bindings",
     "derivatives",
+    "functionalization",
     "kernels",
     "refs",
     "registrations",

@@ -26,7 +26,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 def tensor_data(tensor: Tensor) -> Tensor:
     """The same elements without history, whose changes are counted."""
     data: Tensor = tensor._alias()
-    data._autograd = None
+    data._versions, data._autograd = tensor._versions, None
     return data
 
 
@@ -206,6 +206,9 @@ def retain_grad(tensor: Tensor) -> None:
     """Have a tensor keep its gradient; leaves do anyway."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    from mindtorch_v2.functionalize.layers import check_supports_retain_grad
+
+    check_supports_retain_grad()
     if tensor._is_leaf():
         return
     meta = tensor._materialize_autograd_meta()

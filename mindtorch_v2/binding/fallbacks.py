@@ -111,7 +111,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
     to one of them is copied back."""
 
     def run(call: Call, keyset: int) -> Any:
-        from mindtorch_v2.kernels.handle import OperatorHandle  # which stands on this package
+        from mindtorch_v2.kernels.filling import COPY  # both stand on this package
         from mindtorch_v2.kernels.outputs import resize_output
 
         schema = call.operator.schema
@@ -146,7 +146,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
                 condition = "cloned_mutable_input.is_same(returned_output)"
                 raise RuntimeError(internal_assert(condition, "MathOpFallback"))
             resize_output(tensor, clone._sizes)
-            OperatorHandle("aten::copy_")(tensor, clone)
+            COPY(tensor, clone, False)
             answer = (tensor, *others) if others else tensor
         return answer
 
@@ -176,26 +176,24 @@ def _zero_tensor(call: Call, keyset: int) -> Any:
 
 
 def _functionalize(call: Call, keyset: int) -> Any:
-    """``functionalizeFallback``, of a call in which no tensor is functional."""
-    schema = call.operator.schema
-    if any(each.alias_info is not None for each in (*schema.arguments, *schema.returns)):
-        raise RuntimeError(
-            "Found a custom (non-ATen) operator whose output has alias annotations: "
-            f"{schema}. We only support functionalizing operators whose outputs do not have "
-            "alias annotations (e.g. 'Tensor(a)' is a Tensor with an alias annotation whereas "
-            "'Tensor' is a Tensor without. The '(a)' is the alias annotation). The alias "
-            "annotation specifies that the output Tensor shares storage with an input that has "
-            "the same annotation. Please check if (1) the output needs to be an output (if not, "
-            "don't return it), (2) if the output doesn't share storage with any inputs, then "
-            "delete the alias annotation. (3) if the output indeed shares storage with an input, "
-            "then add a .clone() before returning it to prevent storage sharing and then delete "
-            "the alias annotation. Otherwise, please file an issue on GitHub."
-        )
-    with tls.guarded(tls.ExcludeDispatchKeyGuard, mask_of(DispatchKey.Functionalize)):
-        return call.run()
+    from mindtorch_v2.functionalize.fallback import functionalize_fallback  # stands on this package
+
+    return functionalize_fallback(call, keyset)
 
 
 # --- functorch --------------------------------------------------------------------------------
+
+
+def _front(call: Call, keyset: int) -> Any:
+    from mindtorch_v2.functionalize.layers import front_fallback  # stands on this package
+
+    return front_fallback(call, keyset)
+
+
+def _back(call: Call, keyset: int) -> Any:
+    from mindtorch_v2.functionalize.layers import back_fallback  # stands on this package
+
+    return back_fallback(call, keyset)
 
 
 def _batched(key: int, title: str) -> Fallback:
@@ -261,10 +259,8 @@ def _all() -> Iterator[tuple[int, Fallback]]:
     yield DispatchKey.PythonTLSSnapshot, python_fallbacks.snapshot
     yield DispatchKey.PythonDispatcher, python_fallbacks.python_dispatcher
     yield DispatchKey.PreDispatch, _passed_on(DispatchKey.PreDispatch)
-    yield (
-        DispatchKey.FuncTorchDynamicLayerFrontMode,
-        _asserts("!dynamicLayerStack.empty()", "dynamicLayerFrontFallback"),
-    )
+    yield DispatchKey.FuncTorchDynamicLayerFrontMode, _front
+    yield DispatchKey.FuncTorchDynamicLayerBackMode, _back
     yield (
         DispatchKey.FuncTorchGradWrapper,
         _asserts(

@@ -1,11 +1,13 @@
 """Forms of one operator: ``add`` makes a tensor, ``add_`` changes its own, ``add.out`` another.
 
-Mirrors how ``torchgen`` groups functions by their signature: two schemas are forms of one operator
-if they differ only in what they write to and what they return.
+Mirrors how ``torchgen`` groups functions by their signature (``FunctionSchema.signature`` in
+``torchgen/model.py``): two schemas are forms of one operator if they differ only in what they write
+to, in what they return, and in the options of a new tensor, which ``out=`` has anyway.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -15,6 +17,11 @@ from mindtorch_v2.schema.parser import parse_schema
 
 INPLACE: Final = "inplace"
 OUT: Final = "out"
+MUTABLE: Final = "mutable"
+"""Changes arguments, and has nothing in its name that says so."""
+
+OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
+"""``TensorOptions``, of an operator that makes a tensor."""
 
 
 class Form(NamedTuple):
@@ -26,11 +33,13 @@ class Form(NamedTuple):
 
 def _signature(schema: FunctionSchema) -> tuple[tuple[str, str], ...]:
     """What a call passes: names and types of the arguments, without those that are written to
-    because the caller said so."""
+    because the caller said so, and without the options of a new tensor."""
+    names = [argument.name for argument in schema.arguments]
+    has_options = all(name in names for name in OPTIONS)
     return tuple(
         (argument.name, str(argument.real_type))
         for argument in schema.arguments
-        if not argument.is_out
+        if not argument.is_out and not (has_options and argument.name in OPTIONS)
     )
 
 
@@ -38,24 +47,40 @@ def _signature(schema: FunctionSchema) -> tuple[tuple[str, str], ...]:
 def form_of(name: str) -> Form | None:
     """The functional operator of a mutating one of the profile; None if it has no such form.
 
-    In-place operators end in ``_`` and write to ``self``; the others write to ``out`` arguments.
+    In-place operators end in ``_``, or are Python's (``__ilshift__``), and write to ``self``;
+    ``out=`` operators write to arguments of their own; what else writes is a mutable operator,
+    whose functional form is called ``…_functional``.
     """
     base, _, overload_name = name.partition(".")
     schema = _schema(base, overload_name)
     if schema is None or not any(argument.is_write for argument in schema.arguments):
         return None
-    kind = OUT if any(argument.is_out for argument in schema.arguments) else INPLACE
-    if kind == INPLACE:
-        if not base.endswith("_"):
-            return None
-        base = base[:-1]
+    kind, bases = _kind(base, schema)
     wanted = _signature(schema)
-    for operator in in_registration_order(base):
-        found = parse_schema(operator.schema)
+    for found in _operators(bases):
         writes = any(argument.is_write for argument in found.arguments)
         if not writes and _signature(found) == wanted:
             return Form(found.full_name, kind)
     return None
+
+
+def _kind(base: str, schema: FunctionSchema) -> tuple[str, tuple[str, ...]]:
+    """Which form it is, and what the functional one may be called."""
+    namespace, _, short = base.partition("::")
+    if any(argument.is_out for argument in schema.arguments):
+        return OUT, (base, f"{base}_functional")
+    if short.startswith("__i") and short.endswith("__"):
+        return INPLACE, (f"{namespace}::__{short[3:]}",)
+    if short.endswith("_"):
+        functional = base[:-1]
+        return INPLACE, (functional, f"{functional}_functional")
+    return MUTABLE, (f"{base}_functional",)
+
+
+def _operators(bases: tuple[str, ...]) -> Iterator[FunctionSchema]:
+    for base in bases:
+        for operator in in_registration_order(base):
+            yield parse_schema(operator.schema)
 
 
 @cache

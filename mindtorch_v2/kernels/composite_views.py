@@ -19,6 +19,7 @@ _IMPLICIT: Final = "CompositeImplicitAutograd"
 
 _ALIAS: Final = OperatorHandle("aten::alias")
 _CONJ: Final = OperatorHandle("aten::_conj")
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _NEG_VIEW: Final = OperatorHandle("aten::_neg_view")
 _PERMUTE: Final = OperatorHandle("aten::permute")
@@ -27,6 +28,7 @@ _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _SPLIT: Final = OperatorHandle("aten::split.Tensor")
 _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
+_VIEW: Final = OperatorHandle("aten::view")
 _VIEW_AS_REAL: Final = OperatorHandle("aten::view_as_real")
 
 
@@ -78,6 +80,11 @@ def chunk(self: Tensor, chunks: int, dim: int) -> Any:
     if each == 0 and size == 0:
         return _SPLIT_WITH_SIZES(self, (0,) * chunks, dim)
     return _SPLIT(self, each, dim)
+
+
+@kernel("aten::ravel", key=_IMPLICIT)
+def ravel(self: Tensor) -> Any:
+    return _VIEW(_CONTIGUOUS(self), [-1])
 
 
 # --- dimensions in another order --------------------------------------------------------------

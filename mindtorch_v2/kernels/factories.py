@@ -151,6 +151,12 @@ def efficient_zero_tensor(size: Sizes, *options: Any) -> Tensor:
     )
 
 
+@kernel("aten::lift", keys=("CPU", "Meta", "CompositeExplicitAutograd"))
+def lift(self: Tensor) -> Tensor:
+    """Itself, as the next."""
+    return self
+
+
 @kernel("aten::lift_fresh", key="CompositeExplicitAutograd")
 def lift_fresh(self: Tensor) -> Tensor:
     """Itself: only functionalization has something to do here."""
@@ -214,7 +220,7 @@ def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Tenso
 
 @kernel("aten::zeros.out", key="CompositeExplicitAutograd")
 def zeros_out(size: Sizes, out: Tensor) -> Tensor:
-    set_sizes(out, tuple(size))
+    _resize(out, size)
     zero(out)
     return out
 
@@ -226,6 +232,12 @@ def ones_out(size: Sizes, out: Tensor) -> Tensor:
 
 @kernel("aten::full.out", key="CompositeExplicitAutograd")
 def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
-    set_sizes(out, tuple(size))
+    _resize(out, size)
     fill(out, fill_value)
     return out
+
+
+def _resize(out: Tensor, size: Sizes) -> None:
+    """``resize_``: nothing for the sizes that it has."""
+    if tuple(size) != tuple(out._sizes):
+        set_sizes(out, tuple(size))

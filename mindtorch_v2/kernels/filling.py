@@ -20,7 +20,7 @@ from mindtorch_v2.warn import warn_once
 
 _BOOL: Final = DTYPES["bool"]
 _CLONE: Final = OperatorHandle("aten::clone")
-_COPY: Final = OperatorHandle("aten::copy_")
+COPY: Final = OperatorHandle("aten::copy_")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
 _ITEM: Final = OperatorHandle("aten::item")
 
@@ -33,8 +33,10 @@ _COPIED: Final = Config(
 def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     if self is src:
         return self
+    if not isinstance(src, Tensor):
+        return fill_(self, src)
     if self.is_meta:
-        _check_broadcast(self, src)
+        check_broadcast(self, src)
         return self
     if src.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
@@ -47,7 +49,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
     return self
 
 
-def _check_broadcast(self: Tensor, src: Tensor) -> None:
+def check_broadcast(self: Tensor, src: Tensor) -> None:
+    """RuntimeError for a source that does not fit into a tensor's shape."""
     shape = infer_size(tuple(self._sizes), tuple(src._sizes))
     if tuple(shape) != tuple(self._sizes):
         raise RuntimeError(
@@ -67,7 +70,7 @@ def fill_tensor(self: Tensor, value: Tensor) -> Any:
     if self._device != value._device:
         return _FILL(self, _ITEM(value))
     is_alias = self._storage is not None and self._storage is value._storage
-    return _COPY(self, _CLONE(value) if is_alias else value, False)
+    return COPY(self, _CLONE(value) if is_alias else value, False)
 
 
 def _check_scalar(name: str, value: Tensor) -> None:

@@ -302,7 +302,13 @@ def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     store(info.source, total)
 
 
-@kernel("aten::index_put_", keys=("Meta", "CompositeExplicitAutograd"))
+@kernel("aten::index_put_", key="Meta")
+def index_put_on_meta(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
+    """Of Python's, which looks at nothing."""
+    return self
+
+
+@kernel("aten::index_put_", key="CompositeExplicitAutograd")
 def index_put_(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
     return _INDEX_PUT_IMPL_(self, indices, values, accumulate, False)
 

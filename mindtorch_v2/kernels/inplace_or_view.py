@@ -50,13 +50,15 @@ def with_written(call: Call, answer: Any) -> Any:
     return tuple(map(written.get, names, answer))
 
 
-def as_detached_view(base: Tensor, view: Tensor | None) -> Tensor | None:
-    """``make_variable_non_differentiable_view``: a release may copy what came from below, and
-    Python is asked for the copy."""
+def as_detached_view(
+    base: Tensor, view: Tensor | None, *, is_copied: bool = _COPIES_DETACHED
+) -> Tensor | None:
+    """``make_variable_non_differentiable_view``: it copies what came from below, and Python is
+    asked for the copy; of what ``detach`` answers, not in every release."""
     if view is None:
         return None
     made = as_view(base, view, is_differentiable=False)
-    seen = shallow_copy_and_detach(made) if _COPIES_DETACHED else None
+    seen = shallow_copy_and_detach(made) if is_copied else None
     return made if seen is None else seen
 
 
@@ -104,7 +106,7 @@ def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer:
     assert facts.base is not None
     base = stack[facts.base]
     if not facts.is_differentiable:
-        return as_detached_view(base, answer)
+        return as_detached_view(base, answer, is_copied=True)
     if answer is None:  # an undefined tensor, which an override may answer
         return None
     if isinstance(answer, Tensor):

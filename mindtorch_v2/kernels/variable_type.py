@@ -25,6 +25,7 @@ from mindtorch_v2.autograd.variable import (
 )
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -71,6 +72,12 @@ class VariableType:
     def cpp_name(self) -> str:
         """Of the C++ function."""
         return f"{self.base}_out" if self.outs else self.base
+
+    @cached_property
+    def _is_boxed(self) -> bool:
+        """Whether it is ``autogradNotImplementedFallback``, which takes every operator."""
+        kernel = self.operator.entry.kernels[int(DispatchKey.Autograd)][0]
+        return kernel.signature == NO_SIGNATURE
 
     @cached_property
     def lists(self) -> dict[str, int]:
@@ -161,7 +168,7 @@ class VariableType:
     def _node(self, inputs: Sequence[Any], stack: tuple[Any, ...]) -> Node:
         edges = collect_next_edges(inputs)
         if self.node is None:
-            unknown = Underivable(self.cpp_name)
+            unknown = Underivable(self.operator.name if self._is_boxed else self.cpp_name)
             unknown._set_next_edges(edges)
             return unknown
         node = node_class(self.node)()

@@ -25,6 +25,7 @@ _COPY: Final = OperatorHandle("aten::copy_")
 _DIAGONAL: Final = OperatorHandle("aten::diagonal")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_UNFOLD: Final = OperatorHandle("aten::unfold")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
 
@@ -63,6 +64,9 @@ def unfold_backward(
     grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int
 ) -> Any:
     grad_input = _zeros(input_sizes, grad_in)
+    if step >= size:
+        _COPY(_UNFOLD(grad_input, dim, size, step), grad_in)
+        return grad_input
     if grad_input.is_meta or not numel(grad_in._sizes):
         return grad_input
     dim = wrap_dim(dim, len(input_sizes))

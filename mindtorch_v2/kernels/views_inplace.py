@@ -6,8 +6,9 @@ Mirrors the in-place view functions of ``aten/src/ATen/native/TensorShape.cpp``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import (
     BACKENDS,
@@ -23,6 +24,7 @@ from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
+_TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
 _KEYS: Final = (*BACKENDS, "CompositeExplicitAutogradNonFunctional")
 _ASSERTS: Final = HABITS["in-place views on meta assert their dimensions"]
 
@@ -60,6 +62,11 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     sizes[dim0], sizes[dim1] = sizes[dim1], sizes[dim0]
     strides[dim0], strides[dim1] = strides[dim1], strides[dim0]
     return _set_geometry(self, sizes, strides)
+
+
+@kernel("aten::swapaxes_", "aten::swapdims_", key="CompositeImplicitAutograd")
+def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Any:
+    return _TRANSPOSE_(self, axis0, axis1)
 
 
 @kernel("aten::t_", keys=_KEYS)

@@ -271,6 +271,11 @@ class Profile:
         return self._section("messages.json")
 
     @cached_property
+    def functionalization(self) -> dict[str, Any]:
+        """Functions about functional tensors, and what they and mutating operators refuse."""
+        return self._section("functionalization.json.xz")
+
+    @cached_property
     def library(self) -> dict[str, Any]:
         """What of ``torch.library`` differs between releases: functions, words, habits."""
         return self._section("library.json")

@@ -2,7 +2,7 @@
 
 Mirrors ``torch/_tensor_str.py``: one column width for all elements, found by formatting those
 that are shown; scientific notation where magnitudes differ much; ``...`` for the middle of what
-is large.  Tensors wrapped by functorch, functionalization and forward mode are left out.
+is large.  Of tensors that functorch wraps, those of functionalization; forward mode is left out.
 """
 
 from __future__ import annotations
@@ -349,6 +349,11 @@ def _nested(tensor: Tensor) -> str:
 
 def tensor_str(tensor: Tensor) -> str:
     """``repr`` of a tensor."""
+    functional = tensor._functional
+    if functional is not None and functional.level != -1:
+        functional.sync()
+        value = repr(functional.value)
+        return f"FunctionalTensor(lvl={functional.level}, value=\\\n{value})"
     prefix = "nested_tensor(" if tensor.is_nested else f"{_class_name(tensor)}("
     indent = len(prefix)
     suffixes: list[str] = []
@@ -360,6 +365,8 @@ def tensor_str(tensor: Tensor) -> str:
         text = _quantized(tensor, indent, suffixes)
     elif tensor.is_nested:
         text = _nested(tensor)
+    elif functional is not None:
+        prefix, text = "_to_functional_tensor(", repr(functional.value)
     else:
         text = _dense(tensor, indent, suffixes)
     if tensor.layout is not strided:

@@ -62,6 +62,14 @@ class UntypedStorage(metaclass=MadeInC):
         self._bytes, self._resizable = memory, resizable
         return self
 
+    @classmethod
+    def _without_memory(cls, nbytes: int, device: Device) -> UntypedStorage:
+        """A storage that has a size, on a device, and nothing to read or write."""
+        self = cls.__new__(cls)
+        self.device, self._nbytes = device, nbytes
+        self._bytes, self._resizable = None, True
+        return self
+
     # --- questions ----------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -77,7 +85,9 @@ class UntypedStorage(metaclass=MadeInC):
         return 1
 
     def data_ptr(self) -> int:
-        """The address; 0 where there are no bytes."""
+        """The address; 0 where there are no bytes.  RuntimeError where there should be some."""
+        if self._bytes is None and self._nbytes and self.device.type != "meta":
+            raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
         if self._bytes is None or not self._nbytes:
             return 0
         address: int = self._bytes.__array_interface__["data"][0]

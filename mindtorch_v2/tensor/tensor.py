@@ -11,7 +11,7 @@ calls those with an underscore.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -45,6 +45,9 @@ from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
 
+if TYPE_CHECKING:
+    from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
+
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
 _ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
@@ -67,6 +70,7 @@ class Tensor(TensorBase):
         "_content",
         "_device",
         "_dtype",
+        "_functional",
         "_keys",
         "_layout",
         "_sizes",
@@ -88,6 +92,8 @@ class Tensor(TensorBase):
     _keys: int
     _content: Any
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
+    _functional: FunctionalTensorWrapper | None
+    """Of a functional tensor, what it wraps."""
     _versions: VersionCounter
     _autograd: AutogradMeta | None
     """None for a tensor that autograd has nothing to do with."""
@@ -127,6 +133,7 @@ class Tensor(TensorBase):
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
         self._versions, self._autograd, self._content = self._new_counter(), None, None
+        self._functional = None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -205,6 +212,8 @@ class Tensor(TensorBase):
         """The address of the first element; 0 if there is none."""
         if self._storage is None:
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        if self._functional is not None:
+            return 0
         start = self._storage.data_ptr()
         if not start or not geometry.numel(self._sizes):
             return 0
@@ -395,7 +404,8 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """A view of the same storage; ``flip`` are lazy bits that become their opposite.
 
-        Below ADInplaceOrView an alias and no more: who is above it makes it a view.
+        Below ADInplaceOrView an alias and no more, whose changes are counted apart: who is above it
+        makes it a view.
         """
         view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
@@ -403,9 +413,14 @@ class Tensor(TensorBase):
         view._layout, view._device = self._layout, self._device
         view._content = self._content
         view._keys = self._keys ^ flip
-        counter = VersionCounter(None) if self._is_inference() else self._versions
-        view._versions, view._autograd = counter, None
-        if not tls.is_below_inplace_or_view():
+        is_below = tls.is_below_inplace_or_view()
+        if self._is_inference():
+            view._versions = VersionCounter(None)
+        else:
+            view._versions = VersionCounter() if is_below else self._versions
+        view._autograd = None
+        view._functional = None if self._functional is None else self._functional.copy_for(view)
+        if not is_below:
             self._mark_view(view)
         return view
 
@@ -433,8 +448,7 @@ class Tensor(TensorBase):
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._alias()
         twin._autograd = None
-        if self._is_inference():
-            twin._versions = self._copied_counter()
+        twin._versions = self._copied_counter() if self._is_inference() else self._versions
         return twin
 
     @property

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2.tensor.size import Size
+
 PyTree = Any
 IsLeaf = Callable[[PyTree], bool]
 TypeOrPredicate = type | tuple[type, ...] | Callable[[Any], bool]
@@ -33,6 +35,7 @@ def _of_mapping(make: Callable[[Any], Any]) -> Node:
 SUPPORTED_NODES: Final[dict[type, Node]] = {
     tuple: Node(lambda tree: (list(tree), None), lambda children, _: tuple(children)),
     list: Node(lambda tree: (tree, None), lambda children, _: list(children)),
+    Size: Node(lambda tree: (list(tree), None), lambda children, _: tuple(children)),
     dict: _of_mapping(dict),
     OrderedDict: _of_mapping(OrderedDict),
     defaultdict: Node(

@@ -52,6 +52,23 @@ def as_strided_backward(
     return call("as_strided", storage, list(geometry.sizes), list(geometry.strides), source_offset)
 
 
+def as_strided_scatter_backward(
+    grad: Any,
+    input_geometry: TensorGeometry,
+    src_geometry: TensorGeometry,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    storage_offset: int | None,
+) -> Any:
+    """See Note [as_strided_scatter backward support]: what was scattered into is contiguous."""
+    grad = call("contiguous", grad)
+    found = call("new_zeros", grad, list(input_geometry.sizes))
+    result = call("as_strided", found, list(input_geometry.sizes), list(input_geometry.strides))
+    place = list(sizes), list(strides), storage_offset
+    call("copy_", call("as_strided", found, *place), call("as_strided", grad, *place))
+    return result
+
+
 def _without_trivial_dims(
     grad: Any, sizes: Sequence[int], strides: Sequence[int]
 ) -> tuple[Any, Extent]:

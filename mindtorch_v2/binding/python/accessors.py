@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2 import profile
-from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import (
@@ -22,6 +20,7 @@ from mindtorch_v2.binding.python.manual import (
     converted,
     device_and_dtype,
     is_absent,
+    is_functionalized,
     value,
 )
 from mindtorch_v2.binding.python.parser import Parsed
@@ -31,6 +30,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -50,7 +50,10 @@ def _numpy(receiver: Tensor, parsed: Parsed) -> Any:
 def _tolist(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     receiver._refuse_for_subclass("tolist()", f", got {type_name(receiver)}")
     resolved = call_operator("aten::resolve_conj", self=receiver)
-    return conversions.to_list(call_operator("aten::resolve_neg", self=resolved))
+    data = call_operator("aten::resolve_neg", self=resolved)
+    if data._functional is not None and numel(data._sizes):
+        raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
+    return conversions.to_list(data)
 
 
 def _bool(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -75,7 +78,7 @@ def _scalar(
 
 
 def _number(tensor: Tensor) -> Any:
-    if is_seen_by_python((tensor,)):
+    if is_functionalized((tensor,)) or is_seen_by_python((tensor,)):
         return call_operator("aten::item", self=tensor)
     return conversions.item(tensor)
 
@@ -171,6 +174,9 @@ NO_INFERENCE_TENSORS: Final = (
 
 
 def _requires_grad_(receiver: Tensor, parsed: Parsed) -> Any:
+    from mindtorch_v2.functionalize.layers import check_supports_inplace_requires_grad
+
+    check_supports_inplace_requires_grad()
     requires_grad: bool = value(parsed, "requires_grad")
     if not receiver._is_leaf() and not requires_grad:
         raise RuntimeError(LEAVES_ALONE[requires_grad])
@@ -240,37 +246,7 @@ def _parse_to(receiver: None, parsed: Parsed) -> tuple[Any, Any, bool, Any]:
     )
 
 
-# --- functional tensors, of which there are none yet --------------------------------------------
-
-
-def _refusal(message: str) -> Runner:
-    def run(receiver: None, parsed: Parsed) -> Any:
-        _tensors_of(parsed)
-        raise RuntimeError(message)
-
-    return run
-
-
-def _tensors_of(parsed: Parsed) -> list[Tensor]:
-    """The arguments that are to be tensors; TypeError for what only overrides functions."""
-    parameters = parsed.signature.parameters
-    return [value(parsed, p.name) for p in parameters if p.type is types.TENSOR]
-
-
-def _answers(answer: Any) -> Runner:
-    def run(receiver: None, parsed: Parsed) -> Any:
-        _tensors_of(parsed)
-        return answer
-
-    return run
-
-
-_REFUSALS: Final[dict[str, str]] = profile.active().argument_parser["functional_refusals"]
-
 RUNNERS: Final[Mapping[str, Runner]] = {
-    **{name: _refusal(message) for name, message in _REFUSALS.items()},
-    "_is_functional_tensor": _answers(False),
-    "_mirror_autograd_meta_to": _answers(None),
     "numpy": _numpy,
     "__eq__": _eq,
     "map_": _map_,
@@ -283,7 +259,6 @@ RUNNERS: Final[Mapping[str, Runner]] = {
 """By the name of the C function."""
 
 WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
-    "_disable_functionalization": lambda receiver, args, kwargs: None,
     "tolist": _tolist,
     "item": lambda receiver, args, kwargs: _number(receiver),
     "bool_scalar": _bool,

@@ -12,6 +12,7 @@ from typing import Final
 from mindtorch_v2.binding.python import (
     accessors,
     constructors,
+    functional,
     indexing,
     legacy,
     manual,
@@ -25,6 +26,7 @@ RUNNERS: Final[Mapping[str, manual.Runner]] = {
     **constructors.RUNNERS,
     **legacy.RUNNERS,
     **accessors.RUNNERS,
+    **functional.RUNNERS,
     **sparse.RUNNERS,
     **subclasses.RUNNERS,
 }
@@ -37,6 +39,7 @@ WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
     **constructors.WITHOUT_PARSER,
     **legacy.WITHOUT_PARSER,
     **accessors.WITHOUT_PARSER,
+    **functional.WITHOUT_PARSER,
     **subclasses.WITHOUT_PARSER,
 }
 """Functions that take their arguments as CPython hands them over."""

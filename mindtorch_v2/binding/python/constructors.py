@@ -191,10 +191,16 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
     return _leaf(made, value(parsed, "requires_grad"))
 
 
+_TRANSFORM: Final = functionality_bit(DispatchKey.FuncTorchDynamicLayerFrontMode)
+"""Included within a transform, which sees that a new tensor is made a leaf; autograd hides it."""
+
+
 def _leaf(made: Any, requires_grad: bool) -> Any:
     """What comes of the data; RuntimeError where a mode answered that nothing does."""
     if made is None:
         raise RuntimeError("cannot call get_autograd_meta() on undefined tensor")
+    if tls.local_dispatch_key_set().included & _TRANSFORM:
+        call_operator("aten::detach_", self=made)
     made._set_requires_grad(requires_grad)
     return made
 

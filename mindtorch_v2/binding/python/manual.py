@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
-from mindtorch_v2.dispatch import native
+from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -59,7 +60,20 @@ def call_operator(full_name: str, **arguments: Any) -> Any:
 
 def operators_are_seen(values: Iterable[Any] = ()) -> bool:
     """Whether somebody watches which operators a call with these values comes to."""
-    return is_stopping() or is_seen_by_python(values)
+    return is_stopping() or is_seen_by_python(values) or is_functionalized(values)
+
+
+_FUNCTIONALIZED: Final = functionality_bit(DispatchKey.Functionalize)
+_TRANSFORMED: Final = _FUNCTIONALIZED | functionality_bit(
+    DispatchKey.FuncTorchDynamicLayerFrontMode
+)
+
+
+def is_functionalized(values: Iterable[Any]) -> bool:
+    """Whether a transform sees the call, or a value is a tensor of one."""
+    if tls.local_dispatch_key_set().included & _TRANSFORMED:
+        return True
+    return any(tensor._keys & _FUNCTIONALIZED for tensor in tensors_of(values))
 
 
 # --- conversions ------------------------------------------------------------------------------

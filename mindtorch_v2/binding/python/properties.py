@@ -23,6 +23,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
 from mindtorch_v2.tensor.dtype import LAYOUTS, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 from mindtorch_v2.torch_function import handle_torch_function
 
@@ -153,7 +154,10 @@ def _data(tensor: Tensor) -> Tensor:
             device=tensor._device,
         )
     seen: Tensor | None = shallow_copy_and_detach(tensor)
-    return tensor._untracked() if seen is None else seen
+    if seen is None:
+        return tensor._untracked()
+    seen._versions = VersionCounter()
+    return seen
 
 
 def _always(value: Any) -> Getter:

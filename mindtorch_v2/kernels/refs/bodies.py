@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
+from mindtorch_v2.kernels.filling import check_broadcast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
@@ -356,7 +357,7 @@ def masked_fill_(a: Tensor, mask: Tensor, value: Operand) -> Tensor:
 
 def _copied(target: Tensor, source: Tensor) -> Tensor:
     """``copy_`` on meta, which only looks at shapes."""
-    expand_to(source, target)
+    check_broadcast(target, source)
     return target
 
 

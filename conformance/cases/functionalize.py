@@ -1,0 +1,168 @@
+"""Area ``functionalize``: programs that change and view tensors, with both taken out.
+
+Each program runs eagerly, under ``functionalize`` with either ``remove``, and on a tensor wrapped
+by hand; what is compared is the log of operators below functionalization, and what became of it.
+
+Left out are changes of tensors whose elements overlap: what they do depends on the order in which
+C++ walks the elements; elements that ``resize_`` makes and nobody has written; and operators that
+only differ in their values, which other areas compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from hypothesis import strategies as st
+
+from conformance.area import Area, Text
+from conformance.cases.functionalize_pools import (
+    CHANGES,
+    COMPLEX,
+    COMPLEX_VIEWS,
+    COPIES,
+    GRADIENTS,
+    INPLACE,
+    MAKERS,
+    OF_ANYTHING,
+    OPERATOR_PROGRAMS,
+    OUT,
+    PROGRAMS,
+    QUESTIONS,
+    REAL,
+    SCATTERS,
+    SOURCES,
+    STATES,
+    STEPS,
+    TARGETS,
+    VIEWS,
+    WRAPPERS,
+)
+from conformance.cases.functionalize_programs import WAYS, program
+from conformance.cases.turn import Turn
+from mindtorch_v2.profile import Profile
+
+
+def texts(profile: Profile) -> Iterator[Text]:
+    turn = Turn()
+    ways = list(WAYS)
+    for base, views in ((REAL, VIEWS), (COMPLEX, COMPLEX_VIEWS)):
+        for view, change in product(views, CHANGES):
+            lines = (f"y = {view}", change, "return x, y")
+            way = turn.of(ways[1:])
+            yield "views and changes", program(base, lines, way)
+            if change in CHANGES[:4]:
+                for each in ways:
+                    yield "views and changes", program(base, lines, each)
+    for body, way in product(PROGRAMS, ways):
+        yield "programs", program(REAL, body, way)
+    for body, way in product(OPERATOR_PROGRAMS, ways):
+        yield "custom operators", program(REAL, body, way, operators=True)
+    for method, base in product(INPLACE, ("x", "x[:1]", "x.t()", "x + 1")):
+        yield (
+            "in place",
+            program(REAL, (f"y = {base}", f"y.{method}", "return x, y"), turn.of(ways)),
+        )
+    for call, target in product(OUT, TARGETS):
+        body = (f"y = {target}", call.format("out=y"), "return x, y")
+        yield "out", program(REAL, body, turn.of(ways))
+    for body, way in product(GRADIENTS, ways[:3]):
+        yield "gradients", _differentiated(body, way)
+    yield from _operators()
+    yield from _functions()
+
+
+def _differentiated(body: tuple[str, ...], way: str) -> str:
+    """A program whose argument has a gradient, which is its value."""
+    text = program(f"{REAL}.requires_grad_()", body, way)
+    return f"{text}\nxp.autograd.grad(found, x)"
+
+
+def _operators() -> Iterator[Text]:
+    for scatter, source in product(SCATTERS, SOURCES):
+        call = scatter.format(source)
+        for base in (REAL, "xp.arange(6.).view(3, 2).t()", "xp.zeros(2, 3, device='meta')"):
+            yield "scatters", f"x = {base}\n{call.replace('xp.ones(2', 'x.new_ones(2')}"
+        answer = f"y = {call}\n(y, xp.autograd.grad((y * y).sum(), x))"
+        yield "scatters, gradients", f"x = {REAL}.requires_grad_()\n{answer}"
+    for copy in COPIES:
+        for base in (REAL, "xp.arange(6.).view(3, 2).t()", COMPLEX, "xp.ones(2, 3, device='meta')"):
+            yield "copies", f"x = {base}\nxp.ops.aten.{copy}"
+        call = f"y = xp.ops.aten.{copy}\ny = y[1] if isinstance(y, (list, tuple)) else y"
+        answer = f"{call}\n(y, y.grad_fn, xp.autograd.grad(y.sum(), x))"
+        yield "copies, gradients", f"x = {REAL}.requires_grad_()\n{answer}"
+
+
+def _functions() -> Iterator[Text]:
+    """What torch answers about functional tensors, and refuses of others."""
+    for question, value, state in product(QUESTIONS, WRAPPERS, STATES):
+        if value == "None" and "lift" in question:
+            continue
+        if state and value not in ("w", "w[0]", "w.split(1)[1]"):
+            continue
+        made = [f"x = {REAL}", "w = xp._to_functional_tensor(x)", *([state] if state else ())]
+        yield "functional tensors", "\n".join((*made, _answered(question.format(value))))
+    for line in (
+        *("xp._enable_functionalization(1)", "xp._enable_functionalization(reapply_views=True)"),
+        *("xp._disable_functionalization(1)", "xp._functionalize_enable_reapply_views(True)"),
+        *("xp._C._functorch._func_decrement_nesting()", "xp._C._functorch.current_level()"),
+        *("xp._C._functorch.maybe_current_level()", "xp.func.functionalize(1)"),
+        *("xp.func.functionalize(lambda: 1)()", "xp.func.functionalize(lambda: 1, remove='x')()"),
+        *("xp.func.functionalize()", "xp.func.functionalize(lambda x: x)(1)"),
+        "xp.func.functionalize(lambda *, x: x.add_(1))(x=xp.ones(2))",
+        "xp.func.functionalize(lambda x, y: x[0].add_(y['a']))([xp.ones(2)], {'a': xp.ones(2)})",
+    ):
+        yield "switches", _answered(line)
+    nested = (
+        "xp._enable_functionalization()\n"
+        "try: xp._enable_functionalization()\n"
+        "except Exception as error: found = str(error)\n"
+        "finally: xp._disable_functionalization()\n"
+        "(found, xp._C._functionalization_reapply_views_tls())"
+    )
+    yield "switches", nested
+
+
+def _answered(expression: str) -> str:
+    """An answer, unwrapped if it is a functional tensor, or the error."""
+    return (
+        f"try: found = {expression}\n"
+        "except Exception as error: found = (type(error).__name__, str(error))\n"
+        "is_tensor = isinstance(found, xp.Tensor) and xp._is_functional_tensor(found)\n"
+        "(is_tensor, xp._from_functional_tensor(found) if is_tensor else found)"
+    )
+
+
+# --- drawn ----------------------------------------------------------------------------------------
+
+
+def strategy(profile: Profile) -> st.SearchStrategy[Text]:
+    """Programs that mix views, changes, ``out=``, factories and operators of their own."""
+    return _programs()
+
+
+@st.composite
+def _programs(draw: st.DrawFn) -> Text:
+    names = ["x"]
+    lines = []
+    made = st.sampled_from([*MAKERS, "ops.one({0})", "ops.many([{0}, {1}])[1]", "ops.made(2)"])
+    for number in range(draw(st.integers(1, 7))):
+        name = st.sampled_from(names)
+        one, other = draw(name), draw(name)
+        kind = draw(st.sampled_from(("view", "view", "change", "change", "made")))
+        if kind == "change":
+            lines.append(draw(st.sampled_from(STEPS)).format(one, other))
+            continue
+        pool = st.sampled_from(OF_ANYTHING) if kind == "view" else made
+        names.append(f"v{number}")
+        lines.append(f"v{number} = {draw(pool).format(one, other)}")
+    lines.append(f"return {', '.join(names)}")
+    operators = any("ops." in line.replace("xp.ops", "") for line in lines)
+    way = draw(st.sampled_from(list(WAYS)))
+    return "drawn", program(REAL, lines, way, operators=operators)
+
+
+AREA: Final = Area(
+    "functionalize", texts, strategy, isolation="thread", close=True, examples={"ci": 500}
+)

@@ -1,0 +1,173 @@
+"""Extracts what functionalization has in each release: its functions, and where it refuses.
+
+Section ``functionalization.json.xz``.  torch's internal assertions name the C++ file and line they
+stand in; the kernels of mutating operators are generated, so each of them has lines of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import torch
+from torch import _C as C
+
+from conformance.extract.bindings import is_function
+
+FUNCTORCH: Any = C._functorch
+PLAIN = torch.ones(2, 2)
+WORDS = (
+    "functional",
+    "_sync",
+    "_freeze",
+    "_mirror_autograd_meta_to",
+)
+
+
+def extract() -> dict[str, Any]:
+    """The section."""
+    return {
+        "functions": {
+            "torch": dict(functions(torch, *WORDS)),
+            "torch._C": dict(functions(C, "_functionalization")),
+            "torch._C._functorch": dict(functions(FUNCTORCH, "func", "level", "unwrapped")),
+        },
+        # Of what plain tensors are refused, by the function.
+        "refusals": dict(refusals()),
+        "asserts": {name: text for name, call in ASSERTS.items() if (text := refusal(call))},
+        # Of a mutating operator, where it refuses to change a plain tensor by a functional one.
+        "mutations": dict(mutations()),
+        "out_dtype_is_default": out_dtype_is_default(),
+        # Whether diagonal_scatter looks at the sizes of what it scatters on meta.
+        "diagonal_is_checked_on_meta": refusal(diagonal_on_meta) is not None,
+    }
+
+
+def functions(module: Any, *words: str) -> Iterator[tuple[str, str]]:
+    """The functions that pybind11 has made of a module, with one of the words in their names."""
+    for name in sorted(dir(module)):
+        value = getattr(module, name)
+        if is_function(value) and any(word in name for word in words):
+            yield name, value.__doc__ or ""
+
+
+def refusal(call: Callable[[], object]) -> str | None:
+    """The message of a RuntimeError; None if there is none."""
+    try:
+        call()
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def wrapped() -> torch.Tensor:
+    return torch._to_functional_tensor(PLAIN.clone())
+
+
+def refusals() -> Iterator[tuple[str, str]]:
+    names = {*dir(torch), *dir(FUNCTORCH)}
+    for name in sorted(names):
+        if not any(word in name for word in (*WORDS, "_unwrap_functional")):
+            continue
+        function = getattr(torch, name, None) or getattr(FUNCTORCH, name)
+        if not callable(function) or name.startswith(("_to_", "_wrap_", "is_")):
+            continue
+        for args in ((PLAIN,), (PLAIN, PLAIN), (PLAIN, True)):
+            try:
+                message = refusal(partial(function, *args))
+            except TypeError:
+                continue
+            if message is not None:
+                yield name, message
+            break
+
+
+def twice_enabled() -> None:
+    torch._enable_functionalization()
+    try:
+        torch._enable_functionalization()
+    finally:
+        torch._disable_functionalization()
+
+
+ASSERTS: dict[str, Callable[[], object]] = {
+    "wrapped twice": lambda: torch._to_functional_tensor(wrapped()),
+    "enabled twice": twice_enabled,
+    "replaced by functional": lambda: torch._functionalize_replace(wrapped(), wrapped()),
+    "unwrapped is functional": lambda: FUNCTORCH._assert_wrapped_functional(wrapped(), wrapped()),
+    "wrapped another": lambda: FUNCTORCH._assert_wrapped_functional(PLAIN, wrapped()),
+    "input is functional": lambda: FUNCTORCH._propagate_functional_input_mutation(
+        wrapped(), wrapped()
+    ),
+    "lift": lambda: torch.ops.aten.lift(wrapped()),
+    "popped empty": FUNCTORCH._func_decrement_nesting,
+    "no level": FUNCTORCH.current_level,
+}
+"""What is refused, and what provokes it."""
+
+
+def mutations() -> Iterator[tuple[str, str]]:
+    """Calls with plain tensors for what is changed, and functional ones for the rest."""
+    known = set(C._dispatch_get_all_op_names())
+    for schema in C._jit_get_all_schemas():
+        name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        others = any(
+            "Tensor" in str(each.type) and each.alias_info is None for each in schema.arguments
+        )
+        is_known = others and schema.is_mutable and name in known and name.startswith("aten::")
+        if is_known and C._dispatch_has_kernel_for_dispatch_key(name, "Functionalize"):
+            with suppress(Exception):
+                message = refusal(call_of(schema)) or ""
+                where, found, _ = message.partition(", please report a bug to PyTorch. mutating")
+                if found:
+                    yield name, where.partition("ASSERT FAILED at ")[2]
+
+
+def call_of(schema: Any) -> Callable[[], object]:
+    """A call of an operator's kernel at Functionalize."""
+    keyset = C.DispatchKeySet(C.DispatchKey.Functionalize)
+    packet = getattr(torch.ops.aten, schema.name.removeprefix("aten::"))
+    operator = getattr(packet, schema.overload_name or "default")
+    args = [argument_of(each) for each in schema.arguments if not each.kwarg_only]
+    named = {each.name: argument_of(each) for each in schema.arguments if each.kwarg_only}
+    return partial(operator.redispatch, keyset, *args, **named)
+
+
+def argument_of(argument: Any) -> Any:
+    """A value of an argument's type: a plain tensor for what is changed, else a functional one."""
+    kind = str(argument.type)
+    changed = argument.alias_info is not None
+    if "Tensor" in kind:
+        value = PLAIN.clone() if changed else wrapped()
+        return [value] if "List" in kind else value
+    if argument.has_default_value():
+        return argument.default_value
+    values = {"int": 0, "SymInt": 0, "float": 0.5, "number": 1, "bool": False, "str": "sum"}
+    if kind in values:
+        return values[kind]
+    return [1, 1] if kind in ("List[int]", "List[SymInt]") else None
+
+
+def diagonal_on_meta() -> None:
+    meta = torch.ones(2, 3, device="meta")
+    torch.diagonal_scatter(meta, meta[0])
+
+
+def out_dtype_is_default() -> list[str]:
+    """``out=`` operators whose functional form is given the dtype of ``out`` if none is."""
+    found = []
+    for name in ("cumsum", "cumprod"):
+        out = torch._to_functional_tensor(torch.ones(2, dtype=torch.int32))
+        getattr(torch, name)(torch._to_functional_tensor(torch.ones(2)), 0, out=out)
+        if torch._from_functional_tensor(out).dtype == torch.int32 and is_cast_first(name):
+            found.append(f"aten::{name}.out")
+    return found
+
+
+def is_cast_first(name: str) -> bool:
+    """Whether 0.5 is truncated before it is summed or multiplied."""
+    out = torch._to_functional_tensor(torch.zeros(2, dtype=torch.int32))
+    halves = torch._to_functional_tensor(torch.full((2,), 1.5))
+    getattr(torch, name)(halves, 0, out=out)
+    last: int = torch._from_functional_tensor(out).tolist()[1]
+    return last == (2 if name == "cumsum" else 1)

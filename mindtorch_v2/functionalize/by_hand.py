@@ -1,0 +1,154 @@
+"""Kernels at Functionalize that torch writes by hand.
+
+Mirrors ``aten/src/ATen/FunctionalizeFallbackKernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.dispatch.tls import local_dispatch_key_set
+from mindtorch_v2.functionalize.facts import ASSERTS
+from mindtorch_v2.functionalize.reapply_views import get_reapply_views
+from mindtorch_v2.functionalize.storage import FUNCTIONALIZE, ViewMeta, skip_functionalize
+from mindtorch_v2.functionalize.wrapper import (
+    from_functional_tensor,
+    is_functional,
+    sync,
+    to_functional_tensor,
+    view_with_meta,
+    wrapper_of,
+)
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.tensor.geometry import contiguous_strides, storage_bytes
+from mindtorch_v2.tensor.tensor import Tensor
+
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_AS_STRIDED_COPY: Final = OperatorHandle("aten::as_strided_copy")
+_AS_STRIDED_SCATTER: Final = OperatorHandle("aten::as_strided_scatter")
+_CLONE: Final = OperatorHandle("aten::clone")
+_LIFT: Final = OperatorHandle("aten::lift")
+_LIFT_FRESH: Final = OperatorHandle("aten::lift_fresh")
+_LIFT_FRESH_COPY: Final = OperatorHandle("aten::lift_fresh_copy")
+_RESIZE: Final = OperatorHandle("aten::resize")
+_RESIZE_: Final = OperatorHandle("aten::resize_")
+_SET_: Final = OperatorHandle("aten::set_.source_Tensor")
+_TO_COPY: Final = OperatorHandle("aten::_to_copy")
+_UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
+_VIEW_AS: Final = OperatorHandle("aten::view_as")
+
+
+def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Tensor:
+    """A change if the storage grows, else a view; see Note [resize_ in Functionalization]."""
+    if not is_functional(self):
+        with skip_functionalize():
+            _RESIZE_(self, size, memory_format=memory_format)
+        return self
+    sync(self)
+    with skip_functionalize():
+        resized = _RESIZE(from_functional_tensor(self), size, memory_format=memory_format)
+    strides = contiguous_strides(size)
+    needed = storage_bytes(size, strides, self._storage_offset, self._dtype.itemsize)
+    if needed > self._untyped_storage().nbytes():
+        wrapper_of(self).maybe_replace_storage(resized)
+        return self
+    views = get_reapply_views()
+
+    def forward(base: Tensor, index: int) -> Any:
+        return (_AS_STRIDED if views else _AS_STRIDED_COPY)(base, size, strides, None)
+
+    def reverse(base: Tensor, changed: Tensor, index: int) -> Any:
+        return _AS_STRIDED_SCATTER(base, changed, size, strides, None)
+
+    wrapper_of(self).mutate_view_meta(ViewMeta(forward, reverse))
+    return self
+
+
+def lift(self: Tensor) -> Any:
+    if is_functional(self):
+        if "lift" in ASSERTS:
+            raise RuntimeError(ASSERTS["lift"])
+        return _VIEW_AS(self, self)
+    with skip_functionalize():
+        lifted = _LIFT(self)
+    return to_functional_tensor(lifted)
+
+
+def lift_fresh(self: Tensor) -> Any:
+    if is_functional(self):
+        return _VIEW_AS(self, self)
+    with skip_functionalize():
+        lifted = _LIFT_FRESH(self)
+    return to_functional_tensor(lifted)
+
+
+def lift_fresh_copy(self: Tensor) -> Any:
+    if is_functional(self):
+        return _CLONE.redispatch(mask_of(DispatchKey.Functionalize), self, memory_format=None)
+    with skip_functionalize():
+        lifted = _LIFT_FRESH_COPY(self)
+    return to_functional_tensor(lifted)
+
+
+def to_copy(self: Tensor, *options: Any) -> Any:
+    """Functional only if the key is included: outside of a transform no device here asks for it."""
+    below = self
+    if is_functional(self):
+        sync(self)
+        below = from_functional_tensor(self)
+    with skip_functionalize():
+        copy = _TO_COPY(below, *options)
+        if not local_dispatch_key_set().included & FUNCTIONALIZE:
+            return copy
+    return to_functional_tensor(copy)
+
+
+def unsafe_view(self: Tensor, size: Sequence[int]) -> Any:
+    """A view, though the schema does not say so."""
+    if not is_functional(self):
+        with skip_functionalize():
+            return _UNSAFE_VIEW(self, size)
+    with skip_functionalize():
+        answer = _UNSAFE_VIEW(from_functional_tensor(self), size)
+
+    def forward(base: Tensor, index: int) -> Any:
+        return _UNSAFE_VIEW(base, size)
+
+    def reverse(base: Tensor, changed: Tensor, index: int) -> Any:
+        return _UNSAFE_VIEW(changed, base._sizes)
+
+    return view_with_meta(answer, self, ViewMeta(forward, reverse))
+
+
+def set_(self: Tensor, source: Tensor) -> Tensor:
+    """``set_.source_Tensor``: RuntimeError unless both are functional, or neither is."""
+    if not is_functional(self) and is_functional(source):
+        raise RuntimeError(
+            "set__functionalize: Tried to mutate a non-functional tensor with a functional "
+            "tensor, which is not allowed"
+        )
+    if not is_functional(self):
+        with skip_functionalize():
+            return _SET_(self, source)  # type: ignore[no-any-return]
+    if not is_functional(source):
+        raise RuntimeError(
+            "set__functionalize: We do not currently support x.set_(y) where y is not a "
+            "FunctionalTensor. Please file an issue"
+        )
+    wrapper_of(self).set_(wrapper_of(source))
+    return self
+
+
+KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
+    "aten::resize_": resize_,
+    "aten::lift": lift,
+    "aten::lift_fresh": lift_fresh,
+    "aten::lift_fresh_copy": lift_fresh_copy,
+    "aten::_to_copy": to_copy,
+    "aten::_unsafe_view": unsafe_view,
+    "aten::set_.source_Tensor": set_,
+}
+"""By the operator's full name."""

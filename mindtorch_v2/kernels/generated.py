@@ -1,0 +1,124 @@
+"""Operators that torch generates because another form of them exists: functional and ``out=``.
+
+A functional operator that is only there for a mutating one changes copies of the arguments; an
+``out=`` operator that is only there for a functional one copies its results.  The tag ``generated``
+says which they are.  Mirrors ``torchgen/native_function_generation.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.dispatch.forms import OUT, form_of
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.dispatch.operator_names import in_registration_order
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import resize_output
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_COPY_: Final = OperatorHandle("aten::copy_")
+_KEY: Final = int(DispatchKey.CompositeExplicitAutograd)
+
+
+def _is_generated(name: str) -> bool:
+    return "generated" in profile.active().schemas["tags"].get(name, ())
+
+
+def _operator(name: str) -> Operator:
+    base, _, overload_name = name.partition(".")
+    found = find_operator(base, overload_name)
+    assert found is not None
+    return found
+
+
+@cache
+def _mutating_form(name: str) -> str | None:
+    """The operator that a generated functional one is there for."""
+    base = name.partition(".")[0]
+    plain = base.removesuffix("_functional")
+    for candidate in (f"{plain}_", plain):
+        for text in in_registration_order(candidate):
+            full = f"{candidate}.{text.overload_name}" if text.overload_name else candidate
+            form = form_of(full)
+            if form is not None and form.functional == name and form.kind != OUT:
+                return full
+    return None
+
+
+def _functional(mutating: Operator) -> Any:
+    def run(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+        arguments = mutating.schema.arguments
+        names = [each.name for each in operator.schema.arguments]
+        values = dict(zip(names, stack, strict=True))
+        changed = {each.name: _cloned(values[each.name]) for each in arguments if each.is_write}
+        values.update(changed)
+        answer = Call(mutating, tuple(values[each.name] for each in arguments)).run()
+        returns = mutating.schema.returns
+        results = answer if len(returns) > 1 else (answer,)
+        pairs = zip(returns, results, strict=False)
+        new = [value for each, value in pairs if each.alias_info is None]
+        found = (*new, *changed.values())
+        return found[0] if len(found) == 1 else found
+
+    return run
+
+
+def _cloned(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_cloned(each) for each in value]
+    return None if value is None else _CLONE(value, memory_format=None)
+
+
+def _out(functional: Operator) -> Any:
+    def run(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+        arguments = operator.schema.arguments
+        values = {each.name: value for each, value in zip(arguments, stack, strict=True)}
+        outs = [values[each.name] for each in arguments if each.is_out]
+        wanted = functional.schema.arguments
+        answer = Call(functional, tuple(values.get(each.name) for each in wanted)).run()
+        results = answer if len(outs) > 1 else (answer,)
+        for out, result in zip(outs, results, strict=True):
+            _copied(out, result)
+        if not operator.schema.returns:
+            return None
+        return tuple(outs) if len(outs) > 1 else outs[0]
+
+    return run
+
+
+def _copied(out: Any, result: Any) -> None:
+    """``copy_arg``, and ``resize_out_helper`` before it."""
+    if isinstance(out, Sequence):
+        for one, each in zip(out, result, strict=True):
+            _copied(one, each)
+        return
+    resize_output(out, result._sizes)
+    if out._dtype is not result._dtype:
+        from mindtorch_v2.tensor.support import TYPE_NAMES
+
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {TYPE_NAMES[result._dtype]}, but got "
+            f"{TYPE_NAMES[out._dtype]} instead"
+        )
+    _COPY_(out, result)
+
+
+def _find(name: str, key: int) -> Native:
+    if key != _KEY or not _is_generated(name):
+        return NONE
+    form = form_of(name)
+    if form is not None and form.kind == OUT:
+        return Native(_out(_operator(form.functional)), with_keyset=True)
+    mutating = _mutating_form(name)
+    if mutating is None:
+        return NONE
+    return Native(_functional(_operator(mutating)), with_keyset=True)
+
+
+rows.DERIVED.append(_find)

@@ -1,0 +1,163 @@
+"""Views as copies: ``{view}_copy`` of every view operator, and views put back into a copy.
+
+Mirrors what ``GenCompositeViewCopyKernel`` of ``torchgen/gen_functionalization_type.py`` writes,
+and the functions ``…_scatter`` of ``aten/src/ATen/native/TensorShape.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2 import profile
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.functionalize.facts import DIAGONAL_IS_CHECKED_ON_META
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.overlap import has_internal_overlap
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size, view_strides
+
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_CLONE: Final = OperatorHandle("aten::clone")
+_COPY: Final = OperatorHandle("aten::copy_")
+_DIAGONAL: Final = OperatorHandle("aten::diagonal")
+_EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_VIEW: Final = OperatorHandle("aten::view")
+
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+_COPY_KEYS: Final = (int(DispatchKey.CompositeExplicitAutogradNonFunctional), int(DispatchKey.Meta))
+_COMPOSITE: Final = "CompositeExplicitAutogradNonFunctional"
+_KEYS: Final = (_COMPOSITE, "Meta")
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+@kernel("aten::view_copy", keys=_KEYS)
+def view_copy(self: Tensor, size: Sequence[int]) -> Any:
+    """A view if there is one, else what ``reshape`` makes, which is new then."""
+    shape = infer_size(size, numel(self._sizes))
+    if view_strides(self._sizes, self._strides, shape) is None:
+        return _RESHAPE(self, size)
+    return _CLONE(_VIEW(self, size), memory_format=_CONTIGUOUS)
+
+
+def _copied(view: Operator) -> Any:
+    def copy(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+        answer = Call(view, stack).run()
+        if isinstance(answer, (list, tuple)):
+            return [_CLONE(each, memory_format=_CONTIGUOUS) for each in answer]
+        return _CLONE(answer, memory_format=_CONTIGUOUS)
+
+    return copy
+
+
+def _find(name: str, key: int) -> Native:
+    """``{view}_copy.{overload}`` for every operator ``{view}.{overload}`` that views."""
+    base, _, overload_name = name.partition(".")
+    if key not in _COPY_KEYS or not base.endswith("_copy"):
+        return NONE
+    viewed = base.removesuffix("_copy") + (f".{overload_name}" if overload_name else "")
+    if viewed not in profile.active().derivatives["views"] and viewed not in _OTHER_VIEWS:
+        return NONE
+    view = find_operator(base.removesuffix("_copy"), overload_name)
+    return NONE if view is None else Native(_copied(view), with_keyset=True)
+
+
+_OTHER_VIEWS: Final = frozenset(("aten::view.dtype", "aten::detach", "aten::lift_fresh"))
+"""Views that autograd does not treat as others."""
+
+rows.DERIVED.insert(0, _find)
+
+
+# --- views put back -------------------------------------------------------------------------------
+
+
+def _clone_preserve_strides(self: Tensor) -> Any:
+    """A clone of the whole storage, with the tensor in the same place of it."""
+    if has_internal_overlap(self):
+        return _CLONE(self, memory_format=None)
+    count = self._untyped_storage().nbytes() // self._dtype.itemsize
+    whole = _CLONE(_AS_STRIDED(self, [count], [1], 0), memory_format=None)
+    return _AS_STRIDED(whole, self._sizes, self._strides, self._storage_offset)
+
+
+@kernel("aten::copy", keys=_KEYS)
+def copy(self: Tensor, src: Tensor, non_blocking: bool) -> Any:
+    """``copy_`` that changes nothing: the values of ``src`` in the geometry of ``self``."""
+    if self._untyped_storage().nbytes() or self.is_meta:
+        output = _clone_preserve_strides(self)
+    else:
+        options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+        output = _EMPTY_STRIDED(self._sizes, self._strides, **options)
+    _COPY(output, src, non_blocking)
+    return output
+
+
+def _put_back(view: OperatorHandle, self: Tensor, src: Tensor, arguments: tuple[Any, ...]) -> Any:
+    output = _clone_preserve_strides(self)
+    part = view(output, *arguments)
+    if tuple(part._sizes) != tuple(src._sizes):
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src._sizes)}, slice size = {list(part._sizes)}"
+        )
+    _COPY(part, src)
+    return output
+
+
+@kernel("aten::slice_scatter", "aten::select_scatter", key="Meta")
+def scatter_on_meta(self: Tensor, *_: Any) -> Any:
+    """Of Python's, which look at nothing else."""
+    return _clone_preserve_strides(self)
+
+
+@kernel("aten::diagonal_scatter", key="Meta")
+def diagonal_scatter_on_meta(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Any:
+    output = _clone_preserve_strides(self)
+    if not DIAGONAL_IS_CHECKED_ON_META:
+        return output
+    part = _DIAGONAL(output, offset, dim1, dim2)
+    if tuple(part._sizes) != tuple(src._sizes):
+        raise RuntimeError(
+            "expected src to have a size equal to the diagonal of the input."
+            f"Got {src._sizes} for a diagonal of shape {part._sizes}"
+        )
+    return output
+
+
+@kernel("aten::slice_scatter", key=_COMPOSITE)
+def slice_scatter(
+    self: Tensor, src: Tensor, dim: int, start: int | None, end: int | None, step: int
+) -> Any:
+    return _put_back(_SLICE, self, src, (dim, start, end, step))
+
+
+@kernel("aten::select_scatter", key=_COMPOSITE)
+def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Any:
+    return _put_back(_SELECT, self, src, (dim, index))
+
+
+@kernel("aten::diagonal_scatter", key=_COMPOSITE)
+def diagonal_scatter(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Any:
+    return _put_back(_DIAGONAL, self, src, (offset, dim1, dim2))
+
+
+@kernel("aten::as_strided_scatter", keys=_KEYS)
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None,
+) -> Any:
+    return _put_back(_AS_STRIDED, self, src, (size, stride, storage_offset))
