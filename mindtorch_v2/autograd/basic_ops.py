@@ -69,9 +69,21 @@ class AccumulateGrad(ManualNode):
             self._accumulate(grad)
         return []
 
+    def _is_taken(self, grad: Tensor) -> bool:
+        """Whether a gradient is kept as it is, which shows where ``data`` has got another shape."""
+        variable = self.variable
+        if tls.is_grad_enabled() or tuple(grad._sizes) == tuple(variable._sizes):
+            return False
+        if not is_non_overlapping_and_dense(variable._sizes, variable._strides):
+            return False
+        dims = zip(grad._sizes, grad._strides, variable._strides, strict=False)
+        return all(size == 1 or stride == own for size, stride, own in dims)
+
     def _accumulate(self, grad: Tensor) -> None:
         meta = self.variable._materialize_autograd_meta()
-        if meta.grad is None:
+        if meta.grad is None and self._is_taken(grad):
+            meta.grad = at.call("detach", grad)
+        elif meta.grad is None:
             meta.grad = clone_obey_contract(grad, self.variable)
         elif tls.is_grad_enabled():
             meta.grad = add(meta.grad, grad)
