@@ -14,6 +14,7 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
@@ -46,6 +47,7 @@ def _scan(name: str, compute: Any) -> None:
         )
         if output.is_meta or not numel(self._sizes):
             return (output,)
+        assert_no_internal_overlap(output)
         values = as_array(self, found)
         if rank:
             check_implemented(f"aten::{name}", found)
