@@ -42,7 +42,7 @@ class Mt19937:
     @cached_property
     def _bits(self) -> Any:
         """NumPy's generator; it takes long to import, and few need it."""
-        bits = np.random.MT19937()
+        bits: Any = np.random.MT19937()
         bits.state = _state(_initial(self.seed & _MASK), SIZE)
         return bits
 
