@@ -6,7 +6,8 @@ hands out in bulk; the state is kept here in torch's form when it is asked for.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from functools import cached_property
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,8 @@ _MASK: Final = 2**32 - 1
 class Mt19937:
     """The engine, seeded with the lowest 32 bits of ``seed``."""
 
-    __slots__ = ("_bits", "_is_fresh", "seed")
-
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self._bits = np.random.MT19937()
-        self._restore(_initial(seed & _MASK), SIZE)
         self._is_fresh = True
 
     def words(self, count: int) -> Words:
@@ -41,6 +38,13 @@ class Mt19937:
         """The next ``count`` numbers of 64 bits, each made of two, the higher half first."""
         words = self.words(2 * count)
         return np.asarray((words[0::2] << np.uint64(32)) | words[1::2], np.uint64)
+
+    @cached_property
+    def _bits(self) -> Any:
+        """NumPy's generator; it takes long to import, and few need it."""
+        bits: Any = np.random.MT19937()
+        bits.state = _state(_initial(self.seed & _MASK), SIZE)
+        return bits
 
     # --- state --------------------------------------------------------------------------------
 
@@ -64,14 +68,16 @@ class Mt19937:
 
     def set_state(self, state: Words, left: int, next: int) -> None:
         """Continue from a state that was read before."""
-        self._restore(state, next if next else SIZE)
+        self._bits.state = _state(state, next if next else SIZE)
         self._is_fresh = left == 1 and next == 0
 
-    def _restore(self, state: Words, position: int) -> None:
-        self._bits.state = {
-            "bit_generator": "MT19937",
-            "state": {"key": state.astype(np.uint32), "pos": position},
-        }
+
+def _state(words: Words, position: int) -> dict[str, Any]:
+    """A state as NumPy has it."""
+    return {
+        "bit_generator": "MT19937",
+        "state": {"key": words.astype(np.uint32), "pos": position},
+    }
 
 
 def _initial(seed: int) -> Words:

@@ -28,12 +28,24 @@ SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().sche
 
 
 def operators() -> Iterator[str]:
-    """Those that record a node, less ``out=`` forms, whose gradient is refused."""
+    """Those that record a node, less ``out=`` forms, whose gradient is refused, and those that
+    draw random numbers, which are another function each time."""
     for name, facts in profile.active().derivatives["operators"].items():
-        if facts.get("node") and native.has_kernel(name):
+        if facts.get("node") and native.has_kernel(name) and not is_random(name):
             schema = parse_printed_schema(SCHEMAS[name])
             if not any(argument.is_out for argument in schema.arguments):
                 yield name
+
+
+def is_random(name: str) -> bool:
+    return torch.Tag.nondeterministic_seeded in overload(name).tags
+
+
+def overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    base, _, overload_name = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), base)
+    return getattr(packet, overload_name or "default")
 
 
 def values(*sizes: int, seed: int = 0) -> Any:
@@ -168,10 +180,7 @@ class Function:
         facts = profile.active().derivatives["operators"][name]
         named = [each for each in facts["inputs"] if each in self.arguments]
         self.places = [(each, at) for each in named for at in self._tensors(self.arguments[each])]
-        namespace, _, rest = name.partition("::")
-        base, _, overload_name = rest.partition(".")
-        packet = getattr(getattr(torch.ops, namespace), base)
-        self.operator = getattr(packet, overload_name or "default")
+        self.operator = overload(name)
         self.schema = parse_printed_schema(SCHEMAS[name])
 
     @staticmethod
@@ -203,11 +212,15 @@ class Function:
                 given[name][at] = before(value)
         for argument in self.schema.arguments:
             if argument.is_write:
-                given[argument.name] = given[argument.name].clone()
+                given[argument.name] = copied(given[argument.name])
         split = [argument.name for argument in self.schema.arguments if argument.kwarg_only]
         keywords = {name: given.pop(name) for name in split}
         outputs = self.operator(*given.values(), **keywords)
         return sum(weighted(each) for each in flattened(outputs))
+
+
+def copied(value: Any) -> Any:
+    return [each.clone() for each in value] if isinstance(value, list) else value.clone()
 
 
 def flattened(outputs: Any) -> Iterator[Any]:

@@ -302,6 +302,6 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Any, An
     return _MUL_SCALAR_(_MUL(input, mask), 1 / kept if kept else 0.0), mask
 
 
-@kernel("aten::native_dropout_backward", keys=("CPU", "Meta"))
+@kernel("aten::native_dropout_backward")
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
     return _MUL_SCALAR(_MUL(grad_output, mask), scale)

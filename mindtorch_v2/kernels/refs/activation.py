@@ -28,6 +28,12 @@ def gelu_backward(grad: Tensor, self: Tensor, approximate: str = "none") -> Any:
     return _MUL(grad, self)
 
 
+@body(_DECOMPOSED + "native_dropout_backward")
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
+    """A product with the mask, as if that were of the gradient's dtype."""
+    return _MUL(grad_output, to_dtype(mask, grad_output._dtype))
+
+
 @body(_DECOMPOSED + "threshold_backward")
 def threshold_backward(grad_output: Tensor, self: Tensor, threshold: Number) -> Any:
     """Zeros or the gradient, in its dtype."""
