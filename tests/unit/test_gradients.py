@@ -28,12 +28,14 @@ SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().sche
 
 
 def operators() -> Iterator[str]:
-    """Those that record a node, less ``out=`` forms, whose gradient is refused, and those that
-    draw random numbers, which are another function each time."""
+    """Those that record a node, less ``out=`` forms, whose gradient is refused, those that draw
+    random numbers, which are another function each time, and lists changed in place, which have
+    no nodes here yet."""
     for name, facts in profile.active().derivatives["operators"].items():
         if facts.get("node") and native.has_kernel(name) and not is_random(name):
             schema = parse_printed_schema(SCHEMAS[name])
-            if not any(argument.is_out for argument in schema.arguments):
+            changed = [each for each in schema.arguments if each.is_write]
+            if not any(each.is_out or str(each.type) == "List[Tensor]" for each in changed):
                 yield name
 
 
@@ -62,6 +64,20 @@ def index(*numbers: Any) -> Any:
 MASK: Final = torch.tensor([[True, False, True], [False, True, True]])
 COLUMNS: Final = index([0, 2], [1, 0])
 
+BATCHES: Final = {"batch1": values(2, 2, 3), "batch2": values(2, 3, 2, seed=1)}
+CONVOLUTION: Final = {
+    "input": values(1, 2, 3, 3),
+    "weight": values(2, 1, 2, 2, seed=1),
+    "bias": values(2, seed=2),
+    "stride": [1, 2],
+    "padding": [1, 0],
+    "dilation": [1, 1],
+    "output_padding": [0, 0],
+    "groups": 2,
+}
+POOLING: Final = {"self": values(1, 1, 3, 4), "kernel_size": [2, 2], "stride": [1, 2]}
+DOUBLE: Final = 7  # as schemas number dtypes
+
 #: By operator, without the mark of its in-place form: arguments by name, where the schema does
 #: not tell.
 ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
@@ -69,14 +85,21 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "_conj": {"self": values(3, 2)},
     "pow_.Scalar": {"self": values(2, 3)},
     "_unsafe_view": {"size": [3, 2]},
+    "addbmm": {"self": values(2, 2), **BATCHES},
+    "addr": {"vec1": values(2), "vec2": values(3, seed=1)},
+    "baddbmm": {"self": values(2, 2, 2, seed=2), **BATCHES},
     "addmm": {"self": values(2, 2), "mat1": values(2, 3), "mat2": values(3, 2, seed=1)},
     "addmv": {"self": values(2), "mat": values(2, 3), "vec": values(3, seed=1)},
     "as_strided": {"size": [2, 2], "stride": [3, 1]},
     "bmm": {"self": values(2, 2, 3), "mat2": values(2, 3, 2, seed=1)},
+    "_convolution": {**CONVOLUTION, **dict.fromkeys(("benchmark", "deterministic"), False)},
+    "convolution": CONVOLUTION,
     "clamp.Tensor": {"min": values(2, 3, seed=3) / 2, "max": values(2, 3, seed=4)},
     "clamp": {"min": 0.3, "max": 0.6},
     "diagonal_backward": {"grad_output": values(2), "input_sizes": [2, 3], "dim1": 0, "dim2": 1},
     "dot": {"self": values(3), "tensor": values(3, seed=1)},
+    "embedding": {"indices": index(1, 0, 1)},
+    "embedding_dense_backward": {"indices": index(1, 0), "num_weights": 3, "padding_idx": -1},
     "expand": {"size": [2, 2, 3]},
     "gather": {"dim": 1, "index": COLUMNS},
     "index.Tensor": {"indices": [index(1, 0, 1)]},
@@ -90,7 +113,15 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "masked_scatter_backward": {"mask": MASK, "sizes": [4]},
     "matmul": {"other": values(3, 2, seed=1)},
     "mm": {"mat2": values(3, 2, seed=1)},
+    "max_pool2d": POOLING,
+    "max_pool2d_with_indices": POOLING,
     "mean.dim": {"dim": [1]},
+    "native_layer_norm": {"normalized_shape": [3], "weight": values(3), "bias": values(3, seed=1)},
+    "nll_loss2d_forward": {"self": values(2, 3, 1, 2), "target": index([[0, 2]], [[1, 0]])},
+    "nll_loss_forward": {"target": index(2, 0)},
+    "norm.ScalarOpt_dim_dtype": {"p": 2.5, "dim": [1], "dtype": DOUBLE},
+    "norm.ScalarOpt_dtype": {"p": 2.5, "dtype": DOUBLE},
+    "vdot": {"self": values(3), "other": values(3, seed=1)},
     "sum.dim_IntList": {"dim": [1]},
     "mv": {"vec": values(3, seed=1)},
     "permute": {"dims": [1, 0]},
@@ -178,6 +209,7 @@ class Function:
         self.name = name
         self.arguments = arguments(name)
         facts = profile.active().derivatives["operators"][name]
+        self.outputs = facts["outputs"]
         named = [each for each in facts["inputs"] if each in self.arguments]
         self.places = [(each, at) for each in named for at in self._tensors(self.arguments[each])]
         self.operator = overload(name)
@@ -216,6 +248,8 @@ class Function:
         split = [argument.name for argument in self.schema.arguments if argument.kwarg_only]
         keywords = {name: given.pop(name) for name in split}
         outputs = self.operator(*given.values(), **keywords)
+        if isinstance(outputs, tuple):
+            outputs = [outputs[at] for at in self.outputs]
         return sum(weighted(each) for each in flattened(outputs))
 
 
