@@ -37,6 +37,23 @@ BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrVi
 _CLONE: Final = OperatorHandle("aten::clone")
 
 
+def unpack(operator: Operator, stack: tuple[Any, ...]) -> None:
+    """RuntimeError for an undefined tensor where there must be one."""
+    for place, name in _tensors(operator):
+        if stack[place] is None:
+            raise RuntimeError(
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) "
+                f"for argument #{place} '{name}'"
+            )
+
+
+@cache
+def _tensors(operator: Operator) -> tuple[tuple[int, str], ...]:
+    """Places and names of the arguments that are one tensor."""
+    arguments = enumerate(operator.schema.arguments)
+    return tuple((place, each.name) for place, each in arguments if str(each.type) == "Tensor")
+
+
 class VariableType:
     """What autograd does for one operator."""
 
@@ -91,6 +108,8 @@ class VariableType:
     # --- the kernel ---------------------------------------------------------------------------
 
     def run(self, keyset: int, stack: tuple[Any, ...]) -> Any:
+        if not self._is_boxed:
+            unpack(self.operator, stack)
         if not self.facts:
             return self._below(keyset, stack)
         inputs = [stack[place] for place in self.inputs]

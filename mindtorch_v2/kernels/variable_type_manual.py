@@ -22,7 +22,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, intersection
 from mindtorch_v2.kernels.inplace_or_view import as_detached_view, below, with_written
-from mindtorch_v2.kernels.variable_type import AFTER_AUTOGRAD
+from mindtorch_v2.kernels.variable_type import AFTER_AUTOGRAD, unpack
 
 Manual = Callable[..., Any]
 
@@ -37,6 +37,7 @@ def _below_autograd(operator: Operator, keyset: int, stack: tuple[Any, ...]) -> 
 
 
 def _copy_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    unpack(operator, stack)
     self, source = stack[0], stack[1]
     recorded = tls.is_grad_enabled() and any_requires_grad((self, source))
     recorded = recorded and self._is_differentiable()
@@ -53,6 +54,7 @@ def _copy_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
 
 
 def _resize_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    unpack(operator, stack)
     if stack[0].requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     _below_autograd(operator, keyset, stack)
@@ -60,11 +62,14 @@ def _resize_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
 
 
 def _detach(operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    unpack(operator, stack)
     return _below_autograd(operator, keyset, stack)
 
 
 def _detach_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     (self,) = stack
+    if self is None:
+        raise RuntimeError("cannot call get_autograd_meta() on undefined tensor")
     if self._is_view():
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using "
