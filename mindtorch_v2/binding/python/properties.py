@@ -47,7 +47,8 @@ DELETED: Final = Deleted()
 class getset_descriptor(property):  # noqa: N801 (CPython's name)
     """A property of tensors, as C defines it."""
 
-    __name__ = __qualname__ = ""
+    __name__: str
+    __qualname__: str
 
     def __repr__(self) -> str:
         return f"<attribute '{self.__name__}' of 'torch._C.{BASE}' objects>"
