@@ -205,14 +205,10 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         own = _as_written(written.get(name))
         made[name] = _function_by_hand(name, binding, own, owner)
     for name, function in made.items():
-        if name in _HIDDEN or name.startswith("__"):
+        if exceptions.has_no_module(name):
             function.__module__ = None
     FUNCTIONS[owner] = made
     return made
-
-
-_HIDDEN: Final = frozenset({"unique_dim"})
-"""Functions that torch/__init__.py does not take over, so that it does not call them its own."""
 
 
 def _function_by_hand(

@@ -31,6 +31,14 @@ def is_operator_of_python(name: str) -> bool:
     return name.startswith("__")
 
 
+def has_no_module(name: str) -> bool:
+    """Whether a function is not said to be torch's own where a message names it in full.
+
+    ``torch/__init__.py`` does not take these over into its namespace (``PRIVATE_OPS``).
+    """
+    return name.startswith("__") or name == "unique_dim"
+
+
 UNASKED: Final[Mapping[str, str]] = dict.fromkeys(
     (*profile.active().modes["unasked"], "_dtensor__new__"),
     "its body never asks the parsed call whether something overrides it",
