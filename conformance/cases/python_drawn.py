@@ -136,7 +136,10 @@ def _call(random: Random, chosen: Sequence[Callee]) -> Text:
             path = f"{{}}.{callee.name}"
         else:
             positional = [receiver, *positional]
-    return callee.target, written(random.choice([*FORMS]), path, receiver, positional, keywords)
+    form = random.choice([*FORMS])
+    if form == "starred" and positional and "storage()" in positional[0]:
+        form = "written"  # a storage is read by operators of its own, which are not the function's
+    return callee.target, written(form, path, receiver, positional, keywords)
 
 
 _NOTHING: Final = Signature((), False)

@@ -323,6 +323,8 @@ def _string(value: Any) -> str:
     """``THPUtils_unpackString``: bytes as they are, text in UTF-8."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, str):  # a class that overrides functions, for one
+        raise RuntimeError("unpackString: expected bytes or unicode object")
     try:
         value.encode()
     except UnicodeEncodeError:
