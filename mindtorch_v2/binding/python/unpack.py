@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.casts import uncastable
 from mindtorch_v2.binding.convert import enum_value, symbolic, unpack_unsigned
 from mindtorch_v2.binding.errors import PythonError, c_string
 from mindtorch_v2.binding.python import checks
@@ -96,6 +97,8 @@ def _symbolic_int(value: Any) -> Any:
         if isinstance(number, bool):
             raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
         return int(number)
+    if isinstance(value, type):  # one that overrides functions; the caster has no other word for it
+        raise RuntimeError(uncastable(value).args[0])
     return unpack_long(value)
 
 
