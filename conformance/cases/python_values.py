@@ -112,8 +112,6 @@ _MORE: Final = (
     "xp",
     "xp.Size",
     "xp.Size([1, 2])",
-    "xp.Tensor",
-    "xp.IntTensor",
     "xp.finfo(xp.float16)",
     "xp.iinfo(xp.int8)",
     "xp.add",
@@ -135,6 +133,7 @@ and what is said of it depends on the machine."""
 _LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "Long": "says that it is longer than it is, and the parser reads beyond its end",
+        "xp.Tensor": "passes for anything in 2.13, which reads a layout out of the class itself",
         "xp.Stream": "is made only where there is hardware that has streams",
     }
 )
