@@ -18,6 +18,7 @@ from mindtorch_v2.functionalize.wrapper import (
     from_functional_tensor,
     is_functional,
     sync,
+    synced_value,
     to_functional_tensor,
     view_with_meta,
     wrapper_of,
@@ -95,10 +96,7 @@ def lift_fresh_copy(self: Tensor) -> Any:
 
 def to_copy(self: Tensor, *options: Any) -> Any:
     """Functional only if the key is included: outside of a transform no device here asks for it."""
-    below = self
-    if is_functional(self):
-        sync(self)
-        below = from_functional_tensor(self)
+    below = synced_value(self)
     with skip_functionalize():
         copy = _TO_COPY(below, *options)
         if not local_dispatch_key_set().included & FUNCTIONALIZE:

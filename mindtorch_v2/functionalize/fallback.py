@@ -8,12 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.functionalize.storage import skip_functionalize
-from mindtorch_v2.functionalize.wrapper import (
-    from_functional_tensor,
-    is_functional,
-    sync,
-    to_functional_tensor,
-)
+from mindtorch_v2.functionalize.wrapper import is_functional, synced_value, to_functional_tensor
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call
@@ -43,14 +38,9 @@ def functionalize_fallback(call: Call, keyset: int) -> Any:
         value is not None and "Tensor" in str(argument.type) for argument, value in arguments
     )
     is_wrapped = any(map(is_functional, call.stack))
-    below = []
-    for value in call.stack:
-        if is_functional(value):
-            sync(value)
-            value = from_functional_tensor(value)
-        below.append(value)
+    below = tuple(map(synced_value, call.stack))
     with skip_functionalize():
-        answer = call._replace(stack=tuple(below)).run()
+        answer = call._replace(stack=below).run()
     if has_tensors and not is_wrapped:
         return answer
     if len(schema.returns) > 1:

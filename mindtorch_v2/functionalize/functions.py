@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from mindtorch_v2.autograd.basic_ops import Error
+from mindtorch_v2.autograd.variable import set_history
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.functionalize import layers
@@ -57,6 +59,16 @@ def _of_wrapper(name: str, function: Callable[..., Any]) -> Function:
 
 def _replace(tensor: Tensor, value: Tensor) -> None:
     _wrapper("_functionalize_replace", tensor).replace(value)
+
+
+def mirror_autograd_meta_to(src: Tensor, dst: Tensor) -> None:
+    """Have ``dst`` say of itself what ``src`` says: whether it requires grad, and is a leaf."""
+    if src._autograd is None:
+        return
+    dst._set_requires_grad(src.requires_grad)
+    if dst.requires_grad:
+        message = "Cannot backprop through mirrored meta, file a bug in PyTorch"
+        set_history((dst,), Error(message))
 
 
 def enable_functionalization(reapply_views: bool = False) -> None:
@@ -119,6 +131,7 @@ OF_TORCH: Final[Mapping[str, Function]] = {
     "_functionalize_enable_reapply_views": set_reapply_views,
     "_functionalize_replace": _replace,
     "_is_functional_tensor": is_functional,
+    "_mirror_autograd_meta_to": mirror_autograd_meta_to,
     "_to_functional_tensor": to_functional_tensor,
 }
 """By name, those that a release may have in ``torch``."""

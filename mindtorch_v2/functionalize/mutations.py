@@ -22,9 +22,8 @@ from mindtorch_v2.functionalize.storage import skip_functionalize
 from mindtorch_v2.functionalize.wrapper import (
     FUNCTORCH_TRANSFORMS,
     change,
-    from_functional_tensor,
     is_functional,
-    sync,
+    synced_value,
     to_functional_tensor,
 )
 from mindtorch_v2.tensor.device import Device
@@ -79,7 +78,7 @@ class _Mutation:
     def run(self, stack: Sequence[Any]) -> Any:
         if self.is_checked_on_meta:
             self._check_on_meta(stack)
-        below = tuple(map(_unwrapped, stack))
+        below = tuple(map(synced_value, stack))
         if not all(is_functional(stack[place]) for place in self.changed):
             if any(is_functional(stack[place]) for place in self.others):
                 raise RuntimeError(mixed_mutation(self.operator.canonical))
@@ -128,13 +127,6 @@ class _Mutation:
         if not results:
             return None
         return results[0] if len(results) == 1 else tuple(results)
-
-
-def _unwrapped(value: Any) -> Any:
-    if not is_functional(value):
-        return value
-    sync(value)
-    return from_functional_tensor(value)
 
 
 def _options(out: Any) -> dict[str, Any]:

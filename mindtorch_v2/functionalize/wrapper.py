@@ -228,6 +228,14 @@ def sync(value: Any) -> None:
     _each(synced, value)
 
 
+def synced_value(value: Any) -> Any:
+    """The value of a functional tensor, or of a list with one, up to date; else ``value``."""
+    if not is_functional(value):
+        return value
+    sync(value)
+    return from_functional_tensor(value)
+
+
 def change(tensor: Any, value: Any) -> None:
     """Have functional tensors the values that an operator has computed for them."""
     if isinstance(tensor, (list, tuple)):

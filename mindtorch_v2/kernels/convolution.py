@@ -79,7 +79,7 @@ def convolution(
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ConvParams:
     """``ConvParams``: a number for each dimension of space."""
 
     stride: tuple[int, ...]
@@ -97,7 +97,7 @@ class Parameters:
         dilation: Sequence[int],
         output_padding: Sequence[int],
         groups: int,
-    ) -> Parameters:
+    ) -> ConvParams:
         return cls(
             _expanded(stride, "stride", dim),
             _expanded(padding, "padding", dim),
@@ -224,7 +224,7 @@ def _convolution(
     if transposed:
         raise NotImplementedError("mindtorch_v2 has no transposed convolutions yet")
     dim = _check_weight(weight, groups)
-    parameters = Parameters.of(dim, stride, padding, dilation, output_padding, groups)
+    parameters = ConvParams.of(dim, stride, padding, dilation, output_padding, groups)
     parameters.check(input, weight._sizes, bias)
     sizes = parameters.output_sizes(input._sizes, weight._sizes)
     strides = _strides(input, weight, sizes)
@@ -248,7 +248,7 @@ def _convolution(
 
 
 def _check_types(
-    input: Tensor, weight: Tensor, bias: Tensor | None, parameters: Parameters
+    input: Tensor, weight: Tensor, bias: Tensor | None, parameters: ConvParams
 ) -> None:
     """What the backend says of operands of different types: oneDNN, or the one that is slow."""
     others = [("weight", weight), *([("bias", bias)] if bias is not None else [])]
@@ -270,13 +270,13 @@ def _check_types(
             )
 
 
-def _padded(values: Array, parameters: Parameters) -> Array:
+def _padded(values: Array, parameters: ConvParams) -> Array:
     edges = [(0, 0), (0, 0), *((edge, edge) for edge in parameters.padding)]
     return np.pad(values, edges)
 
 
 def _columns(
-    values: Array, parameters: Parameters, kernel_size: Sequence[int], space: Sequence[int]
+    values: Array, parameters: ConvParams, kernel_size: Sequence[int], space: Sequence[int]
 ) -> Array:
     """``im2col``: batch, channel, place in the kernel, place in the output."""
     padded = _padded(values, parameters)
@@ -289,7 +289,7 @@ def _columns(
 
 
 def _slices(
-    parameters: Parameters, place: Sequence[int], space: Sequence[int]
+    parameters: ConvParams, place: Sequence[int], space: Sequence[int]
 ) -> tuple[slice, ...]:
     """What the kernel's element at ``place`` meets, over all of the output."""
     found = []
@@ -325,7 +325,7 @@ def convolution_backward(
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     dim = _check_weight(weight, groups)
-    parameters = Parameters.of(dim, stride, padding, dilation, output_padding, groups)
+    parameters = ConvParams.of(dim, stride, padding, dilation, output_padding, groups)
     parameters.check(input, weight._sizes, None)
     if len(input._sizes) != len(grad_output._sizes):
         raise RuntimeError(
@@ -350,7 +350,7 @@ def convolution_backward(
 
 
 def _backward(
-    grad: Array, values: Array, weight: Array, parameters: Parameters
+    grad: Array, values: Array, weight: Array, parameters: ConvParams
 ) -> tuple[Array, Array, Array]:
     """Gradients of the input, the weight and the bias."""
     space, groups = grad.shape[2:], parameters.groups

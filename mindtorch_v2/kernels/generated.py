@@ -20,6 +20,7 @@ from mindtorch_v2.dispatch.operator_names import in_registration_order
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
+from mindtorch_v2.tensor.support import TYPE_NAMES
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
@@ -100,8 +101,6 @@ def _copied(out: Any, result: Any) -> None:
         return
     resize_output(out, result._sizes)
     if out._dtype is not result._dtype:
-        from mindtorch_v2.tensor.support import TYPE_NAMES
-
         raise RuntimeError(
             f"Expected out tensor to have dtype {TYPE_NAMES[result._dtype]}, but got "
             f"{TYPE_NAMES[out._dtype]} instead"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, value
 from mindtorch_v2.binding.python.parser import Parsed
@@ -29,15 +28,9 @@ def _runner(name: str) -> Runner:
     return run
 
 
-def _mirror_autograd_meta(receiver: None, parsed: Parsed) -> None:
-    for each in parsed.signature.parameters:
-        if each.type is types.TENSOR:
-            value(parsed, each.name)
-
-
 _NAMES: Final = (
     *("_freeze_functional_tensor", "_from_functional_tensor", "_is_functional_tensor"),
-    *("_to_functional_tensor", "_enable_functionalization"),
+    *("_to_functional_tensor", "_enable_functionalization", "_mirror_autograd_meta_to"),
     *(
         f"_functionalize_{name}"
         for name in (
@@ -51,10 +44,7 @@ _NAMES: Final = (
     ),
 )
 
-RUNNERS: Final[Mapping[str, Runner]] = {
-    **{name: _runner(name) for name in _NAMES},
-    "_mirror_autograd_meta_to": _mirror_autograd_meta,
-}
+RUNNERS: Final[Mapping[str, Runner]] = {name: _runner(name) for name in _NAMES}
 """By the name of the C function."""
 
 WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {

@@ -33,7 +33,7 @@ class L1Loss(_Loss):
         return functional.l1_loss(input, target, reduction=self.reduction)
 
 
-class NLLLoss(_Loss):
+class _WeightedLoss(_Loss):
     """``weight`` has one number for each class; rows labelled ``ignore_index`` do not count."""
 
     weight: Any
@@ -50,15 +50,18 @@ class NLLLoss(_Loss):
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
 
+
+class NLLLoss(_WeightedLoss):
+    """Of the logarithms of shares."""
+
     def forward(self, input: Any, target: Any) -> Any:
-        options = {"ignore_index": self.ignore_index, "reduction": self.reduction}
-        return functional.nll_loss(input, target, self.weight, **options)  # type: ignore[arg-type]
+        return functional.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_WeightedLoss):
     """The same of scores that are no logarithms of shares yet."""
-
-    weight: Any
 
     def __init__(
         self,
@@ -69,9 +72,7 @@ class CrossEntropyLoss(_Loss):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.register_buffer("weight", weight)
-        self.ignore_index = ignore_index
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Any, target: Any) -> Any:
