@@ -133,6 +133,10 @@ def _types(names: list[str]) -> Iterator[Text]:
     yield "finfo", "xp.finfo(xp.float32) == xp.finfo(xp.float32)"
     yield "finfo", "xp.finfo(xp.float32) == xp.finfo(xp.float64)"
     yield "iinfo", "xp.iinfo(xp.int8) == xp.iinfo(xp.int8)"
+    yield "iinfo", "xp.iinfo(xp.int8) == xp.int8, xp.int8 == xp.iinfo(xp.int8)"
+    yield "finfo", "xp.finfo(xp.half) == xp.float32, xp.finfo(xp.half) != xp.Size()"
+    yield "finfo", "xp.finfo(xp.half).__eq__(object()), xp.finfo(xp.half).__lt__(object())"
+    yield "finfo", "xp.finfo(xp.complex64) == xp.finfo(xp.float32)"
     for one, two in product(names, names):
         yield "promote_types", f"xp.promote_types(xp.{one}, xp.{two})"
 

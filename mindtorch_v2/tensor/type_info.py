@@ -41,9 +41,15 @@ class _Limits(metaclass=MadeInC):
         return str(self._fact("repr"))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Limits) or type(other) is not type(self):
-            return NotImplemented
-        return self._facts[self._dtype] == other._facts[other._dtype]
+        """Whether ``other`` names the same dtype: never ``NotImplemented``, whatever it is.
+
+        ``THPDTypeInfo_compare`` takes any object for limits and reads the byte where those have
+        their dtype. A ``torch.dtype`` has its own there; what else lies there is an accident of
+        memory, which is not mirrored.
+        """
+        if isinstance(other, DType):
+            return self._dtype is other
+        return isinstance(other, _Limits) and self._dtype is other._dtype
 
     __hash__ = None  # type: ignore[assignment]
 
