@@ -33,9 +33,21 @@ _ANY_DIM: Final = "a running extreme takes any dimension of a scalar"
 
 def _scan(name: str, compute: Any) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> tuple[Tensor, ...]:
+        output = prepare(outputs, self, dim, dtype)
+        if output.is_meta or not numel(self._sizes):
+            return (output,)
+        assert_no_internal_overlap(output)
+        found = output._dtype
+        values = as_array(self, found)
+        if self._sizes:
+            with np.errstate(all="ignore"):
+                values = compute(_in_accumulated_type(values), axis=dim)
+        store(output, rounded(np.asarray(values).astype(as_array(output, found).dtype), found))
+        return (output,)
+
+    def prepare(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> Tensor:
         (given,) = outputs
-        rank = len(self._sizes)
-        dim = wrap_dim(dim, rank)
+        wrap_dim(dim, len(self._sizes))
         if dtype is not None:
             found = dtype_numbered(dtype)
         elif given is not None:
@@ -45,18 +57,12 @@ def _scan(name: str, compute: Any) -> None:
         output = set_output(
             given, self._sizes, found, self._device, self=self if given is self else None
         )
-        if output.is_meta or not numel(self._sizes):
-            return (output,)
-        assert_no_internal_overlap(output)
-        values = as_array(self, found)
-        if rank:
+        if not output.is_meta and self._sizes and numel(self._sizes):
             check_implemented(f"aten::{name}", found)
-            with np.errstate(all="ignore"):
-                values = compute(_in_accumulated_type(values), axis=dim)
-        store(output, rounded(np.asarray(values).astype(as_array(output, found).dtype), found))
-        return (output,)
+        return output
 
     structured.add(f"aten::{name}", run)
+    structured.prologue(f"aten::{name}")(prepare)
 
 
 def _in_accumulated_type(values: Array) -> Array:
