@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_convolutions,
     core_nn,
     core_ops_factories,
     core_ops_indexing,
@@ -75,6 +76,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_products.texts(dtypes)
     yield from core_ops_indexing.texts(dtypes)
     yield from core_nn.texts(dtypes)
+    yield from core_convolutions.texts(dtypes)
     yield from core_random.texts(dtypes)
 
 

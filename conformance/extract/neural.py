@@ -30,6 +30,14 @@ ROWS = torch.zeros(2, 2)
 IMAGE = (1, 1, 4, 4)
 A = torch.ops.aten
 
+
+def of_volume(dtype: torch.dtype, dim: int, step: int, transposed: bool) -> tuple[Any, ...]:
+    """Arguments of a convolution of a dilation ``step``."""
+    input, weight = zeros(dtype, 1, 1, *(4,) * dim), zeros(dtype, 1, 1, *(2,) * dim)
+    window = ([1], [0], [step], transposed, [0], 1)
+    return input, weight, None, *window, False, False, True, True
+
+
 CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).uniform_(),
     lambda dtype: zeros(dtype, 2).normal_(),
@@ -66,6 +74,10 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
+    lambda dtype: A._convolution(*of_volume(dtype, 3, 1, False)),
+    lambda dtype: A._convolution(*of_volume(dtype, 2, 2, False)),
+    lambda dtype: A._convolution(*of_volume(dtype, 2, 1, True)),
+    lambda dtype: A._convolution(*of_volume(dtype, 3, 1, True)),
 )
 
 

@@ -38,7 +38,7 @@ from mindtorch_v2.kernels import (
     write_back,
     zero_tensor,
 )
-from mindtorch_v2.kernels.composite import matmul, neural, overloads, pointwise
+from mindtorch_v2.kernels.composite import matmul, neural, overloads, padding, pointwise
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
@@ -102,6 +102,7 @@ __all__ = [
     "norms",
     "outer",
     "overloads",
+    "padding",
     "pointwise",
     "pooling",
     "products",
