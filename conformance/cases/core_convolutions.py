@@ -72,8 +72,11 @@ def _settings(dim: int) -> Iterator[Text]:
     for weight, bias, stride, padding, more, groups, dilation in pairwise(*pools):
         shown = bias if bias == "None" else _made(bias)
         settings = {
-            **{"stride": stride, "padding": padding, "output_padding": more},
-            **{"groups": groups, "dilation": dilation},
+            "stride": stride,
+            "padding": padding,
+            "output_padding": more,
+            "groups": groups,
+            "dilation": dilation,
         }
         yield _call(transposed, (image, _made(weight), shown), **settings)
     weight = _made(_kernels(dim)[1])

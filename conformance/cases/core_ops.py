@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_batch_norm,
     core_convolutions,
     core_nn,
     core_ops_factories,
@@ -34,6 +35,7 @@ from conformance.cases import (
     core_ops_products,
     core_ops_reductions,
     core_random,
+    core_selections,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -77,7 +79,9 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_indexing.texts(dtypes)
     yield from core_nn.texts(dtypes)
     yield from core_convolutions.texts(dtypes)
+    yield from core_batch_norm.texts(dtypes)
     yield from core_random.texts(dtypes)
+    yield from core_selections.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels import (
     generated,
     indexing,
     joining,
+    multinomial,
     random,
     rearranging,
     reshaping,
@@ -38,12 +39,14 @@ from mindtorch_v2.kernels import (
     write_back,
     zero_tensor,
 )
+from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import matmul, neural, overloads, padding, pointwise
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
+    batch_norm,
     bitwise,
     clamp,
     comparison,
@@ -59,6 +62,7 @@ from mindtorch_v2.kernels.cpu import (
     products,
     reductions,
     scans,
+    selection,
     softmax,
     ternary,
     unary,
@@ -70,11 +74,13 @@ __all__ = [
     "arithmetic",
     "autograd",
     "backend_select",
+    "batch_norm",
     "bitwise",
     "clamp",
     "cloning",
     "comparison",
     "composite",
+    "composite_batch_norm",
     "composite_products",
     "composite_reductions",
     "composite_views",
@@ -97,6 +103,7 @@ __all__ = [
     "matmul",
     "medians",
     "moments",
+    "multinomial",
     "neural",
     "normalization",
     "norms",
@@ -114,6 +121,7 @@ __all__ = [
     "scalar",
     "scans",
     "scattering",
+    "selection",
     "setting",
     "softmax",
     "sorting",
