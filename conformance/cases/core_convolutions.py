@@ -58,6 +58,7 @@ def _settings(dim: int) -> Iterator[Text]:
     """On the CPU, fitting and not."""
     plain, transposed = f"conv{dim}d", f"conv_transpose{dim}d"
     image = _made(_IMAGES[dim])
+    pools: tuple[Sequence[str], ...]
     pools = (_kernels(dim), _BIASES, _STRIDES, _PADDINGS, _DILATIONS, _GROUPS)
     for weight, bias, stride, padding, dilation, groups in pairwise(*pools):
         shown = bias if bias == "None" else _made(bias)

@@ -29,6 +29,7 @@ from conformance.area import Area, Text
 from conformance.cases import (
     core_batch_norm,
     core_convolutions,
+    core_foreach,
     core_nn,
     core_ops_factories,
     core_ops_indexing,
@@ -82,6 +83,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_batch_norm.texts(dtypes)
     yield from core_random.texts(dtypes)
     yield from core_selections.texts(dtypes)
+    yield from core_foreach.texts(profile)
 
 
 def _names(profile: Profile) -> Iterator[str]:

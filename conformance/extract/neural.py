@@ -190,6 +190,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a Bernoulli sample is a double of the generator": draws_two_words,
     "an exponential sample is a double of the generator": draws_exponential_doubles,
     "a half is a float that is rounded": rounds_floats,
+    "a BatchNorm shows its bias": lambda: "bias" in repr(torch.nn.BatchNorm1d(1)),
     "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
     "Adam may decouple weight decay": lambda: (
         "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
@@ -205,6 +206,8 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "functions on meta count dimensions": lambda: "got 0D"
     in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1],
+    "numbers for each tensor are counted": lambda: "got 1 and 2"
+    in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1],
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

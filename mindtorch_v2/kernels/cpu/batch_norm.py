@@ -234,15 +234,17 @@ def batch_norm_without_training(
 
 @kernel("aten::_batch_norm_with_update", keys=_BACKENDS)
 def batch_norm_with_update(input: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-    *parameters, momentum, eps = rest
+    weight, bias, running_mean, running_var, momentum, eps = rest
     reserve = new_tensor((0,), _BYTE, input._device)
+    parameters = (weight, bias, running_mean, running_var)
     return (*native_batch_norm(input, *parameters, True, momentum, eps), reserve)
 
 
 @kernel("aten::_batch_norm_no_update", key="CompositeExplicitAutograd")
 def batch_norm_no_update(input: Tensor, *rest: Any) -> tuple[Tensor, ...]:
-    *parameters, momentum, eps = rest
+    weight, bias, running_mean, running_var, momentum, eps = rest
     reserve = new_tensor((0,), _BYTE, input._device)
+    parameters = (weight, bias, running_mean, running_var)
     return (*native_batch_norm(input, *parameters, False, momentum, eps), reserve)
 
 

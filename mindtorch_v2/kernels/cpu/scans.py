@@ -109,8 +109,8 @@ def _logcumsumexp(self: Tensor, dim: int) -> Tensor:
     return _logcumsumexp_out(self, dim, new_tensor(self._sizes, self._dtype, self._device))
 
 
-@kernel("aten::_logcumsumexp", key="Meta")
-def _logcumsumexp_on_meta(self: Tensor, dim: int) -> Tensor:
+@kernel("aten::logcumsumexp", key="Meta")
+def logcumsumexp_on_meta(self: Tensor, dim: int) -> Tensor:
     wrap_dim(dim, len(self._sizes))
     return new_tensor(self._sizes, self._dtype, self._device)
 
