@@ -128,8 +128,9 @@ def _instances() -> Iterator[Text]:
     pools = (_SHAPES[1:4], ("None", "3"), ("None", "3"), _TRAINING, _DEVICES)
     for shape, weight, mean, training, device in pairwise(*pools):
         w, m = _given(weight, device), _given(mean, device)
+        b = w if w == "None" else f"({w} + 1)"
         yield (
             "instance_norm",
-            f"m = {m}\ny = xp.instance_norm({_made(shape, device)}, {w}, {w}, m, m, {training}, "
+            f"m = {m}\ny = xp.instance_norm({_made(shape, device)}, {w}, {b}, m, m, {training}, "
             "0.1, 1e-5, False)\n(y, m)",
         )

@@ -6,6 +6,7 @@ Mirrors ``multinomial_out`` of ``aten/src/ATen/native/Distributions.cpp``,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import int64
@@ -64,8 +66,7 @@ def multinomial(
 def multinomial_out(
     self: Tensor, num_samples: int, replacement: bool, generator: Generator | None, out: Tensor
 ) -> Tensor:
-    _check(self, num_samples, replacement, out)
-    set_sizes(out, (*self._sizes[:-1], num_samples))
+    _prepare((out,), self, num_samples, replacement, generator)
     if out.is_meta or not numel(out._sizes):
         return out
     if replacement and num_samples != 1:
@@ -85,7 +86,15 @@ def multinomial_out(
     return out
 
 
-def _check(self: Tensor, num_samples: int, replacement: bool, out: Tensor) -> None:
+@prologue("aten::multinomial")
+def _prepare(
+    outputs: Sequence[Tensor],
+    self: Tensor,
+    num_samples: int,
+    replacement: bool,
+    generator: Generator | None,
+) -> None:
+    (out,) = outputs
     if out._device != self._device:
         raise RuntimeError("multinomial arguments must have the same device")
     if len(self._sizes) not in (1, 2):
@@ -106,6 +115,7 @@ def _check(self: Tensor, num_samples: int, replacement: bool, out: Tensor) -> No
         )
     if categories > _MOST:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    set_sizes(out, (*self._sizes[:-1], num_samples))
 
 
 def _check_probabilities(values: Array) -> None:

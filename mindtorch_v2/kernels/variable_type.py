@@ -119,7 +119,8 @@ class VariableType:
             recorded = False
         elif self.is_inplace:
             for target in flattened(stack[:1]):
-                check_inplace(target, recorded)
+                if target is not None:
+                    check_inplace(target, recorded)
         self._check_refused(stack)
         if recorded and self.is_inplace and isinstance(stack[0], (list, tuple)):
             # each tensor has a node of its own: that of the operator of one

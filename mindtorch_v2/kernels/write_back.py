@@ -7,7 +7,8 @@ begins with (:func:`mindtorch_v2.kernels.structured.prologue`), or on meta if th
 Then the functional kernel computes, and what it made is copied into what the caller gave.  Versions
 and history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
 
-What mutates and is no form of another operator needs a row: nothing demands one when it is
+What mutates and is no form of another operator, or has its functional form made of itself (as
+``_native_batch_norm_legit``), needs a row: nothing demands one when it is
 registered, and a rule for it (``register_functionalization_rule`` of
 :mod:`mindtorch_v2.dispatch.registry`) is not asked here yet.
 
@@ -26,7 +27,7 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.dispatch.forms import INPLACE, Form, form_of
+from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.kernels import structured
@@ -35,6 +36,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_p
 from mindtorch_v2.kernels.promotion import BOOL, can_cast
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -74,7 +76,11 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
 
 def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
     form = form_of(name) if key in BACKENDS else None
-    if form is None or not any(find(form.functional, at).function for at in (key, *BACKENDS)):
+    if (
+        form is None
+        or form.kind == MUTABLE
+        or not any(find(form.functional, at).function for at in (key, *BACKENDS))
+    ):
         return None
     return Native(partial(_run_once, form, own), with_keyset=True)
 
@@ -197,7 +203,12 @@ def _checked(target: Tensor, value: Tensor, kind: str) -> tuple[Sequence[int], t
 
 
 def _write(target: Tensor, value: Tensor, from_complex: bool) -> None:
-    """``from_complex``: it was computed of complex numbers, whatever it is itself."""
+    """``from_complex``: it was computed of complex numbers, whatever it is itself.
+
+    What has no elements was not computed, and leaves the target what it is.
+    """
+    if not numel(value._sizes):
+        return
     same = target._dtype in (value._dtype, BOOL)
     if from_complex and not target._dtype.is_complex and not same:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -72,20 +73,9 @@ def _run(
     eps: float,
 ) -> None:
     """``batch_norm_cpu_out``: into the output, the saved mean and the saved inverse deviation."""
-    output, save_mean, save_invstd = outputs
-    resize_output(output, input._sizes)
-    if not input.is_meta:
-        dispatch("batch_norm", input._dtype)
-    learned = _parameter_dtype(input, weight, bias, running_mean, running_var)
     parameters, running = (weight, bias), (running_mean, running_var)
-    if training:
-        for each in (save_mean, save_invstd):
-            resize_output(each, (input._sizes[1],))
-        if not numel(input._sizes):
-            raise RuntimeError(
-                "input tensor must have at least one element, but got input_sizes = "
-                f"{list(input._sizes)}"
-            )
+    learned = _prepare(outputs, input, *parameters, *running, training, momentum, eps)
+    output, save_mean, save_invstd = outputs
     if input.is_meta:
         return
     _check_accessors(learned, *((*running, *parameters) if training else (*parameters, *running)))
@@ -122,6 +112,33 @@ def _transformed(
     summand = (_flat(bias).astype(kind) if bias is not None else 0) - middle * factor
     # fused: the product is not rounded before the sum
     return _by_channel(factor, values) * values.astype(np.float64) + _by_channel(summand, values)
+
+
+@prologue("aten::native_batch_norm")
+def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
+    """Checks and resizes the outputs; answers the dtype of what is learned."""
+    *parameters, training, _, _ = stack
+    output, *saved = outputs
+    resize_output(output, input._sizes)
+    if not input.is_meta:
+        dispatch("batch_norm", input._dtype)
+    learned = _parameter_dtype(input, *parameters)
+    if training:
+        for each in saved:
+            resize_output(each, (input._sizes[1],))
+        if not numel(input._sizes):
+            raise RuntimeError(
+                "input tensor must have at least one element, but got input_sizes = "
+                f"{list(input._sizes)}"
+            )
+    return learned
+
+
+@prologue("aten::_native_batch_norm_legit.no_stats")
+def _prepare_without_statistics(
+    outputs: Sequence[Tensor], input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
+) -> DType:
+    return _prepare(outputs, input, weight, bias, None, None, *rest)
 
 
 def _wide(tensor: Tensor) -> Array:

@@ -32,7 +32,7 @@ def clip_grad_norm_(
 
     RuntimeError if it is not finite and shall be.
     """
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [each.grad for each in given if each.grad is not None]
     with no_grad():
         total = _total_norm(gradients, float(norm_type), foreach)
