@@ -106,6 +106,13 @@ def _products(dtypes: Sequence[str]) -> Iterator[Text]:
     for one, two in pairwise(whole, whole):
         pair = f"{_positive('(2, 3)', dtype=one)}, {_positive('(4, 3)', dtype=two)}"
         yield "inner", f"xp.inner({pair})"
+    asked = ("float16", "float32", "float64", "int64")
+    for one, two, dtype, device in pairwise(asked[:3], ("3, 2", "2, 3"), asked, _DEVICES):
+        options = f"dtype=xp.{one}, device='{device}'"
+        pair = f"xp.ones(2, 3, {options}), xp.ones({two}, {options})"
+        yield "mm", f"xp.mm({pair}, out_dtype=xp.{dtype})"
+        pair = f"xp.ones(2, 2, 3, {options}), xp.ones(2, {two}, {options})"
+        yield "bmm", f"xp.bmm({pair}, out_dtype=xp.{dtype})"
     for out, dtype in pairwise(_OUTPUTS, ("float32", "float64")):
         pair, made = (
             f"{_positive('(2, 3)')}, {_positive('(4, 3)')}",
