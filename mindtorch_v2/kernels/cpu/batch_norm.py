@@ -94,9 +94,8 @@ def _run(
             _store(save_mean, mean)
             _store(save_invstd, invstd)
         else:
-            assert running_mean is not None
-            assert running_var is not None
-            mean, invstd = _flat(running_mean), 1 / np.sqrt(_flat(running_var) + eps)
+            mean, variance = (_flat(_present(each)) for each in running)
+            invstd = 1 / np.sqrt(variance + eps)
         _store(output, _transformed(input, weight, bias, mean, invstd))
 
 
@@ -143,6 +142,13 @@ def _prepare_without_statistics(
 
 def _wide(tensor: Tensor) -> Array:
     return as_array(tensor, tensor._dtype).astype(np.float64)
+
+
+def _present(statistics: Tensor | None) -> Tensor:
+    """RuntimeError without statistics, where torch's kernel reads what is not there."""
+    if statistics is None:
+        raise RuntimeError("a batch norm that does not learn needs statistics")
+    return statistics
 
 
 def _flat(tensor: Tensor) -> Array:
@@ -293,12 +299,11 @@ def native_batch_norm_backward(
             made[place] = new_tensor((input._sizes[1],), learned, input._device)
     if not input.is_meta and numel(input._sizes):
         mean, deviation = (save_mean, save_invstd) if train else (running_mean, running_var)
-        assert mean is not None
-        assert deviation is not None
+        middle, spread = (_wide(_present(each)) for each in (mean, deviation))
         with np.errstate(all="ignore"):
-            inverse = _wide(deviation) if train else 1 / np.sqrt(_wide(deviation) + eps)
+            inverse = spread if train else 1 / np.sqrt(spread + eps)
             scale = None if weight is None else _wide(weight)
-            operands = (_wide(grad_out), _wide(input), scale, _wide(mean), inverse)
+            operands = (_wide(grad_out), _wide(input), scale, middle, inverse)
             for target, value in zip(made, _backward(*operands, train=train), strict=True):
                 if target is not None:
                     _store(target, value)
