@@ -271,13 +271,14 @@ AUTOGRAD: Final = words("""
 #: ``train(False)``.
 NEURAL: Final = words("""
     Module ModuleList Sequential Identity Flatten Linear Embedding LayerNorm Dropout Conv2d
+    BatchNorm1d BatchNorm2d BatchNorm3d
     MaxPool2d ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
     MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
     weight bias training reset_parameters extra_repr append extend
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module
     register_forward_hook register_forward_pre_hook train zero_grad requires_grad_
-    state_dict load_state_dict clip_grad_value_
+    state_dict load_state_dict clip_grad_value_ clip_grad_norm_ reset_running_stats
     optim SGD Adam AdamW Optimizer step param_groups add_param_group state""")
 
 #: Operators as objects, schemas, libraries, modes.

@@ -6,7 +6,7 @@ answer does not depend on what they are given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.area import Text
@@ -54,9 +54,28 @@ OPERATORS: Final = (
     ("xp.conv2d(x, w, None, 1, 0, 2)", "1, 1, 5, 5", "1, 1, 2, 2"),
     ("xp.conv2d(x, w, b, groups=2)", "1, 2, 4, 3", "2, 1, 2, 2", "2"),
     ("xp.conv2d(x, w)", "2, 4, 4", "3, 2, 2, 2"),
+    ("xp.conv1d(x, w, b, padding='same')", "1, 2, 4", "2, 2, 3", "2"),
+    ("xp.conv1d(x, w, padding='same')", "1, 2, 4", "2, 2, 2"),
+    ("xp.conv3d(x, w, padding='valid')", "1, 2, 2, 3, 2", "1, 2, 2, 1, 2"),
+    ("xp.conv_transpose1d(x, w, b, 2, 1, 1)", "1, 2, 4", "2, 2, 3", "2"),
+    ("xp.conv_transpose2d(x, w, b, groups=2)", "1, 4, 2, 3", "4, 1, 2, 2", "2"),
+    ("xp.conv_transpose3d(x, w)", "1, 2, 2, 1, 2", "2, 1, 2, 1, 2"),
+    ("xp.constant_pad_nd(x, [1, -1, 0, 2], 3)", "2, 3"),
+    ("xp.batch_norm(x, w, b, None, None, True, 0.1, 0.5, True)", "2, 3, 2", "3", "3"),
+    ("xp.batch_norm(x, None, None, None, None, True, 0.1, 0.5, True)", "4, 3"),
+    (
+        "xp.batch_norm(x, w, b, xp.ones(3).double(), xp.ones(3).double(), False, 0.1, 0.5, True)",
+        *("2, 3, 2", "3", "3"),
+    ),
+    ("xp.instance_norm(x, w, b, None, None, True, 0.1, 0.5, True)", "2, 3, 2", "3", "3"),
     ("xp.max_pool2d(x, 2)", "1, 2, 4, 4"),
     ("xp.max_pool2d(x, 3, 1, 1)", "1, 1, 4, 4"),
     ("xp.max_pool2d(x, 2, 2, 0, 1, True)", "1, 3, 5"),
+    ("x.logcumsumexp(1)", "2, 3"),
+    ("x.kthvalue(2)[0]", "2, 3"),
+    ("x.mode(0, True)[0]", "2, 3"),
+    ("xp.inner(x, w)", "2, 3", "4, 3"),
+    ("xp.ops.aten.tensordot(x, w, [0], [1])", "2, 3", "3, 2"),
     ("n.linear(x, w)", "2, 3", "4, 3"),
     ("n.linear(x, w, b)", "2, 3", "4, 3", "4"),
     ("n.linear(x, w, b)", "2, 2, 3", "4, 3", "4"),
@@ -71,6 +90,19 @@ OPERATORS: Final = (
     ("xp.native_dropout(x, 0.25, True)[0]", "3, 4"),
 )
 
+#: What has a second derivative.
+TWICE: Final = (
+    ("n.gelu(x)", "2, 3"),
+    ("n.gelu(x, approximate='tanh')", "2, 3"),
+    ("n.mse_loss(x, w)", "2, 3", "2, 3"),
+    ("n.mse_loss(x, w, 0)", "2, 3", "2, 3"),
+    ("n.mse_loss(x, w, 2)", "2, 3", "2, 3"),
+    ("xp.native_dropout(x, 0.25, True)[0]", "3, 4"),
+    ("n.silu(x)", "2, 3"),
+    ("x.softmax(1)", "2, 3"),
+    ("xp.constant_pad_nd(x, [1, 2], 3)", "2, 3"),
+)
+
 _WALK: Final = (
     "def walk(node, depth):\n"
     "    if node is None or depth == 0:\n"
@@ -79,13 +111,24 @@ _WALK: Final = (
 )
 
 
+def _program(made: str, sizes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Leaves and what is made of them, and the leaves' names."""
+    names = ("x", "w", "b")[: len(sizes)]
+    leaves = "".join(f"{name} = made({size})\n" for name, size in zip(names, sizes, strict=True))
+    return f"{_LEAVES}xp.manual_seed(2)\n{leaves}y = {made}\n", names
+
+
 def texts() -> Iterator[Text]:
-    for made, *sizes in OPERATORS:
-        names = ("x", "w", "b")[: len(sizes)]
-        leaves = "".join(
-            f"{name} = made({size})\n" for name, size in zip(names, sizes, strict=True)
+    for made, *sizes in TWICE:
+        head, names = _program(made, sizes)
+        leaves = ", ".join(names)
+        first = f"g = xp.autograd.grad((y * y).sum(), [{leaves}], create_graph=True)\n"
+        yield (
+            made,
+            f"{head}{first}h = xp.autograd.grad(sum((a * a).sum() for a in g), [{leaves}])\n(g, h)",
         )
-        head = f"{_LEAVES}xp.manual_seed(2)\n{leaves}y = {made}\n"
+    for made, *sizes in OPERATORS:
+        head, names = _program(made, sizes)
         grads = ", ".join(f"{name}.grad" for name in names)
         yield made, f"{head}(y, y.grad_fn, y.requires_grad)"
         yield made, f"{head}(y * made(*y.shape)).sum().backward()\n[{grads}]"

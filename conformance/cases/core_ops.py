@@ -27,12 +27,16 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_batch_norm,
+    core_convolutions,
+    core_foreach,
     core_nn,
     core_ops_factories,
     core_ops_indexing,
     core_ops_products,
     core_ops_reductions,
     core_random,
+    core_selections,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -75,7 +79,11 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_products.texts(dtypes)
     yield from core_ops_indexing.texts(dtypes)
     yield from core_nn.texts(dtypes)
+    yield from core_convolutions.texts(dtypes)
+    yield from core_batch_norm.texts(dtypes)
     yield from core_random.texts(dtypes)
+    yield from core_selections.texts(dtypes)
+    yield from core_foreach.texts(profile)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -18,10 +18,13 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases.programs_pools import (
+    CLIPPED,
     LAYERS,
     LOSSES,
     MODULES,
+    NORMALIZED,
     OPTIMIZERS,
+    OVERRIDDEN,
     REFUSED,
     SMALL,
     WRONG_OPTIMIZERS,
@@ -42,6 +45,18 @@ _LOOP: Final = (
 )
 _SHOWN: Final = "['%.4f' % loss.item() for loss in losses], xp.stack(losses)"
 _SHAPES: Final = "[(p.shape, p.grad.shape, p.grad.device) for p in parameters], losses[-1]"
+
+_OVERRIDING: Final = (
+    "class Asked:\n"
+    "    @classmethod\n"
+    "    def __torch_function__(cls, func, types, args=(), kwargs=None):\n"
+    "        return func.__name__, types, args[1:], kwargs\n"
+    "F, o, t = xp.nn.functional, Asked(), xp.ones(2)\n"
+)
+_WITH_GRADIENTS: Final = (
+    "p, q, r = (xp.nn.Parameter(xp.ones(n)) for n in (2, 3, 1))\n"
+    "(p * 3 + q.double().sum() * xp.tensor([1.0, -2.0])).sum().backward()\n"
+)
 
 MLP: Final = (
     "net = nn.Sequential(nn.Linear(4, 16), {activation}, nn.Dropout({p}), nn.Linear(16, 3))\n"
@@ -161,6 +176,18 @@ def _modules() -> Iterator[Text]:
         yield (
             "modules",
             f"{head}net.requires_grad_(False)\n[p.requires_grad for p in net.parameters()]",
+        )
+    for made, given in NORMALIZED:
+        head = f"xp.manual_seed(3)\nnn = xp.nn\nnet = {made}\nx = xp.{given}.requires_grad_()\n"
+        grads = "(x.grad, [p.grad for p in net.parameters()], list(net.state_dict().items()))"
+        yield "modules", f"{head}net(x), net(x)"
+        yield "modules", f"{head}(net(x) * x ** 2).sum().backward()\n{grads}"
+    for call in OVERRIDDEN:
+        yield "overridden", f"{_OVERRIDING}{call}"
+    for given in CLIPPED:
+        yield (
+            "clip_grad_norm_",
+            f"{_WITH_GRADIENTS}n = xp.nn.utils.clip_grad_norm_({given})\n(n, p.grad, q.grad)",
         )
     for made, compared in LOSSES:
         head = f"nn = xp.nn\nx = xp.{compared[0]}.requires_grad_()\ny = xp.{compared[1]}\n"

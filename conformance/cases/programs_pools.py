@@ -64,6 +64,9 @@ MODULES: Final = (
     "nn.LayerNorm(3, bias=False)",
     "nn.Conv2d(2, 4, 3)",
     "nn.Conv2d(2, 4, (3, 2), stride=2, padding=(1, 0), dilation=2, groups=2, bias=False)",
+    "nn.BatchNorm1d(3)",
+    "nn.BatchNorm2d(3, 0.1, None, False, False)",
+    "nn.BatchNorm3d(3, momentum=0.5).state_dict()",
     "nn.MaxPool2d(2)",
     "nn.MaxPool2d((2, 3), 1, ceil_mode=True)",
     "nn.MSELoss()",
@@ -100,6 +103,18 @@ LAYERS: Final = (
     ),
     ("nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.SiLU())", "randn(3, 4)"),
     ("nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Tanh()).train(False)", "randn(3, 4)"),
+)
+
+#: Modules that normalize batches, and something that they take or refuse.
+NORMALIZED: Final = (
+    ("nn.BatchNorm1d(4)", "randn(3, 4)"),
+    ("nn.BatchNorm1d(4, momentum=None)", "randn(3, 4, 2)"),
+    ("nn.BatchNorm1d(4, track_running_stats=False).train(False)", "randn(3, 4)"),
+    ("nn.BatchNorm2d(2, affine=False)", "randn(3, 2, 2, 2)"),
+    ("nn.BatchNorm2d(2).train(False)", "randn(3, 2, 2, 2)"),
+    ("nn.BatchNorm2d(2)", "randn(3, 2)"),
+    ("nn.BatchNorm1d(2)", "randn(1, 2)"),
+    ("nn.BatchNorm3d(2)", "randn(1, 2, 1, 2, 3)"),
 )
 
 #: A module, and what it compares.
@@ -249,4 +264,33 @@ REFUSED: Final = (
     "class Net(xp.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self.register_buffer('inner', xp.ones(2))\nn = Net()\n"
     "list(n.state_dict()), list(n.buffers()), list(n.parameters())",
+)
+
+#: Calls of ``F`` with an ``o`` that overrides functions, and tensors ``t``.
+OVERRIDDEN: Final = (
+    *("F.relu(o)", "F.relu(o, True)", "F.relu(inplace=True, input=o)", "F.silu(o)"),
+    *("F.leaky_relu(o)", "F.leaky_relu(o, 0.5)", "F.softmax(o)", "F.softmax(o, 1)"),
+    *("F.log_softmax(o, dtype=xp.float64)", "F.dropout(o)", "F.dropout(o, 7.0)"),
+    *("F.embedding(o, t)", "F.embedding(t, o, 1)", "F.embedding(t.long(), t, sparse=o)"),
+    *("F.layer_norm(o, [2])", "F.layer_norm(t, [2], o)", "F.layer_norm(t, [2], None, o)"),
+    *("F.layer_norm(t, o)", "F.max_pool2d(o, 2)", "F.max_pool2d(o, 2, return_indices=True)"),
+    *("F.max_pool2d_with_indices(o, 2)", "F.max_pool2d(o, 2, 1, 0, 1, False, True)"),
+    *("F.nll_loss(o, t)", "F.nll_loss(t, o)", "F.nll_loss(t, t, o)", "F.cross_entropy(o, t)"),
+    *("F.cross_entropy(t, t, weight=o, label_smoothing=0.5)", "F.batch_norm(o, t, t)"),
+    *("F.batch_norm(t, o, t, training=True)", "F.batch_norm(t, t, t, None, o)"),
+    *("F.conv1d(o, t)", "F.linear(t, o)", "F.gelu(o)", "F.conv_transpose2d(t, o)", "F.relu(o, o)"),
+    *("F.relu()", "F.relu(o, x=1)", "F.embedding(o)", "F.relu(t)", "F.relu(t, o)"),
+)
+
+#: What clips the gradients of ``p``, ``q`` and ``r``, of which the last has none.
+CLIPPED: Final = (
+    *("[p, q, r], 1.0", "[p, q, r], 100", "p, 0.5", "[p, q], 1.0, 1", "[p, q], 1, float('inf')"),
+    *(
+        "[r], 1.0",
+        "[], 1.0",
+        "iter([p, q]), 2",
+        "[p, q], 1.0, 2, True",
+        "[p, q], 1.0, foreach=True",
+    ),
+    *("[p, q], 1.0, foreach=False", "[p, q], 'x'", "[p, q], 1.0, 3.5", "[p, 1], 1.0"),
 )

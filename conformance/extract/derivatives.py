@@ -67,6 +67,7 @@ def extract() -> dict[str, Any]:
     infos = {info.op: info for each in functions for info in infos_of(each) if info.op}
     return {
         "nodes": {name: node(info) for name, info in sorted(infos.items())},
+        "without_class": sorted(name for name in infos if not hasattr(torch._C._functions, name)),
         "operators": {
             f"aten::{each.func.func.name}": operator(each)
             for each in functions

@@ -337,6 +337,9 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "ger_out": lambda: torch.ger(torch.ones(1), torch.ones(1), out=torch.ones(1, 1)),
     "check_from_to_in_range": lambda: torch.ones(1).random_(0, 2**30),
     "copy_impl": lambda: torch.ones(1).logical_and_(torch.ones(1, dtype=torch.complex64)),
+    "convolution_same": lambda: torch.conv1d(
+        torch.ones(1, 1, 2), torch.ones(1, 1, 2), padding="same"
+    ),
     "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
     "numpy_T": lambda: torch.ones(()).T,

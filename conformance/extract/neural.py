@@ -1,4 +1,5 @@
-"""Extracts what kernels of random numbers and of neural networks do that differs between releases.
+"""Extracts what kernels of random numbers and of neural networks do that differs between releases,
+and of a few operators that came with them.
 
 ``switches`` has the ``AT_DISPATCH`` switches over dtypes by the names that they give themselves,
 each with the dtypes that it refuses: calls of every dtype are tried, and what refuses one tells its
@@ -30,6 +31,14 @@ ROWS = torch.zeros(2, 2)
 IMAGE = (1, 1, 4, 4)
 A = torch.ops.aten
 
+
+def of_volume(dtype: torch.dtype, dim: int, step: int, transposed: bool) -> tuple[Any, ...]:
+    """Arguments of a convolution of a dilation ``step``."""
+    input, weight = zeros(dtype, 1, 1, *(4,) * dim), zeros(dtype, 1, 1, *(2,) * dim)
+    window = ([1], [0], [step], transposed, [0], 1)
+    return input, weight, None, *window, False, False, True, True
+
+
 CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).uniform_(),
     lambda dtype: zeros(dtype, 2).normal_(),
@@ -41,6 +50,11 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).bernoulli_(torch.zeros(2)),
     lambda dtype: torch.zeros(2).bernoulli_(zeros(dtype, 2)),
     lambda dtype: torch.randperm(2, dtype=dtype),
+    lambda dtype: zeros(dtype, 2).exponential_(),
+    lambda dtype: zeros(dtype, 2).multinomial(2, True),
+    lambda dtype: zeros(dtype, 2).logcumsumexp(0),
+    lambda dtype: zeros(dtype, 2).kthvalue(1),
+    lambda dtype: zeros(dtype, 2).mode(),
     lambda dtype: zeros(dtype, 2).min(),
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 1, False),
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 0, False),
@@ -51,6 +65,11 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 1, dtype),
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
     lambda dtype: A.native_layer_norm(zeros(dtype, 2, 2), [2], None, None, 1e-5),
+    lambda dtype: A.native_batch_norm(zeros(dtype, 2, 2), *(None,) * 4, True, 0.1, 1e-5),
+    lambda dtype: A.native_batch_norm_backward(
+        *(zeros(dtype, 2, 2), zeros(dtype, 2, 2), None, None, None),
+        *(zeros(dtype, 2), zeros(dtype, 2), True, 1e-5, [True] * 3),
+    ),
     lambda dtype: A.mse_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
     lambda dtype: A.mse_loss_backward(zeros(dtype, 2), zeros(dtype, 2), zeros(dtype, 2), 0),
     lambda dtype: A.nll_loss_forward(zeros(dtype, 2, 2), LABELS, None, 1, -100),
@@ -66,6 +85,10 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
+    lambda dtype: A._convolution(*of_volume(dtype, 3, 1, False)),
+    lambda dtype: A._convolution(*of_volume(dtype, 2, 2, False)),
+    lambda dtype: A._convolution(*of_volume(dtype, 2, 1, True)),
+    lambda dtype: A._convolution(*of_volume(dtype, 3, 1, True)),
 )
 
 
@@ -117,6 +140,16 @@ def draws_two_words() -> bool:
     )
 
 
+def draws_exponential_doubles() -> bool:
+    """Whether exponential samples of floats take two words of the generator each."""
+    one, two = (torch.Generator().manual_seed(3) for _ in range(2))
+    torch.zeros(100).exponential_(generator=one)
+    torch.zeros(200).uniform_(generator=two)
+    return bool(
+        torch.equal(torch.zeros(1).uniform_(generator=one), torch.zeros(1).uniform_(generator=two))
+    )
+
+
 def rounds_floats() -> bool:
     """Whether numbers of half precision are those of float32, rounded."""
     one, two = (torch.Generator().manual_seed(3) for _ in range(2))
@@ -151,8 +184,13 @@ def is_refused(ask: Callable[[], object]) -> bool:
 
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
+    "a batch norm has both statistics or none": lambda: is_refused(
+        lambda: A.native_batch_norm(ROWS, None, None, None, ROWS[0], True, 0.1, 1e-5)
+    ),
     "a Bernoulli sample is a double of the generator": draws_two_words,
+    "an exponential sample is a double of the generator": draws_exponential_doubles,
     "a half is a float that is rounded": rounds_floats,
+    "a BatchNorm shows its bias": lambda: "bias" in repr(torch.nn.BatchNorm1d(1)),
     "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
     "Adam may decouple weight decay": lambda: (
         "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
@@ -168,6 +206,8 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "functions on meta count dimensions": lambda: "got 0D"
     in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1],
+    "numbers for each tensor are counted": lambda: "got 1 and 2"
+    in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1],
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

@@ -49,6 +49,10 @@ _INTEGERS: Final = (
 )
 
 
+_OF_EACH: Final = "grads[i]"
+"""What is in the formulas of ``_foreach_…`` operators."""
+
+
 class Saved(NamedTuple):
     """Something that a node saves: what it is called, the C++ expression, its type, and the
     condition."""
@@ -166,7 +170,7 @@ class GeneratedNode(Node):
             if not any(wanted) or (derivative.get("if_any_grad") and not any_grad):
                 continue
             names["grad_input_mask"] = wanted
-            value = compiled(derivative["formula"])(names)
+            value = _value(derivative["formula"], names)
             parts = [value] if len(wanted) == 1 else list(value)
             for name, part, is_wanted in zip(derivative["names"], parts, wanted, strict=True):
                 if is_wanted:
@@ -220,6 +224,17 @@ class TypeAndSize(NamedTuple):
         return at.call("zeros", self.sizes, self.options)
 
 
+def _value(formula: str, names: dict[str, Any]) -> Any:
+    """Of a formula; of one for each of several tensors a list, None where no gradient came."""
+    evaluate = compiled(formula)
+    if _OF_EACH not in formula:
+        return evaluate(names)
+    return [
+        None if grad is None else evaluate({**names, "i": place})
+        for place, grad in enumerate(names["grads"])
+    ]
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex))
 
@@ -261,6 +276,9 @@ def node_class(name: str) -> type[GeneratedNode]:
         "_saved": saved,
         "_releases": any(each.is_tensor or each.is_tensor_list for each in saved),
     }
+    if name in profile.active().derivatives["without_class"]:
+        members["name"] = lambda node: name
+        return type("CppFunction", (GeneratedNode,), members)
     for each in saved:
         if each.type in _HIDDEN:
             continue

@@ -51,6 +51,18 @@ class Pointwise:
     also_output: bool = False
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
+        iterator = self._iterator(outputs, stack)
+        (output,) = iterator.outputs
+        if not output.is_meta:
+            self._run(iterator, output, stack[self.inputs :])
+        return iterator.outputs
+
+    def prologue(self, outputs: Outputs, *stack: Any) -> None:
+        """What is said of outputs that are given, and how they are resized."""
+        (output,) = self._iterator(outputs, stack).outputs
+        self._check_output(output)
+
+    def _iterator(self, outputs: Outputs, stack: tuple[Any, ...]) -> TensorIterator:
         operands, rest = stack[: self.inputs], stack[self.inputs :]
         if self.before is not None:
             self.before(*stack)
@@ -59,16 +71,13 @@ class Pointwise:
         iterator = TensorIterator(self.config, outputs, operands)
         if self.check is not None:
             self.check(iterator, *rest)
-        (output,) = iterator.outputs
-        if not output.is_meta:
-            self._run(iterator, output, rest)
-        return iterator.outputs
+        return iterator
 
     def _run(self, iterator: TensorIterator, output: Tensor, rest: tuple[Any, ...]) -> None:
         dtype = iterator.common_dtype
         scalar = self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1
         check_implemented(self.facts + SCALAR * scalar, dtype)
-        self.check_output(output)
+        self._check_output(output)
         if self.prepare is not None:
             rest = self.prepare(dtype, *rest)
         if not numel(output._sizes):
@@ -81,7 +90,7 @@ class Pointwise:
         self._warn_of_cast(dtype, output._dtype)
         store(output, rounded(computed, dtype))
 
-    def check_output(self, output: Tensor) -> None:
+    def _check_output(self, output: Tensor) -> None:
         """NotImplementedError for an output of a dtype that no kernel is compiled for."""
         if self.also_output:
             check_implemented(self.facts, output._dtype)
@@ -141,4 +150,6 @@ def check_fill(like: Tensor, dtype: DType) -> None:
 
 def pointwise(name: str, compute: Compute, config: Config, inputs: int, **steps: Any) -> None:
     """Register a pointwise operator and its forms; ``steps`` are fields of :class:`Pointwise`."""
-    structured.add(name, Pointwise(steps.pop("facts", name), compute, config, inputs, **steps))
+    function = Pointwise(steps.pop("facts", name), compute, config, inputs, **steps)
+    structured.add(name, function)
+    structured.prologue(name)(function.prologue)

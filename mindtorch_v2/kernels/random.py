@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store, value_array
@@ -69,11 +70,25 @@ def nothing_to_fill(self: Tensor, *rest: Any) -> Tensor:
 
 @kernel("aten::uniform_")
 def uniform_(self: Tensor, low: float, high: float, generator: Generator | None) -> Tensor:
-    dtype = self._dtype
-    if dtype.is_complex:
+    if self._dtype.is_complex:
         if numel(self._sizes):
             uniform_(_REAL_VIEW(self), low, high, generator)
         return self
+    _check_bounds(self._dtype, low, high)
+    if numel(self._sizes):
+        distributions.uniform(self, low, high, generator)
+    return self
+
+
+@prologue("aten::uniform")
+def prepare_uniform(
+    outputs: Sequence[Tensor], self: Tensor, low: float, high: float, generator: Generator | None
+) -> None:
+    if not self._dtype.is_complex:
+        _check_bounds(self._dtype, low, high)
+
+
+def _check_bounds(dtype: DType, low: float, high: float) -> None:
     dispatch("check_uniform_bounds", dtype)
     lowest, largest = limits_of(dtype)
     for name, bound in (("from", low), ("to", high)):
@@ -88,9 +103,6 @@ def uniform_(self: Tensor, low: float, high: float, generator: Generator | None)
             f"uniform_ expects to-from <= std::numeric_limits<{CPP_NAMES[dtype]}>::max(), but "
             f"found to={high:g} and from={low:g} which result in to-from to exceed the limit"
         )
-    if numel(self._sizes):
-        distributions.uniform(self, low, high, generator)
-    return self
 
 
 @kernel("aten::normal_")
@@ -443,6 +455,15 @@ def randperm_out(n: int, out: Tensor) -> Any:
 
 @kernel("aten::randperm.generator_out", keys=_BACKENDS)
 def randperm_generator_out(n: int, generator: Generator | None, out: Tensor) -> Tensor:
+    prepare_randperm((out,), n, generator)
+    if not out.is_meta:
+        store(out, distributions.permutation(n, generator))
+    return out
+
+
+@prologue("aten::randperm.generator")
+def prepare_randperm(outputs: Sequence[Tensor], n: int, generator: Generator | None) -> None:
+    (out,) = outputs
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got{n}")
     if generator is not None and generator.device != out._device:
@@ -453,8 +474,6 @@ def randperm_generator_out(n: int, generator: Generator | None, out: Tensor) -> 
     set_sizes(out, (n,))
     if not out.is_meta:
         dispatch("randperm", out._dtype)
-        store(out, distributions.permutation(n, generator))
-    return out
 
 
 _PRECISE: Final = {

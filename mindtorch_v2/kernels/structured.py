@@ -8,13 +8,17 @@ computes unless they are on meta, and answers them:
     def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]: ...
 
 Mirrors the structured kernels of ``torchgen`` (``structured_delegate`` in native_functions.yaml).
+
+An ``out=`` kernel that is not structured in torch may still say apart what it does with its outputs
+before it computes (:func:`prologue`): what :mod:`mindtorch_v2.kernels.write_back` asks in its
+stead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from mindtorch_v2.dispatch.forms import INPLACE, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -58,6 +62,32 @@ def function_of(name: str) -> Structured | None:
     """The structured kernel of a functional operator on the CPU, which on meta checks alone."""
     found = _STRUCTURED.get((name, int(DispatchKey.CPU)))
     return None if found is None else found[0]
+
+
+Prologue: TypeAlias = Callable[..., object]
+_AnyPrologue = TypeVar("_AnyPrologue", bound=Prologue)
+
+_PROLOGUES: Final[dict[str, Prologue]] = {}
+"""By the functional operator's full name."""
+
+
+def prologue(name: str) -> Callable[[_AnyPrologue], _AnyPrologue]:
+    """Make a function what an operator's ``out=`` kernel on the CPU begins with.
+
+    It is called as a structured kernel is, with outputs that are given: it raises what is wrong
+    with them, resizes them, and computes nothing.  Structured kernels need one only if they look
+    at an output's dtype when they compute: on meta they do not come to that.
+    """
+
+    def register(function: _AnyPrologue) -> _AnyPrologue:
+        _PROLOGUES[name] = function
+        return function
+
+    return register
+
+
+def prologue_of(name: str) -> Prologue | None:
+    return _PROLOGUES.get(name)
 
 
 def _functional(function: Structured, count: int, /, *stack: Any) -> Any:

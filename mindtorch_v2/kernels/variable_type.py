@@ -118,8 +118,14 @@ class VariableType:
             self._check_out(stack)
             recorded = False
         elif self.is_inplace:
-            check_inplace(stack[0], recorded)
+            for target in flattened(stack[:1]):
+                if target is not None:
+                    check_inplace(target, recorded)
         self._check_refused(stack)
+        if recorded and self.is_inplace and isinstance(stack[0], (list, tuple)):
+            # each tensor has a node of its own: that of the operator of one
+            below = intersection(keyset, full_after(DispatchKey.ADInplaceOrView))
+            return Call(self.operator, stack).redispatch(below)
         node = self._node(inputs, stack) if recorded else None
         answer = self._below(keyset, stack)
         results = answer if isinstance(answer, tuple) else (answer,)

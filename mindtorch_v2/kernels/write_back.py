@@ -1,13 +1,16 @@
 """In-place and ``out=`` operators without a kernel of their own: the functional one, written back.
 
 The functionalizing route of the design (decision 6): a mutating operator that is a form of a
-functional one needs no row on a backend.  As in torch's functionalization it is first called on
-meta, with tensors of no values, which says what does not fit and how outputs are resized; then the
-functional kernel computes, and what it made is copied into what the caller gave.  Versions and
-history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
+functional one needs no row on a backend.  As in torch's functionalization it is first called with
+tensors of no values, which says what does not fit and how outputs are resized: by what its kernel
+begins with (:func:`mindtorch_v2.kernels.structured.prologue`), or on meta if that is structured.
+Then the functional kernel computes, and what it made is copied into what the caller gave.  Versions
+and history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
 
-What mutates and is no form of another operator needs a row: nothing demands one when it is
-registered, and a rule that :mod:`mindtorch_v2.dispatch.registry` has for it is not asked here yet.
+What mutates and is no form of another operator, or has its functional form made of itself (as
+``_native_batch_norm_legit``), needs a row: nothing demands one when it is
+registered, and a rule for it (``register_functionalization_rule`` of
+:mod:`mindtorch_v2.dispatch.registry`) is not asked here yet.
 
 ``MINDTORCH_KERNELS=functional`` takes away the CPU's rows of all mutating operators that this route
 can stand in for, so that the suite can show that it does.  A functional kernel that is made of the
@@ -22,17 +25,18 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.dispatch.forms import INPLACE, Form, form_of
+from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
-from mindtorch_v2.kernels.pointwise import Pointwise
 from mindtorch_v2.kernels.promotion import BOOL, can_cast
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -72,7 +76,11 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
 
 def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
     form = form_of(name) if key in BACKENDS else None
-    if form is None or not any(find(form.functional, at).function for at in (key, *BACKENDS)):
+    if (
+        form is None
+        or form.kind == MUTABLE
+        or not any(find(form.functional, at).function for at in (key, *BACKENDS))
+    ):
         return None
     return Native(partial(_run_once, form, own), with_keyset=True)
 
@@ -112,15 +120,12 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
     else:
         count = sum(argument.is_out for argument in operator.schema.arguments)
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
-    _check_overlaps(inputs, outputs)
     shapes = _shapes(form, inputs, outputs)
-    made = _functional(form, keyset, inputs)
+    _check_overlaps(inputs, outputs)
+    made = _functional(form, keyset, inputs, outputs[0])
     values = made if isinstance(made, tuple) else (made,)
     if shapes is None:
         shapes = [_checked(*each, form.kind) for each in zip(outputs, values, strict=True)]
-    function = structured.function_of(form.functional)
-    if isinstance(function, Pointwise):
-        function.check_output(outputs[0])
     from_complex = any(map(_is_complex, inputs))
     for output, value, (sizes, strides) in zip(outputs, values, shapes, strict=True):
         if tuple(output._sizes) != tuple(sizes):
@@ -136,32 +141,41 @@ def _is_complex(value: Any) -> bool:
 def _shapes(
     form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]
 ) -> list[tuple[Sequence[int], tuple[int, ...]]] | None:
-    """What the outputs are to be, by the meta function of a structured kernel; None without one."""
-    function = structured.function_of(form.functional)
+    """What the outputs are to be, by the ``out=`` kernel's prologue or by the meta function of a
+    structured kernel; None without either."""
+    device = None
+    function = structured.prologue_of(form.functional)
+    if function is None:
+        device, function = _META, structured.function_of(form.functional)
     if function is None:
         return None
     twins: dict[int, Tensor] = {}
-    function([_twin(each, twins) for each in outputs], *(_twin(each, twins) for each in inputs))
+    inputs = [_twin(each, device, twins) for each in inputs]
+    function([_twin(each, device, twins) for each in outputs], *inputs)
     return [(twins[id(each)]._sizes, twins[id(each)]._strides) for each in outputs]
 
 
-def _twin(value: Any, twins: dict[int, Tensor]) -> Any:
-    """A tensor's like on meta, the same for the same tensor; any other value itself."""
+def _twin(value: Any, device: Device | None, twins: dict[int, Tensor]) -> Any:
+    """A tensor's like without values, the same for the same tensor; any other value itself."""
     if isinstance(value, (list, tuple)):
-        return [_twin(each, twins) for each in value]
+        return [_twin(each, device, twins) for each in value]
     if not isinstance(value, Tensor):
         return value
     if id(value) not in twins:
-        twins[id(value)] = new_tensor(value._sizes, value._dtype, _META, value._strides)
+        at = device or value._device
+        twins[id(value)] = new_tensor(value._sizes, value._dtype, at, value._strides)
     return twins[id(value)]
 
 
-def _functional(form: Form, keyset: int, stack: Sequence[Any]) -> Any:
-    """What the functional operator answers, on the backend that was called."""
+def _functional(form: Form, keyset: int, stack: Sequence[Any], output: Tensor) -> Any:
+    """What the functional operator answers, on the backend that was called; one that makes a tensor
+    of given options makes one like ``output``."""
     base, _, overload_name = form.functional.partition(".")
     operator = find_operator(base, overload_name)
     assert operator is not None
-    return Call(operator, tuple(stack)).redispatch(keyset)
+    options = (enum_value(output._dtype), enum_value(output._layout), output._device, None)
+    missing = len(operator.schema.arguments) - len(stack)
+    return Call(operator, (*stack, *options[:missing])).redispatch(keyset)
 
 
 def _check_overlaps(inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
@@ -189,7 +203,12 @@ def _checked(target: Tensor, value: Tensor, kind: str) -> tuple[Sequence[int], t
 
 
 def _write(target: Tensor, value: Tensor, from_complex: bool) -> None:
-    """``from_complex``: it was computed of complex numbers, whatever it is itself."""
+    """``from_complex``: it was computed of complex numbers, whatever it is itself.
+
+    What has no elements was not computed, and leaves the target what it is.
+    """
+    if not numel(value._sizes):
+        return
     same = target._dtype in (value._dtype, BOOL)
     if from_complex and not target._dtype.is_complex and not same:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")

@@ -6,10 +6,14 @@ Mirrors ``torch/nn/functional.py``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 
 _TORCH: Final = FUNCTIONS["torch"]
 _NN: Final = FUNCTIONS["torch._C._nn"]
@@ -17,7 +21,12 @@ _NN: Final = FUNCTIONS["torch._C._nn"]
 linear = _NN["linear"]
 gelu = _NN["gelu"]
 logsigmoid = _NN["log_sigmoid"]
+conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
+conv3d = _TORCH["conv3d"]
+conv_transpose1d = _TORCH["conv_transpose1d"]
+conv_transpose2d = _TORCH["conv_transpose2d"]
+conv_transpose3d = _TORCH["conv_transpose3d"]
 
 _REDUCTIONS: Final = {"none": 0, "mean": 1, "sum": 2}
 
@@ -30,17 +39,58 @@ def _reduction(reduction: str) -> int:
     return found
 
 
+def _overridable(
+    *relevant: str, public: Callable[[], Any] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Have ``__torch_function__`` of arguments asked first (``handle_torch_function``).
+
+    ``relevant`` are the names of those that are asked.  As torch's functions do, it is handed what
+    has no default as it stands, and everything else by its name.  ``public`` answers the function
+    that is named as the one called, if it is another.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = signature(function)
+        required = [
+            name for name, each in parameters.parameters.items() if each.default is Parameter.empty
+        ]
+
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if not has_torch_function((*args, *kwargs.values())):
+                return function(*args, **kwargs)
+            try:
+                bound = parameters.bind(*args, **kwargs)
+            except TypeError:  # which the function itself says in Python's words
+                return function(*args, **kwargs)
+            bound.apply_defaults()
+            given = dict(bound.arguments)
+            asked = tuple(given[name] for name in relevant)
+            if not has_torch_function(asked):
+                return function(*args, **kwargs)
+            first = [given.pop(name) for name in required]
+            shown = called if public is None else public()
+            return handle_torch_function(shown, asked, *first, **given)
+
+        return called
+
+    return decorate
+
+
 # --- activations ------------------------------------------------------------------------------
 
 
+@_overridable("input")
 def relu(input: Any, inplace: bool = False) -> Any:
     return _TORCH["relu_" if inplace else "relu"](input)
 
 
+@_overridable("input")
 def silu(input: Any, inplace: bool = False) -> Any:
     return _NN["silu_" if inplace else "silu"](input)
 
 
+@_overridable("input")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     return _NN["leaky_relu_" if inplace else "leaky_relu"](input, negative_slope)
 
@@ -53,11 +103,13 @@ def sigmoid(input: Any) -> Any:
     return input.sigmoid()
 
 
+@_overridable("input")
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Shares that sum to one over a dimension."""
     return _over(input, "softmax", dim, dtype)
 
 
+@_overridable("input")
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Their logarithms."""
     return _over(input, "log_softmax", dim, dtype)
@@ -68,13 +120,14 @@ def _over(input: Any, name: str, dim: int | None, dtype: Any) -> Any:
         warnings.warn(
             f"Implicit dimension choice for {name} has been deprecated. Change the call to "
             "include dim=X as an argument.",
-            stacklevel=3,
+            stacklevel=4,
         )
         dim = 0 if input.dim() in (0, 1, 3) else 1
     method = getattr(input, name)
     return method(dim) if dtype is None else method(dim, dtype=dtype)
 
 
+@_overridable("input")
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Zeros here and there, the rest the larger for it; ValueError for no probability."""
     if p < 0.0 or p > 1.0:
@@ -85,6 +138,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
 # --- layers -----------------------------------------------------------------------------------
 
 
+@_overridable("input", "weight")
 def embedding(
     input: Any,
     weight: Any,
@@ -109,6 +163,7 @@ def embedding(
     return _TORCH["embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+@_overridable("input", "weight", "bias")
 def layer_norm(
     input: Any,
     normalized_shape: Sequence[int],
@@ -119,43 +174,83 @@ def layer_norm(
     return _TORCH["layer_norm"](input, normalized_shape, weight, bias, eps, True)
 
 
-def max_pool2d(
+@_overridable("input", "running_mean", "running_var", "weight", "bias")
+def batch_norm(
     input: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
 ) -> Any:
-    step = [] if stride is None else stride
-    if return_indices:
-        name = "max_pool2d_with_indices"
-        return _NN[name](input, kernel_size, step, padding, dilation, ceil_mode)
-    return _TORCH["max_pool2d"](input, kernel_size, step, padding, dilation, ceil_mode)
+    """Channels brought to mean 0 and deviation 1; ValueError for one value to learn from."""
+    if training:
+        _check_batch(input.size())
+    statistics = (running_mean, running_var)
+    return _TORCH["batch_norm"](input, weight, bias, *statistics, training, momentum, eps, True)
+
+
+def _check_batch(size: Sequence[int]) -> None:
+    """``_verify_batch_size``."""
+    if size[0] * prod(size[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
+
+
+def _pooling(name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
+    def pool(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        step = [] if stride is None else stride
+        return bound(input, kernel_size, step, padding, dilation, ceil_mode)
+
+    pool.__name__ = pool.__qualname__ = name
+    return pool
+
+
+_WITH_INDICES: Final = "max_pool2d_with_indices"
+max_pool2d_with_indices = _overridable("input")(_pooling(_WITH_INDICES, _NN[_WITH_INDICES]))
+_max_pool2d = _overridable("input", public=lambda: max_pool2d)(
+    _pooling("_max_pool2d", _TORCH["max_pool2d"])
+)
+
+
+def max_pool2d(*args: Any, **kwargs: Any) -> Any:
+    """``boolean_dispatch``: by ``return_indices``, wherever it stands."""
+    asks = kwargs.get("return_indices", args[6] if len(args) > 6 else False)
+    return (max_pool2d_with_indices if asks else _max_pool2d)(*args, **kwargs)
 
 
 # --- losses -----------------------------------------------------------------------------------
 
 
-def mse_loss(
-    input: Any,
-    target: Any,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:
-    return _compared("mse_loss", input, target, reduction)
+def _comparison(name: str) -> Callable[..., Any]:
+    """A loss of two tensors in one shape."""
+
+    def compare(
+        input: Any,
+        target: Any,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> Any:
+        return _compared(name, input, target, reduction)
+
+    compare.__name__ = compare.__qualname__ = name
+    return _overridable("input", "target")(compare)
 
 
-def l1_loss(
-    input: Any,
-    target: Any,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:
-    return _compared("l1_loss", input, target, reduction)
+mse_loss = _comparison("mse_loss")
+l1_loss = _comparison("l1_loss")
 
 
 def _compared(name: str, input: Any, target: Any, reduction: str) -> Any:
@@ -164,12 +259,13 @@ def _compared(name: str, input: Any, target: Any, reduction: str) -> Any:
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=3,
+            stacklevel=4,
         )
     one, two = _TORCH["broadcast_tensors"]([input, target])
     return _NN[name](one, two, _reduction(reduction))
 
 
+@_overridable("input", "target", "weight")
 def nll_loss(
     input: Any,
     target: Any,
@@ -182,6 +278,7 @@ def nll_loss(
     return _NN["nll_loss_nd"](input, target, weight, _reduction(reduction), ignore_index)
 
 
+@_overridable("input", "target", "weight")
 def cross_entropy(
     input: Any,
     target: Any,

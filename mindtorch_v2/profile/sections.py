@@ -230,6 +230,8 @@ class Derivatives(TypedDict):
     """``derivatives.json.xz``: what autograd knows of each operator."""
 
     nodes: dict[str, NodeFacts]
+    #: Nodes that Python sees as functions of C++, and no more of them.
+    without_class: list[str]
     operators: dict[str, DifferentiableOperator]
     #: Operator to the argument that its outputs are views of.
     views: dict[str, str]

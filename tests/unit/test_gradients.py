@@ -76,6 +76,7 @@ CONVOLUTION: Final = {
     "groups": 2,
 }
 POOLING: Final = {"self": values(1, 1, 3, 4), "kernel_size": [2, 2], "stride": [1, 2]}
+AFFINE: Final = {"weight": values(3), "bias": values(3, seed=1)}
 DOUBLE: Final = 7  # as schemas number dtypes
 
 #: By operator, without the mark of its in-place form: arguments by name, where the schema does
@@ -116,6 +117,8 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "max_pool2d": POOLING,
     "max_pool2d_with_indices": POOLING,
     "mean.dim": {"dim": [1]},
+    "native_batch_norm": {**AFFINE, "training": True, "eps": 0.5},
+    "_native_batch_norm_legit.no_stats": {**AFFINE, "training": True, "eps": 0.5},
     "native_layer_norm": {"normalized_shape": [3], "weight": values(3), "bias": values(3, seed=1)},
     "nll_loss2d_forward": {"self": values(2, 3, 1, 2), "target": index([[0, 2]], [[1, 0]])},
     "nll_loss_forward": {"target": index(2, 0)},

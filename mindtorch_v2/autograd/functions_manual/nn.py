@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, Final
 
 from mindtorch_v2.autograd.at import call
-from mindtorch_v2.autograd.operators import add, mul, sub
+from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
+from mindtorch_v2.kernels.cpu.losses import MEAN
+
+_DENSITY: Final = 1 / math.sqrt(2 * math.pi)
+_BETA: Final = math.sqrt(2 / math.pi)
+_KAPPA: Final = 0.044715
 
 
 def infinitely_differentiable_silu_backward(grad: Any, input: Any) -> Any:
@@ -15,6 +22,39 @@ def infinitely_differentiable_silu_backward(grad: Any, input: Any) -> Any:
 
 def infinitely_differentiable_native_dropout_backward(grad: Any, mask: Any, scale: float) -> Any:
     return mul(grad, mul(call("type_as", mask, grad), scale))
+
+
+def native_dropout_double_backward(grad_input: Any, grad: Any, mask: Any, scale: float) -> Any:
+    return mul(mul(call("type_as", grad_input, grad), call("type_as", mask, grad)), scale)
+
+
+def mse_loss_double_backward(grad: Any, input: Any, reduction: int) -> Any:
+    found = mul(2, grad)
+    return call("div_", found, input.numel()) if reduction == MEAN else found
+
+
+def gelu_double_backward(grad: Any, grad_output: Any, input: Any, approximate: str) -> Any:
+    """The second derivative, of the function by the normal distribution or of its likeness."""
+    square = mul(input, input)
+    if approximate != "tanh":
+        density = mul(_DENSITY, call("exp", mul(-0.5, square)))
+        slope = sub(mul(2, density), mul(square, density))
+        return mul(mul(grad, grad_output), slope)
+    inner = mul(_BETA, add(input, mul(_KAPPA, call("pow", input, 3))))
+    height, sech = call("tanh", inner), div(1, call("cosh", inner))
+    half, rest = mul(0.5, input), sub(1, mul(height, height))
+    speed = mul(_BETA, add(1, mul(mul(3 * _KAPPA, input), input)))
+    first = mul(mul(0.5, rest), speed)
+    bend = mul(mul(mul(2, sech), mul(negative(sech), height)), speed)
+    slope = add(
+        add(mul(2, first), mul(mul(half, speed), bend)),
+        mul(mul(half, rest), mul(mul(6 * _KAPPA, input), _BETA)),
+    )
+    return mul(mul(grad, grad_output), slope)
+
+
+def constant_pad_nd_backward(grad: Any, pad: Sequence[int]) -> Any:
+    return call("constant_pad_nd", grad, [-edge for edge in pad], 0)
 
 
 def softmax_double_backward(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:

@@ -10,6 +10,7 @@ from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
 from mindtorch_v2.autograd.operators import add, div, eq, mul, sub
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 
 
@@ -263,3 +264,17 @@ def _cumprod_backward_around_zeros(
     leading = call("masked_fill", input, call("logical_not", before), 1.0)
     at_zero = mul(call("sum", products, [dim], True), call("prod", leading, dim, True))
     return call("where", is_first, at_zero, found)
+
+
+def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
+    """Of positive and of negative gradients the logarithms are added up, from the end."""
+    if not grad._sizes or not numel(grad._sizes):
+        return grad
+    size, lowest = call("log", call("abs", grad)), float(limits_of(grad._dtype).lowest)
+
+    def share(chosen: Any) -> Any:
+        logs = sub(call("where", chosen, size, lowest), result)
+        turned = call("logcumsumexp", call("flip", logs, [dim]), dim)
+        return call("exp", add(call("flip", turned, [dim]), self))
+
+    return sub(share(call("gt", grad, 0)), share(call("lt", grad, 0)))

@@ -9,7 +9,7 @@ name are in :mod:`~mindtorch_v2.binding.python.exceptions`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile, return_types
@@ -156,6 +156,8 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
                 answer = _wrapped(call.operator, call.run())
         else:
             answer = _wrapped(call.operator, call.run())
+        if answer is None and _changes_a_list(call.operator):
+            return parsed.values[0]
         if asks_for_gradients[parsed.chosen] and answer is not None:
             answer._set_requires_grad(manual.value(parsed, "requires_grad"))
         return answer
@@ -174,6 +176,13 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         is_noargs=is_noargs,
         call_of=called,
     )
+
+
+@cache
+def _changes_a_list(operator: Operator) -> bool:
+    """Whether it changes the tensors of a list, which Python gets back."""
+    first = operator.schema.arguments[0]
+    return first.is_write and str(first.type) == "List[Tensor]" and not first.is_out
 
 
 def _wrapped(operator: Operator, answer: Any) -> Any:

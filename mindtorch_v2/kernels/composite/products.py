@@ -5,14 +5,17 @@ Mirrors ``aten/src/ATen/native/LinearAlgebra.cpp`` and ``Linear.cpp``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.outer import check_vector
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.geometry import is_contiguous
+from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -21,14 +24,20 @@ _ADD: Final = OperatorHandle("aten::add.Tensor")
 _ADD_: Final = OperatorHandle("aten::add_.Tensor")
 _ADDMM: Final = OperatorHandle("aten::addmm")
 _ADDMM_OUT: Final = OperatorHandle("aten::addmm.out")
+_COPY_: Final = OperatorHandle("aten::copy_")
 _MATMUL: Final = OperatorHandle("aten::matmul")
 _MATMUL_OUT: Final = OperatorHandle("aten::matmul.out")
+_MM: Final = OperatorHandle("aten::mm")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MUL_OUT: Final = OperatorHandle("aten::mul.out")
 _OUTER: Final = OperatorHandle("aten::outer")
 _OUTER_OUT: Final = OperatorHandle("aten::outer.out")
+_PERMUTE: Final = OperatorHandle("aten::permute")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _T: Final = OperatorHandle("aten::t")
+_TENSORDOT: Final = OperatorHandle("aten::tensordot")
+_TENSORDOT_OUT: Final = OperatorHandle("aten::tensordot.out")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
@@ -60,6 +69,98 @@ def ger_out(self: Tensor, vec2: Tensor, out: Tensor) -> Any:
         "instead.",
     )
     return _OUTER_OUT(self, vec2, out=out)
+
+
+# --- tensordot, inner -------------------------------------------------------------------------
+
+
+@kernel("aten::tensordot", key=_IMPLICIT)
+def tensordot(
+    self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int]
+) -> Any:
+    """By one ``mm``: the dimensions that are summed over go to the inside."""
+    if len(dims_self) != len(dims_other):
+        raise RuntimeError("both dimension lists should have same length")
+    if self._dtype is not other._dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    inner, one, two = 1, self, other
+    for first, second in zip(dims_self, dims_other, strict=True):
+        size, other_size = self.size(first), other.size(second)
+        if other_size == 1:
+            one = _SUM(one, [first], True, one._dtype)
+        elif size == 1:
+            two = _SUM(two, [second], True, two._dtype)
+        elif size != other_size:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {size} in dim {first} "
+                f"and second has size {other_size} in dim {second}"
+            )
+        else:
+            inner *= size
+    kept, rest = _not_in(dims_self, len(self._sizes)), _not_in(dims_other, len(other._sizes))
+    rows, columns = [one._sizes[dim] for dim in kept], [two._sizes[dim] for dim in rest]
+    left = _RESHAPE(_PERMUTE(one, [*kept, *dims_self]), [prod(rows), inner])
+    right = _RESHAPE(_PERMUTE(two, [*dims_other, *rest]), [inner, prod(columns)])
+    return _RESHAPE(_MM(left, right), [*rows, *columns])
+
+
+def _not_in(dims: Sequence[int], rank: int) -> list[int]:
+    """The other dimensions; RuntimeError for one that is named twice (``dim_list_to_bitset``)."""
+    wrapped: list[int] = []
+    for dim in dims:
+        place = wrap_dim(dim, rank)
+        if place in wrapped:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+        wrapped.append(place)
+    return [dim for dim in range(rank) if dim not in wrapped]
+
+
+@kernel("aten::tensordot.out", key=_IMPLICIT)
+def tensordot_out(
+    self: Tensor,
+    other: Tensor,
+    dims_self: Sequence[int],
+    dims_other: Sequence[int],
+    out: Tensor,
+) -> Any:
+    result = tensordot(self, other, dims_self, dims_other)
+    if not out._device == self._device == other._device:
+        raise RuntimeError(
+            "tensordot: Expected the output and input tensors to be on the same device, but got "
+            f"the output tensor on {out._device}, input tensor a on {self._device}, and input "
+            f"tensor b on {other._device}"
+        )
+    if result._dtype is not out._dtype:
+        raise RuntimeError(
+            f"tensordot: Expected the output tensor to have dtype {CPP_NAMES[result._dtype]}, but "
+            f"got an output tensor with dtype {CPP_NAMES[out._dtype]}"
+        )
+    resize_output(out, result._sizes)
+    return _COPY_(out, result, False)
+
+
+@kernel("aten::inner", key=_IMPLICIT)
+def inner(self: Tensor, other: Tensor) -> Any:
+    if not self._sizes or not other._sizes:
+        return _MUL(self, other)
+    _check_inner(self, other)
+    return _TENSORDOT(self, other, [-1], [-1])
+
+
+@kernel("aten::inner.out", key=_IMPLICIT)
+def inner_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
+    if not self._sizes or not other._sizes:
+        return _MUL_OUT(self, other, out=out)
+    _check_inner(self, other)
+    return _TENSORDOT_OUT(self, other, [-1], [-1], out=out)
+
+
+def _check_inner(self: Tensor, other: Tensor) -> None:
+    if self._sizes[-1] != other._sizes[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self._sizes)} and {list(other._sizes)}"
+        )
 
 
 # --- linear -----------------------------------------------------------------------------------

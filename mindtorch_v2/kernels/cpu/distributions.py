@@ -20,6 +20,7 @@ from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.generator import Generator, default_generator
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.mt19937 import Words
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 BOOL: Final = DTYPES["bool"]
@@ -230,6 +231,35 @@ def permutation(count: int, generator: Generator | None) -> Array:
         other = place + word % (count - place)
         order[place], order[other] = order[other], order[place]
     return order
+
+
+def uniform_doubles(generator: Generator | None, count: int) -> Array:
+    """Numbers from 0 to 1 in double precision."""
+    return _uniform(generator_of(generator), count, FLOAT64)
+
+
+def exponential(self: Tensor, rate: float, generator: Generator | None) -> None:
+    source = generator_of(generator)
+    dtype, count = self._dtype, numel(self._sizes)
+    if not dtype.is_floating_point:
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {CPP_NAMES[dtype]}"
+        )
+    dispatch("exponential_cpu", dtype)
+    assert_no_internal_overlap(self)
+    kind = elements_of(dtype).computed
+    if HABITS["an exponential sample is a double of the generator"]:
+        found = -np.log1p(-_uniform(source, count, FLOAT64)) / rate
+        _write(self, rounded(found.astype(kind), dtype))
+        return
+    is_double = dtype is FLOAT64
+    words = source.double_words(1) if is_double else source.words(1)
+    numbers = _mcg31(int(words[0]) & 0xFFFFFFFF, count)
+    if not is_double:
+        numbers = numbers.astype(np.float32)
+    found = -np.log(numbers) / rate + np.finfo(numbers.dtype).tiny
+    store(self, rounded(found.astype(kind), dtype).reshape(tuple(self._sizes)))
 
 
 # --- truth ------------------------------------------------------------------------------------

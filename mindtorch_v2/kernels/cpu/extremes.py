@@ -184,12 +184,17 @@ def _over_all(name: str, compute: Any) -> None:
         return write(self, new_tensor((), self._dtype, self._device))
 
     def run_out(self: Tensor, out: Tensor) -> Tensor:
+        prepare((out,), self)
+        return write(self, out)
+
+    @structured.prologue(f"aten::{name}")
+    def prepare(outputs: Sequence[Tensor], self: Tensor) -> None:
+        (out,) = outputs
         if self._device != out._device:
             raise RuntimeError(_UNTRUE.format("self.device() == out.device()"))
         if not can_cast(self._dtype, out._dtype):
             raise RuntimeError(_UNTRUE.format(_CAN_CAST))
         resize_output(out, ())
-        return write(self, out)
 
     kernel(f"aten::{name}")(run)
     kernel(f"aten::{name}.unary_out")(run_out)

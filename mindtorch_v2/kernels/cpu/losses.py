@@ -153,12 +153,7 @@ _COMPUTED: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogr
 
 @structured.structured("aten::nll_loss_forward", keys=("Meta",), outputs=2)
 def nll_loss_forward_on_meta(
-    outputs: Outputs,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
+    outputs: Outputs, self: Tensor, target: Tensor, weight: Tensor | None, *rest: int
 ) -> tuple[Tensor, ...]:
     """A function of Python's, with words of its own."""
     rank, labels = len(self._sizes), len(target._sizes)
@@ -185,7 +180,7 @@ def nll_loss_forward_on_meta(
         )
     if rank == labels == 1:
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    return nll_loss_forward(outputs, self, target, weight, reduction, ignore_index)
+    return nll_loss_forward(outputs, self, target, weight, *rest)
 
 
 @structured.structured("aten::nll_loss_forward", keys=_COMPUTED, outputs=2)

@@ -5,6 +5,7 @@ Mirrors ``median_impl`` and ``median_with_indices_impl`` of ``aten/src/ATen/nati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from mindtorch_v2.kernels.libstdcxx import Before, nth_element
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
@@ -65,13 +67,9 @@ def _register(name: str, *, ignore_nan: bool) -> None:
     def over_dim_out(
         self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor
     ) -> tuple[Tensor, Tensor]:
-        rank = len(self._sizes)
+        _prepare_outputs((values, indices), self, dim, keepdim)
+        rank, shape = len(self._sizes), tuple(values._sizes)
         dim = wrap_dim(dim, rank)
-        check_not_empty("median()", self, dim)
-        _check_outputs(self, values, indices)
-        shape = reduced_shape(self._sizes, (dim,) if rank else (), keepdim=keepdim)
-        resize_output(values, shape)
-        resize_output(indices, shape)
         _check_dtype("aten::median.dim", self)
         if numel(shape):
             bits = raw_array(self) if rank else raw_array(self)[None]
@@ -89,6 +87,7 @@ def _register(name: str, *, ignore_nan: bool) -> None:
         indices = new_tensor((0,), int64, self._device)
         return out_form(self, dim, keepdim, values=values, indices=indices)
 
+    prologue(f"aten::{name}.dim")(_prepare_outputs)
     kernel(f"aten::{name}")(over_all)
     kernel(f"aten::{name}.dim_values")(over_dim_out)
     kernel(f"aten::{name}.dim", key="CompositeExplicitAutograd")(over_dim)
@@ -97,6 +96,16 @@ def _register(name: str, *, ignore_nan: bool) -> None:
 def _check_dtype(facts: str, self: Tensor) -> None:
     check_supported(facts, self._dtype)
     check_implemented(facts, self._dtype)
+
+
+def _prepare_outputs(outputs: Sequence[Tensor], self: Tensor, dim: int, keepdim: bool) -> None:
+    rank = len(self._sizes)
+    dim = wrap_dim(dim, rank)
+    check_not_empty("median()", self, dim)
+    _check_outputs(self, *outputs)
+    shape = reduced_shape(self._sizes, (dim,) if rank else (), keepdim=keepdim)
+    for output in outputs:
+        resize_output(output, shape)
 
 
 def _check_outputs(self: Tensor, values: Tensor, indices: Tensor) -> None:

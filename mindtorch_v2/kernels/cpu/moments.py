@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import Number, can_cast
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array, elements_of
@@ -102,31 +103,43 @@ def _std_var_out(
     correction: Number | None,
     keepdim: bool,
 ) -> Tensor:
-    _check_floating(self)
-    free = _correction(correction)
-    dtype = result._dtype
-    reduced = reduced_dims(dim, len(self._sizes))
-    shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
-    resize_output(result, shape)
-    if not self._dtype.is_complex and not can_cast(self._dtype, dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[self._dtype]} can't be cast to the desired output type "
-            f"{CPP_NAMES[dtype]}"
-        )
+    part_dtype = _prepare_result(result, self, dim, correction, keepdim)
+    shape, free = tuple(result._sizes), _correction(correction)
     parts = _parts(self)
     for _ in parts:
         _warn_of_freedom(name, numel(self._sizes), numel(shape), free)
-    part_dtype = real_value_type(dtype) if self._dtype.is_complex else dtype
-    is_one = numel(shape) == 1 and numel(self._sizes)
-    if numel(self._sizes) and not (is_one and _takes_all(self._dtype, part_dtype)):
-        if part_dtype.is_complex:  # an output that was given
-            raise not_implemented(_FACTS, part_dtype)
-        check_implemented(_FACTS, part_dtype)
+    _check_result(part_dtype, self, shape)
+    reduced = reduced_dims(dim, len(self._sizes))
     with np.errstate(all="ignore"):
         found = [_variance(part, reduced, free)[0] for part in parts]
         spread = _combined(found, part_dtype, take_sqrt=name == "std")
         store(result, np.asarray(spread).reshape(shape))
     return result
+
+
+def _prepare_result(
+    result: Tensor, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
+) -> DType:
+    """Checks and resizes what is written to; answers the dtype in which it is computed."""
+    _check_floating(self)
+    _correction(correction)
+    dtype = result._dtype
+    reduced = reduced_dims(dim, len(self._sizes))
+    resize_output(result, reduced_shape(self._sizes, reduced, keepdim=keepdim))
+    if not self._dtype.is_complex and not can_cast(self._dtype, dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[self._dtype]} can't be cast to the desired output type "
+            f"{CPP_NAMES[dtype]}"
+        )
+    return real_value_type(dtype) if self._dtype.is_complex else dtype
+
+
+def _check_result(dtype: DType, self: Tensor, shape: Sequence[int]) -> None:
+    is_one = numel(shape) == 1 and numel(self._sizes)
+    if numel(self._sizes) and not (is_one and _takes_all(self._dtype, dtype)):
+        if dtype.is_complex:  # an output that was given
+            raise not_implemented(_FACTS, dtype)
+        check_implemented(_FACTS, dtype)
 
 
 def _takes_all(own: DType, dtype: DType) -> bool:
@@ -182,6 +195,17 @@ def _register(name: str) -> None:
         self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
     ) -> tuple[Tensor, Tensor]:
         return _std_var_mean(f"{name}_mean", self, dim, correction, keepdim)
+
+    @prologue(f"aten::{name}.correction")
+    def prepare(
+        outputs: Sequence[Tensor],
+        self: Tensor,
+        dim: Dims,
+        correction: Number | None,
+        keepdim: bool,
+    ) -> None:
+        (result,) = outputs
+        _check_result(_prepare_result(result, self, dim, correction, keepdim), self, result._sizes)
 
     kernel(f"aten::{name}.correction")(run)
     kernel(f"aten::{name}.correction_out")(run_out)

@@ -68,7 +68,7 @@ def linalg_vector_norm(
     reduced = reduced_dims(dim, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, real_value_type(computed), self._device)
-    if numel(shape):
+    if numel(shape) and not output.is_meta:
         if any(self._sizes[place] != 1 for place in reduced):
             check_implemented(_FACTS, computed)
         with np.errstate(all="ignore"):
@@ -146,9 +146,11 @@ def _run(
     p: Number | None,
     dim: Sequence[int],
     keepdim: bool,
-    dtype: DType | None,
+    dtype: int | None,
 ) -> tuple[Tensor, ...]:
     order = 2.0 if p is None else p
+    if output.is_meta:
+        return linalg_vector_norm((output,), self, order, dim, keepdim, dtype)
     _VECTOR_NORM_OUT(self, order, list(dim), keepdim, dtype, out=output)
     return (output,)
 
@@ -180,7 +182,7 @@ def norm_dim_dtype(
             "norm(): the desired output dtype should be either floating point or complex. Got "
             f"{CPP_NAMES[asked]} instead."
         )
-    return _run(_output(outputs, self, dim, keepdim, asked), self, p, dim, keepdim, asked)
+    return _run(_output(outputs, self, dim, keepdim, asked), self, p, dim, keepdim, dtype)
 
 
 def _output(

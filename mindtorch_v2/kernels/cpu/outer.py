@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import BOOL, Number, can_cast
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, prologue
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
@@ -58,6 +59,21 @@ def addr_out(
 def _addr(
     out: Tensor | None, self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number
 ) -> Tensor:
+    iterator = _prepared((out,), self, vec1, vec2, beta, alpha)
+    (output,) = iterator.outputs
+    dtype = iterator.common_dtype
+    if not output.is_meta and numel(output._sizes):
+        with np.errstate(all="ignore"):
+            matrix, one, two = (as_array(each, dtype) for each in iterator.inputs)
+            store(output, _computed(dtype, matrix, one, two, beta, alpha))
+    return output
+
+
+@prologue("aten::addr")
+def _prepared(
+    outputs: Outputs, self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number
+) -> TensorIterator:
+    (out,) = outputs
     check_vector("addr", "vec1", vec1)
     check_vector("addr", "vec2", vec2)
     rows, columns = vec1._sizes[0], vec2._sizes[0]
@@ -68,18 +84,13 @@ def _addr(
         raise RuntimeError(
             f"size mismatch, input: {list(added._sizes)}, v1: [{rows}], v2: [{columns}]"
         )
-    iterator = TensorIterator(BINARY_OP, (out,), (added, _RESHAPE(vec1, [rows, 1]), vec2))
+    iterator = TensorIterator(BINARY_OP, outputs, (added, _RESHAPE(vec1, [rows, 1]), vec2))
     (output,) = iterator.outputs
     _check_scalar(output._dtype, beta, "beta")
     _check_scalar(output._dtype, alpha, "alpha")
-    dtype = iterator.common_dtype
     if not output.is_meta:
-        check_implemented("aten::addr", dtype)
-    if not output.is_meta and numel(output._sizes):
-        with np.errstate(all="ignore"):
-            matrix, one, two = (as_array(each, dtype) for each in iterator.inputs)
-            store(output, _computed(dtype, matrix, one, two, beta, alpha))
-    return output
+        check_implemented("aten::addr", iterator.common_dtype)
+    return iterator
 
 
 def _check_scalar(dtype: DType, scalar: Number, name: str) -> None:

@@ -63,12 +63,7 @@ def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
 def addmm(
     outputs: Outputs, self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number, alpha: Number
 ) -> tuple[Tensor, ...]:
-    for name, one in (("self", self), ("mat1", mat1)):
-        if one._dtype is not mat2._dtype:
-            raise RuntimeError(
-                f"{name} and mat2 must have the same dtype, but got {CPP_NAMES[one._dtype]} and "
-                f"{CPP_NAMES[mat2._dtype]}"
-            )
+    _check_dtypes(self, mat1, mat2)
     for name, one in (("mat1", mat1), ("mat2", mat2)):
         if len(one._sizes) != 2:
             raise RuntimeError(f"{name} must be a matrix, got {len(one._sizes)}-D tensor")
@@ -81,6 +76,15 @@ def addmm(
         output = set_output(given, shape, mat1._dtype, mat1._device)
     _multiply(output, mat1, mat2, _EXPAND(self, list(shape)), beta, alpha)
     return (output,)
+
+
+def _check_dtypes(self: Tensor, mat1: Tensor, mat2: Tensor) -> None:
+    for name, one in (("self", self), ("mat1", mat1)):
+        if one._dtype is not mat2._dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {CPP_NAMES[one._dtype]} and "
+                f"{CPP_NAMES[mat2._dtype]}"
+            )
 
 
 def _multiply(
@@ -162,7 +166,7 @@ def baddbmm(
         batch2._device,
         self=self if outputs[0] is self else None,
     )
-    if not numel(shape):
+    if output.is_meta or not numel(shape):
         return (output,)
     dtype = batch1._dtype
     is_added = beta != 0
@@ -202,8 +206,41 @@ def addbmm_out(
     self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number, out: Tensor
 ) -> Tensor:
     """The sum of the products of a batch, one added after the other."""
+    added = _added(self, batch1, batch2)
+    set_sizes(out, added._sizes)
+    if beta != 0 and added is not out:
+        _COPY_(out, added, False)
+    count = batch1._sizes[0]
+    if not count:
+        if beta != 0:
+            _MUL_(out, beta)
+        else:
+            copying.zero(out)
+    for place in range(count):
+        _ADDMM_(out, _selected(batch1, place), _selected(batch2, place), beta=beta, alpha=alpha)
+        beta = 1
+    return out
+
+
+@structured.prologue("aten::addbmm")
+def prepare_addbmm(
+    outputs: Sequence[Tensor],
+    self: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    beta: Number,
+    alpha: Number,
+) -> None:
+    (out,) = outputs
+    set_sizes(out, _added(self, batch1, batch2)._sizes)
+    if batch1._sizes[0]:
+        _check_dtypes(out, batch1, batch2)
+
+
+def _added(self: Tensor, batch1: Tensor, batch2: Tensor) -> Tensor:
+    """What is added to, in the shape of the result."""
     shape = [_size(batch1, 1), _size(batch2, 2)]
-    added = self if list(self._sizes) == shape else _EXPAND(self, shape)
+    added: Tensor = self if list(self._sizes) == shape else _EXPAND(self, shape)
     for name, one in (("batch1", batch1), ("batch2", batch2)):
         if len(one._sizes) != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
@@ -216,18 +253,7 @@ def addbmm_out(
         raise RuntimeError(
             f"Incompatible matrix sizes for bmm ({rows}x{inner} and {other_inner}x{columns})"
         )
-    set_sizes(out, shape)
-    if beta != 0 and added is not out:
-        _COPY_(out, added, False)
-    if not count:
-        if beta != 0:
-            _MUL_(out, beta)
-        else:
-            copying.zero(out)
-    for place in range(count):
-        _ADDMM_(out, _selected(batch1, place), _selected(batch2, place), beta=beta, alpha=alpha)
-        beta = 1
-    return out
+    return added
 
 
 def _selected(batch: Tensor, place: int) -> Tensor:
@@ -272,7 +298,7 @@ def addmv(
     output = set_output(
         outputs[0], (rows,), vec._dtype, vec._device, self=self if outputs[0] is self else None
     )
-    if not rows:
+    if output.is_meta or not rows:
         return (output,)
     dtype = mat._dtype
     if beta != 0 and columns and self._dtype.is_complex and _warns_of_real(output._dtype):

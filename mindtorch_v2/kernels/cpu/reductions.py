@@ -194,18 +194,37 @@ def nansum_out(
     if is_integral(self._dtype):
         _SUM_OUT(self, dim, keepdim, dtype, out=out)
         return out
-    if HABITS["nansum adds up floats as integers"] and _is_integral_number(dtype):
+    if _adds_up_as_integers(dtype):
         numbers: Tensor = _MASKED_FILL(self, _ISNAN(self), 0)
         _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
         return out
+    prepare_nansum((out,), self, dim, keepdim, dtype)
+    reduce_into("aten::nansum", _nansum, out, self, reduced_dims(dim, len(self._sizes)))
+    return out
+
+
+@structured.prologue("aten::nansum")
+def prepare_nansum(
+    outputs: Sequence[Tensor],
+    self: Tensor,
+    dim: Sequence[int] | None,
+    keepdim: bool,
+    dtype: int | None,
+) -> None:
+    (out,) = outputs
+    if self._dtype.is_complex:
+        check_supported("aten::nansum", self._dtype)
+    adds_up = is_integral(self._dtype) or _adds_up_as_integers(dtype)
     found = out._dtype if dtype is None else dtype_numbered(dtype)
-    check_result_dtype("nansum", out, found)
+    if not adds_up:
+        check_result_dtype("nansum", out, found)
     reduced = reduced_dims(dim, len(self._sizes))
     resize_output(out, reduced_shape(self._sizes, reduced, keepdim=keepdim))
-    if is_integral(found) and numel(self._sizes):  # for which there is the sum
+    if adds_up or not numel(self._sizes):
+        return
+    if is_integral(found):  # for which there is the sum
         raise not_implemented("aten::nansum", found)
-    reduce_into("aten::nansum", _nansum, out, self, reduced)
-    return out
+    check_implemented("aten::nansum", found)
 
 
 @kernel("aten::nansum")
@@ -216,8 +235,10 @@ def nansum(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | 
     return nansum_out(self, dim, keepdim, dtype, result)
 
 
-def _is_integral_number(dtype: int | None) -> bool:
-    return dtype is not None and is_integral(dtype_numbered(dtype))
+def _adds_up_as_integers(dtype: int | None) -> bool:
+    """Whether an integral dtype is asked for and this release then takes the sum."""
+    asked = dtype is not None and is_integral(dtype_numbered(dtype))
+    return asked and HABITS["nansum adds up floats as integers"]
 
 
 def check_result_dtype(name: str, result: Tensor, dtype: DType) -> None:

@@ -1,6 +1,6 @@
 """Scans: what comes out at a place is of all elements up to it.
 
-Mirrors ``cumsum``, ``cumprod``, ``cummax`` and ``cummin`` of
+Mirrors ``cumsum``, ``cumprod``, ``logcumsumexp``, ``cummax`` and ``cummin`` of
 ``aten/src/ATen/native/ReduceOps.cpp``.
 """
 
@@ -19,6 +19,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -28,14 +29,28 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
+_LOGCUMSUMEXP: Final = OperatorHandle("aten::_logcumsumexp")
+_LOGCUMSUMEXP_OUT: Final = OperatorHandle("aten::_logcumsumexp.out")
 _ANY_DIM: Final = "a running extreme takes any dimension of a scalar"
 
 
 def _scan(name: str, compute: Any) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> tuple[Tensor, ...]:
+        output = prepare(outputs, self, dim, dtype)
+        if output.is_meta or not numel(self._sizes):
+            return (output,)
+        assert_no_internal_overlap(output)
+        found = output._dtype
+        values = as_array(self, found)
+        if self._sizes:
+            with np.errstate(all="ignore"):
+                values = compute(_in_accumulated_type(values), axis=dim)
+        store(output, rounded(np.asarray(values).astype(as_array(output, found).dtype), found))
+        return (output,)
+
+    def prepare(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> Tensor:
         (given,) = outputs
-        rank = len(self._sizes)
-        dim = wrap_dim(dim, rank)
+        wrap_dim(dim, len(self._sizes))
         if dtype is not None:
             found = dtype_numbered(dtype)
         elif given is not None:
@@ -45,18 +60,12 @@ def _scan(name: str, compute: Any) -> None:
         output = set_output(
             given, self._sizes, found, self._device, self=self if given is self else None
         )
-        if output.is_meta or not numel(self._sizes):
-            return (output,)
-        assert_no_internal_overlap(output)
-        values = as_array(self, found)
-        if rank:
+        if not output.is_meta and self._sizes and numel(self._sizes):
             check_implemented(f"aten::{name}", found)
-            with np.errstate(all="ignore"):
-                values = compute(_in_accumulated_type(values), axis=dim)
-        store(output, rounded(np.asarray(values).astype(as_array(output, found).dtype), found))
-        return (output,)
+        return output
 
     structured.add(f"aten::{name}", run)
+    structured.prologue(f"aten::{name}")(prepare)
 
 
 def _in_accumulated_type(values: Array) -> Array:
@@ -67,6 +76,54 @@ def _in_accumulated_type(values: Array) -> Array:
 
 _scan("cumsum", lambda values, axis: np.cumsum(values, axis=axis, dtype=values.dtype))
 _scan("cumprod", lambda values, axis: np.cumprod(values, axis=axis, dtype=values.dtype))
+
+
+# --- logarithms of running sums -----------------------------------------------------------------
+
+
+@kernel("aten::_logcumsumexp.out")
+def _logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Tensor:
+    dim = wrap_dim(dim, len(self._sizes))
+    dispatch("logcumsumexp_out_cpu", self._dtype)
+    resize_output(out, self._sizes)
+    if numel(self._sizes):
+        values = as_array(self, self._dtype)
+        kind = values.dtype
+        if self._sizes:
+            with np.errstate(all="ignore"):
+                wide = values.astype(np.float64) if kind.kind == "f" else values
+                values = _log_add_exp(wide, dim).astype(kind)
+        store(out, rounded(values, self._dtype))
+    return out
+
+
+def _log_add_exp(values: Array, dim: int) -> Array:
+    if values.dtype.kind == "f":
+        return np.asarray(np.logaddexp.accumulate(values, axis=dim))
+    largest = np.maximum.accumulate(values.real, axis=dim).max(axis=dim, keepdims=True)
+    return np.asarray(np.log(np.cumsum(np.exp(values - largest), axis=dim)) + largest)
+
+
+@kernel("aten::_logcumsumexp")
+def _logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    return _logcumsumexp_out(self, dim, new_tensor(self._sizes, self._dtype, self._device))
+
+
+@kernel("aten::logcumsumexp", key="Meta")
+def logcumsumexp_on_meta(self: Tensor, dim: int) -> Tensor:
+    wrap_dim(dim, len(self._sizes))
+    return new_tensor(self._sizes, self._dtype, self._device)
+
+
+@kernel("aten::logcumsumexp", key=_EXPLICIT)
+def logcumsumexp(self: Tensor, dim: int) -> Any:
+    return _LOGCUMSUMEXP(self, dim)
+
+
+@kernel("aten::logcumsumexp.out", key=_EXPLICIT)
+def logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Any:
+    _check_like(out, self, self._dtype)
+    return _LOGCUMSUMEXP_OUT(self, dim, out=out)
 
 
 # --- running extremes -------------------------------------------------------------------------

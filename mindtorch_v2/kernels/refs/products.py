@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, dtype_to_type, is_weakly_lesser_type
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
@@ -22,8 +23,19 @@ _META: Final = "torch._meta_registrations."
 _DECOMPOSED: Final = "torch._decomp.decompositions."
 
 
+_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+
+
+def _result_dtype(input: DType, out_dtype: DType | None, message: str) -> DType:
+    """The dtype that is asked for: the input's, or float32 of halves; else a RuntimeError."""
+    asked = input if out_dtype is None else out_dtype
+    if asked is not input and (asked is not DTYPES["float32"] or input not in _HALVES):
+        raise RuntimeError(message)
+    return asked
+
+
 @body(_META + "meta_mm")
-def meta_mm(a: Tensor, b: Tensor) -> Tensor:
+def meta_mm(a: Tensor, b: Tensor, out_dtype: DType | None = None) -> Tensor:
     for name, one in (("a", a), ("b", b)):
         if len(one._sizes) != 2:
             raise RuntimeError(f"{name} must be 2D")
@@ -33,7 +45,18 @@ def meta_mm(a: Tensor, b: Tensor) -> Tensor:
             f"a and b must have same reduction dim, but got [{rows}, {inner}] X "
             f"[{other}, {columns}]."
         )
-    return new_tensor((rows, columns), a._dtype, a._device)
+    message = "out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs"
+    return new_tensor((rows, columns), _result_dtype(a._dtype, out_dtype, message), a._device)
+
+
+@body(_META + "meta_bmm_dtype")
+def meta_bmm_dtype(self: Tensor, mat2: Tensor, out_dtype: DType) -> Tensor:
+    made = meta_bmm(self, mat2)
+    message = (
+        "out_dtype only supported for torch.float32 output with float16/bfloat16 inputs or same as "
+        "input dtypes"
+    )
+    return new_tensor(made._sizes, _result_dtype(self._dtype, out_dtype, message), made._device)
 
 
 @body(_META + "meta_bmm")

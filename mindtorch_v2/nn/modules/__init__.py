@@ -10,6 +10,7 @@ from mindtorch_v2.nn.modules.activation import (
     Softmax,
     Tanh,
 )
+from mindtorch_v2.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from mindtorch_v2.nn.modules.container import ModuleList, Sequential
 from mindtorch_v2.nn.modules.conv import Conv2d
 from mindtorch_v2.nn.modules.dropout import Dropout
@@ -23,6 +24,9 @@ from mindtorch_v2.nn.modules.sparse import Embedding
 
 __all__ = [
     "GELU",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",

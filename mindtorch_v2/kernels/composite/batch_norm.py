@@ -1,0 +1,102 @@
+"""Normalization of batches and of instances, made of ``native_batch_norm``.
+
+Mirrors ``batch_norm`` and ``instance_norm`` of ``aten/src/ATen/native/Normalization.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_BYTE: Final = DTYPES["uint8"]
+_IMPL_INDEX: Final = OperatorHandle("aten::_batch_norm_impl_index")
+_NATIVE: Final = OperatorHandle("aten::native_batch_norm")
+_BATCH_NORM: Final = OperatorHandle("aten::batch_norm")
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_ALIAS: Final = OperatorHandle("aten::alias")
+_CLONE: Final = OperatorHandle("aten::clone")
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_COPY_: Final = OperatorHandle("aten::copy_")
+_MEAN: Final = OperatorHandle("aten::mean.dim")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_REPEAT: Final = OperatorHandle("aten::repeat")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_VIEW: Final = OperatorHandle("aten::view")
+
+
+@kernel("aten::batch_norm", key=_IMPLICIT)
+def batch_norm(input: Tensor, *rest: Any) -> Any:
+    return _IMPL_INDEX(input, *rest)[0]
+
+
+@kernel("aten::_batch_norm_impl_index", key=_IMPLICIT)
+def _batch_norm_impl_index(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> tuple[Any, ...]:
+    channels = input._sizes[1]
+    reserve = new_tensor((0,), _BYTE, input._device)
+    if not numel(input._sizes):
+        output = _CLONE(input, memory_format=None)
+        if weight is not None:
+            output = _MUL(output, _SELECT(weight, 0, 0))
+        if bias is not None:
+            output = _ADD(output, _SELECT(bias, 0, 0))
+        saved = [new_tensor((channels,), input._dtype, input._device) for _ in range(2)]
+        return (output, *saved, reserve, 0)
+    running = (("running_mean", running_mean), ("running_var", running_var))
+    for name, given in (*running, ("weight", weight), ("bias", bias)):
+        if given is None:
+            if not training and name.startswith("running"):
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+        elif numel(given._sizes) != channels:
+            raise RuntimeError(
+                f"{name} should contain {channels} elements not {numel(given._sizes)}"
+            )
+    settings = (training, momentum, eps)
+    return (*_NATIVE(input, weight, bias, running_mean, running_var, *settings), reserve, 0)
+
+
+@kernel("aten::instance_norm", key=_IMPLICIT)
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    """Each instance of a batch by itself: as channels of a batch of one."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    batch, channels, *space = input._sizes
+    repeated = [
+        None if given is None else _REPEAT(given, [batch])
+        for given in (weight, bias, running_mean, running_var)
+    ]
+    flat = _VIEW(_CONTIGUOUS(input), [1, batch * channels, *space])
+    output = _BATCH_NORM(flat, *repeated, use_input_stats, momentum, eps, cudnn_enabled)
+    for given, changed in ((running_mean, repeated[2]), (running_var, repeated[3])):
+        if given is not None:
+            mean = _MEAN(_VIEW(changed, [batch, channels]), [0], False)
+            _COPY_(_ALIAS(given), mean)
+    return _VIEW(output, list(input._sizes))

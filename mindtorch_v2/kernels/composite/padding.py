@@ -1,0 +1,67 @@
+"""Padding with a number.
+
+Mirrors ``constant_pad_nd`` of ``aten/src/ATen/native/PadNd.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CLONE: Final = OperatorHandle("aten::clone")
+_COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_NARROW: Final = OperatorHandle("aten::narrow")
+
+
+@kernel("aten::constant_pad_nd", key="CompositeExplicitAutograd")
+def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Number) -> Any:
+    """``pad`` begins with both ends of the last dimension; a negative number takes away."""
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    rank = len(self._sizes)
+    if 2 * rank < len(pad):
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(pad)}while the input has {rank}dimensions."
+        )
+    ends = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    ends = [(0, 0)] * (rank - len(ends)) + ends
+    kept = self
+    for dim, (low, high) in enumerate(ends):
+        kept = _cut(kept, dim, low, high)
+    if all(number <= 0 for number in pad):
+        return _CLONE(kept, memory_format=None)
+    sizes = []
+    for dim, (size, (low, high)) in enumerate(zip(self._sizes, ends, strict=True)):
+        if size + low + high < 0:
+            raise RuntimeError(
+                f"The input size {size}, plus negative padding {low} and {high} resulted in a "
+                "negative output size, which is invalid. Check dimension "
+                f"{dim} of your input."
+            )
+        sizes.append(size + low + high)
+    options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+    made = _EMPTY(sizes, **options, memory_format=suggest_memory_format(self))
+    _FILL_(made, value)
+    inner = made
+    for dim, (low, high) in enumerate(ends):
+        inner = _cut(inner, dim, -low, -high)
+    _COPY_(inner, kept)
+    return made
+
+
+def _cut(tensor: Any, dim: int, low: int, high: int) -> Any:
+    """A dimension without what negative numbers take from its ends."""
+    if low < 0:
+        tensor = _NARROW(tensor, dim, -low, tensor._sizes[dim] + low)
+    if high < 0:
+        tensor = _NARROW(tensor, dim, 0, tensor._sizes[dim] + high)
+    return tensor

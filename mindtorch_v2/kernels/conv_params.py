@@ -1,0 +1,208 @@
+"""The settings of a convolution: what is checked of them, and which backend they choose.
+
+Mirrors ``ConvParams`` and ``check_shape_forward`` of ``aten/src/ATen/native/Convolution.cpp``, and
+the shape checks of the backends for transposed convolutions (``NaiveConvolutionTranspose2d.cpp``
+and ``NaiveConvolutionTranspose3d.cpp``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+MKLDNN: Final = "mkldnn"
+_FLOAT: Final = DTYPES["float32"]
+
+
+@dataclass(frozen=True)
+class ConvParams:
+    """``ConvParams``: a number for each dimension of space."""
+
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    transposed: bool
+    output_padding: tuple[int, ...]
+    groups: int
+
+    @classmethod
+    def of(cls, weight: Tensor, *settings: Any) -> ConvParams:
+        """From an operator's arguments after the bias; RuntimeError if there is no space."""
+        stride, padding, dilation, transposed, output_padding, groups = settings
+        dim = len(weight._sizes) - 2
+        if dim <= 0:
+            raise RuntimeError("weight should have at least three dimensions")
+        if groups <= 0:
+            raise RuntimeError("non-positive groups is not supported")
+        return cls(
+            _expanded(stride, "stride", dim),
+            _expanded(padding, "padding", dim),
+            _expanded(dilation, "dilation", dim),
+            transposed,
+            _expanded(output_padding, "output_padding", dim),
+            groups,
+        )
+
+    # --- checks -------------------------------------------------------------------------------
+
+    def check(self, input: Tensor, weight: Sequence[int], bias: Tensor | None) -> None:
+        """``check_shape_forward``."""
+        for values, lowest, message in (
+            (self.padding, 0, "negative padding is not supported"),
+            (self.output_padding, 0, "negative output_padding is not supported"),
+            (self.stride, 1, "non-positive stride is not supported"),
+        ):
+            if min(values) < lowest:
+                raise RuntimeError(message)
+        sizes, rank, groups = list(input._sizes), len(weight), self.groups
+        shown = list(weight)
+        if rank != len(sizes):
+            raise RuntimeError(
+                f"Expected {rank}-dimensional input for {rank}-dimensional weight {shown}, but "
+                f"got {len(sizes)}-dimensional input of size {sizes} instead"
+            )
+        if weight[0] < groups:
+            raise RuntimeError(
+                f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, "
+                f"but got weight of size {shown} instead"
+            )
+        if weight[0] % groups:
+            raise RuntimeError(
+                f"Given groups={groups}, expected weight to be divisible by {groups} at dimension "
+                f"0, but got weight of size [{shown}] instead"
+            )
+        self._check_channels(sizes, weight, bias)
+        if min(self.dilation) < 1:
+            raise RuntimeError("non-positive dilation is not supported")
+        if not self.transposed:
+            self._check_window(sizes, weight)
+
+    def _check_channels(
+        self, sizes: Sequence[int], weight: Sequence[int], bias: Tensor | None
+    ) -> None:
+        """Of the input and of the bias."""
+        shown = list(weight)
+        given = f"Given transposed={int(self.transposed)}" if self.transposed else "Given"
+        channels = weight[0] if self.transposed else weight[1] * self.groups
+        if sizes[1] != channels:
+            given = given if self.transposed else f"Given groups={self.groups}"
+            raise RuntimeError(
+                f"{given}, weight of size {shown}, expected input{sizes} to have {channels} "
+                f"channels, but got {sizes[1]} channels instead"
+            )
+        wanted = self.output_channels(weight)
+        if bias is not None and tuple(bias._sizes) != (wanted,):
+            comma = "," if self.transposed else ""
+            raise RuntimeError(
+                f"{given}{comma} weight of size {shown}, expected bias to be 1-dimensional with "
+                f"{wanted} elements, but got bias of size {list(bias._sizes)} instead"
+            )
+
+    def _check_window(self, sizes: Sequence[int], weight: Sequence[int]) -> None:
+        padded = [size + 2 * edge for size, edge in zip(sizes[2:], self.padding, strict=True)]
+        kernel_size = [
+            step * (size - 1) + 1 for size, step in zip(weight[2:], self.dilation, strict=True)
+        ]
+        if any(room < size for room, size in zip(padded, kernel_size, strict=True)):
+            raise RuntimeError(
+                f"Calculated padded input size per channel: ({_by(padded)}). Kernel size: "
+                f"({_by(kernel_size)}). Kernel size can't be greater than actual input size"
+            )
+
+    def check_transposed(self, input: Sequence[int], output: Sequence[int]) -> None:
+        """``slow_conv_transpose2d_shape_check`` and its like for three dimensions; one dimension
+        is two, of which one has the size 1."""
+        settings = zip(self.output_padding, self.stride, self.dilation, strict=True)
+        if any(edge >= stride and edge >= step for edge, stride, step in settings):
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, but got "
+                + self._shown_for_transposed()
+            )
+        if any(size < 1 for size in output[2:]):
+            extra = [1] if len(output) == 3 else []
+            raise RuntimeError(
+                f"Given input size per channel: ({_by([*extra, *input[2:]])}). Calculated output "
+                f"size per channel: ({_by([*extra, *output[2:]])}). Output size is too small"
+            )
+
+    def _shown_for_transposed(self) -> str:
+        sides = ("depth", "height", "width")[-max(2, len(self.stride)) :]
+        missing = len(sides) - len(self.stride)
+        rows = (
+            ("output_padding", (*(0,) * missing, *self.output_padding)),
+            ("stride", (*(1,) * missing, *self.stride)),
+            ("dilation", (*(1,) * missing, *self.dilation)),
+        )
+        return " ".join(
+            f"{name}_{side}: {value}"
+            for name, values in rows
+            for side, value in zip(sides, values, strict=True)
+        )
+
+    # --- shapes -------------------------------------------------------------------------------
+
+    def output_channels(self, weight: Sequence[int]) -> int:
+        return weight[1] * self.groups if self.transposed else weight[0]
+
+    def output_sizes(self, input: Sequence[int], weight: Sequence[int]) -> tuple[int, ...]:
+        """``conv_output_size``, or ``conv_input_size`` of a transposed one."""
+        settings = zip(
+            *(input[2:], weight[2:], self.stride, self.padding, self.dilation),
+            self.output_padding,
+            strict=True,
+        )
+        space = (
+            (size - 1) * stride - 2 * edge + step * (window - 1) + more + 1
+            if self.transposed
+            else (size + 2 * edge - (step * (window - 1) + 1)) // stride + 1
+            for size, window, stride, edge, step, more in settings
+        )
+        return (input[0], self.output_channels(weight), *space)
+
+    # --- backends -----------------------------------------------------------------------------
+
+    def backend(self, input: Tensor, weight: Tensor) -> str:
+        """``_select_conv_backend``: oneDNN, or the switch over dtypes of the one that is slow."""
+        if self._uses_mkldnn(input, weight):
+            return MKLDNN
+        in_three = len(input._sizes) == 5
+        if self.transposed:
+            return f"slow_conv_transpose{3 if in_three else 2}d_out_cpu"
+        if any(step != 1 for step in self.dilation):
+            return "slow_conv_dilated<>"
+        return "compute_columns3d" if in_three else "slow_conv2d_cpu"
+
+    def _uses_mkldnn(self, input: Tensor, weight: Tensor) -> bool:
+        """``use_mkldnn``, on more than one thread: floats in large images, batches or kernels."""
+        paddings = zip(self.output_padding, self.stride, strict=True)
+        if input._dtype is not _FLOAT or (
+            self.transposed and any(edge >= stride for edge, stride in paddings)
+        ):
+            return False
+        return (
+            self.groups > 1
+            or (len(weight._sizes) > 3 and min(weight._sizes[-2:]) > 3)
+            or input._sizes[0] > 1
+            or numel(input._sizes[:4]) > 20480
+        )
+
+
+def _by(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _expanded(values: Sequence[int], name: str, dim: int) -> tuple[int, ...]:
+    """``expand_param_if_needed``."""
+    if len(values) == 1:
+        return (values[0],) * dim
+    if len(values) != dim:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dim} values to match the "
+            f"convolution dimensions, but got {name}={list(values)}"
+        )
+    return tuple(values)

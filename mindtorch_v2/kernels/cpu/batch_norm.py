@@ -1,0 +1,325 @@
+"""Normalization over all dimensions but the second, and its derivative.
+
+Mirrors ``batch_norm_cpu_out`` and its siblings of ``aten/src/ATen/native/Normalization.cpp``, and
+``mixed_data_type.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
+from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_FLOAT: Final = DTYPES["float32"]
+_BYTE: Final = DTYPES["uint8"]
+_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+_BACKENDS: Final = ("CPU", "Meta")
+_BOTH: Final = HABITS["a batch norm has both statistics or none"]
+_LEGIT: Final = OperatorHandle("aten::_native_batch_norm_legit")
+
+Three = tuple[Tensor, Tensor, Tensor]
+
+
+# --- what is checked --------------------------------------------------------------------------
+
+
+def _parameter_dtype(input: Tensor, *parameters: Tensor | None) -> DType:
+    """``is_mixed_type`` and ``check_mixed_data_type``: the dtype of what is learned and counted."""
+    given = [each for each in parameters if each is not None]
+    if not given or given[0]._dtype is input._dtype:
+        return input._dtype
+    if any(each._dtype is not _FLOAT for each in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if input._dtype not in _HALVES:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return _FLOAT
+
+
+def _check_accessors(dtype: DType, *parameters: Tensor | None) -> None:
+    for each in parameters:
+        if each is not None and each._dtype is not dtype:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[each._dtype]}"
+            )
+
+
+# --- forward ----------------------------------------------------------------------------------
+
+
+def _run(
+    outputs: Sequence[Tensor],
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> None:
+    """``batch_norm_cpu_out``: into the output, the saved mean and the saved inverse deviation."""
+    parameters, running = (weight, bias), (running_mean, running_var)
+    learned = _prepare(outputs, input, *parameters, *running, training, momentum, eps)
+    output, save_mean, save_invstd = outputs
+    if input.is_meta:
+        return
+    _check_accessors(learned, *((*running, *parameters) if training else (*parameters, *running)))
+    if not numel(input._sizes):
+        return
+    with np.errstate(all="ignore"):
+        values = _wide(input)
+        if training:
+            mean, variance = _statistics(values)
+            count = values.size // values.shape[1]
+            unbiased = variance * count / (count - 1)
+            for tensor, new in ((running_mean, mean), (running_var, unbiased)):
+                if tensor is not None:
+                    _store(tensor, momentum * new + (1 - momentum) * _flat(tensor))
+            invstd = _inverse_deviation(variance, eps)
+            _store(save_mean, mean)
+            _store(save_invstd, invstd)
+        else:
+            mean, variance = (_flat(_present(each)) for each in running)
+            invstd = 1 / np.sqrt(variance + eps)
+        _store(output, _transformed(input, weight, bias, mean, invstd))
+
+
+def _transformed(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Array, invstd: Array
+) -> Array:
+    """``batch_norm_cpu_collect_linear_and_constant_terms``: a factor and a summand a channel."""
+    values = as_array(input, input._dtype)
+    kind = values.dtype
+    factor, middle = invstd.astype(kind), mean.astype(kind)
+    if weight is not None:
+        factor = factor * _flat(weight).astype(kind)
+    summand = (_flat(bias).astype(kind) if bias is not None else 0) - middle * factor
+    # fused: the product is not rounded before the sum
+    return _by_channel(factor, values) * values.astype(np.float64) + _by_channel(summand, values)
+
+
+@prologue("aten::native_batch_norm")
+def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
+    """Checks and resizes the outputs; answers the dtype of what is learned."""
+    *parameters, training, _, _ = stack
+    output, *saved = outputs
+    resize_output(output, input._sizes)
+    if not input.is_meta:
+        dispatch("batch_norm", input._dtype)
+    learned = _parameter_dtype(input, *parameters)
+    if training:
+        for each in saved:
+            resize_output(each, (input._sizes[1],))
+        if not numel(input._sizes):
+            raise RuntimeError(
+                "input tensor must have at least one element, but got input_sizes = "
+                f"{list(input._sizes)}"
+            )
+    return learned
+
+
+@prologue("aten::_native_batch_norm_legit.no_stats")
+def _prepare_without_statistics(
+    outputs: Sequence[Tensor], input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
+) -> DType:
+    return _prepare(outputs, input, weight, bias, None, None, *rest)
+
+
+def _wide(tensor: Tensor) -> Array:
+    return as_array(tensor, tensor._dtype).astype(np.float64)
+
+
+def _present(statistics: Tensor | None) -> Tensor:
+    """RuntimeError without statistics, where torch's kernel reads what is not there."""
+    if statistics is None:
+        raise RuntimeError("a batch norm that does not learn needs statistics")
+    return statistics
+
+
+def _flat(tensor: Tensor) -> Array:
+    """Numbers of the channels, in whatever shape."""
+    return _wide(tensor).reshape(-1)
+
+
+def _store(tensor: Tensor, values: Array) -> None:
+    kind = as_array(tensor, tensor._dtype).dtype
+    shaped = np.asarray(values).astype(kind).reshape(tuple(tensor._sizes))
+    store(tensor, rounded(shaped, tensor._dtype))
+
+
+def _by_channel(numbers: Array, values: Array) -> Array:
+    """One for each channel, in a shape that broadcasts."""
+    return numbers.reshape(1, -1, *(1,) * (values.ndim - 2))
+
+
+def _over(values: Array) -> tuple[int, ...]:
+    return (0, *range(2, values.ndim))
+
+
+def _statistics(values: Array) -> tuple[Array, Array]:
+    """Of each channel the mean and the variance, which is not corrected."""
+    return values.mean(axis=_over(values)), values.var(axis=_over(values))
+
+
+def _inverse_deviation(variance: Array, eps: float) -> Array:
+    """``InvStd``: zero if there is nothing to divide by."""
+    total = variance + eps
+    return np.where((variance != 0) | (eps != 0), 1 / np.sqrt(total), 0.0)
+
+
+def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
+    """The outputs of the functional operators."""
+    given = next((each for each in parameters if each is not None), None)
+    mixed = given is not None and given._dtype is not input._dtype
+    saved = _FLOAT if mixed else input._dtype
+    shape = (input._sizes[1],) if training else (0,)
+    return (
+        _like(input),
+        new_tensor(shape, saved, input._device),
+        new_tensor(shape, saved, input._device),
+    )
+
+
+def _like(input: Tensor) -> Tensor:
+    """In the memory format that the input suggests."""
+    order = CHANNELS_LAST.get(suggest_memory_format(input))
+    strides = None if order is None else strides_in_order(input._sizes, order)
+    return new_tensor(input._sizes, input._dtype, input._device, strides)
+
+
+@kernel("aten::native_batch_norm", "aten::_native_batch_norm_legit", keys=_BACKENDS)
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    parameters = (weight, bias, running_mean, running_var)
+    if (running_mean is None) != (running_var is None) and not input.is_meta and _BOTH:
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    outputs = _made(input, training, *parameters)
+    _run(outputs, input, *parameters, training, momentum, eps)
+    return outputs
+
+
+@kernel("aten::_native_batch_norm_legit.no_stats", keys=_BACKENDS)
+def batch_norm_without_statistics(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    return native_batch_norm(input, weight, bias, None, None, training, momentum, eps)
+
+
+@kernel("aten::native_batch_norm.out", "aten::_native_batch_norm_legit.out")
+def native_batch_norm_out(*stack: Any) -> Three:
+    *arguments, out, save_mean, save_invstd = stack
+    _run((out, save_mean, save_invstd), *arguments)
+    return out, save_mean, save_invstd
+
+
+@kernel("aten::_native_batch_norm_legit.no_stats_out")
+def batch_norm_without_statistics_out(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *stack: Any
+) -> Three:
+    return native_batch_norm_out(input, weight, bias, None, None, *stack)
+
+
+@kernel("aten::_native_batch_norm_legit_no_training", key="CompositeExplicitAutograd")
+def batch_norm_without_training(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
+) -> Any:
+    running_mean, running_var, momentum, eps = rest
+    return _LEGIT(input, weight, bias, running_mean, running_var, False, momentum, eps)
+
+
+@kernel("aten::_batch_norm_with_update", keys=_BACKENDS)
+def batch_norm_with_update(input: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    weight, bias, running_mean, running_var, momentum, eps = rest
+    reserve = new_tensor((0,), _BYTE, input._device)
+    parameters = (weight, bias, running_mean, running_var)
+    return (*native_batch_norm(input, *parameters, True, momentum, eps), reserve)
+
+
+@kernel("aten::_batch_norm_no_update", key="CompositeExplicitAutograd")
+def batch_norm_no_update(input: Tensor, *rest: Any) -> tuple[Tensor, ...]:
+    weight, bias, running_mean, running_var, momentum, eps = rest
+    reserve = new_tensor((0,), _BYTE, input._device)
+    parameters = (weight, bias, running_mean, running_var)
+    return (*native_batch_norm(input, *parameters, False, momentum, eps), reserve)
+
+
+# --- backward ---------------------------------------------------------------------------------
+
+
+@kernel("aten::native_batch_norm_backward", keys=_BACKENDS)
+def native_batch_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_invstd: Tensor | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    if not input.is_meta:
+        dispatch("batch_norm_backward_cpu", input._dtype)
+    parameters = (weight, running_mean, running_var, save_mean, save_invstd)
+    learned = _parameter_dtype(input, *parameters)
+    made: list[Tensor | None] = [None, None, None]
+    if output_mask[0] or input.is_meta:  # where a function of Python does not ask
+        made[0] = _like(input)
+    for place in (1, 2):
+        if output_mask[place]:
+            made[place] = new_tensor((input._sizes[1],), learned, input._device)
+    if not input.is_meta and numel(input._sizes):
+        mean, deviation = (save_mean, save_invstd) if train else (running_mean, running_var)
+        middle, spread = (_wide(_present(each)) for each in (mean, deviation))
+        with np.errstate(all="ignore"):
+            inverse = spread if train else 1 / np.sqrt(spread + eps)
+            scale = None if weight is None else _wide(weight)
+            operands = (_wide(grad_out), _wide(input), scale, middle, inverse)
+            for target, value in zip(made, _backward(*operands, train=train), strict=True):
+                if target is not None:
+                    _store(target, value)
+    return made[0], made[1], made[2]
+
+
+def _backward(
+    grad: Array, values: Array, weight: Array | None, mean: Array, invstd: Array, *, train: bool
+) -> tuple[Array, Array, Array]:
+    """Gradients of the input, the weight and the bias."""
+    count, axes = values.size // values.shape[1], _over(values)
+    centred = values - _by_channel(mean, values)
+    dot, total = (centred * grad).sum(axis=axes), grad.sum(axis=axes)
+    found = grad
+    if train:
+        projection = centred * _by_channel(dot * invstd * invstd / count, values)
+        found = grad - _by_channel(total / count, values) - projection
+    scale = invstd if weight is None else invstd * weight
+    return found * _by_channel(scale, values), dot * invstd, total

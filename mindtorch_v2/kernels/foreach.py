@@ -1,0 +1,157 @@
+"""``_foreach_…``: an operator for each tensor of lists.
+
+Mirrors ``aten/src/ATen/native/ForeachOpsKernels.cpp``, of which a CPU takes the slow path: one call
+of the operator after the other.  Which operator that is follows from the schemas: the one of the
+same name whose arguments are the elements of the lists, and the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any, Final
+
+from mindtorch_v2.binding.operators import find_operator
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.native import NONE, Native
+from mindtorch_v2.dispatch.operator_names import in_registration_order
+from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.schema.function_schema import FunctionSchema
+from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.copying import value_array
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_KEYS: Final = (int(DispatchKey.CompositeExplicitAutograd), int(DispatchKey.Meta))
+_PREFIX: Final = "aten::_foreach_"
+_TENSORS: Final = "List[Tensor]"
+_SCALARS: Final = "List[number]"
+_ELEMENTS: Final = {_TENSORS: "Tensor", _SCALARS: "number"}
+_VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
+
+#: Operators that have another name for one tensor.
+_OTHER_NAMES: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
+
+Each = Callable[..., Any]
+
+
+def _types(schema: FunctionSchema) -> list[str]:
+    return [str(argument.type) for argument in schema.arguments]
+
+
+@cache
+def _of_one(base: str, types: tuple[str, ...]) -> Each | None:
+    """The operator that takes arguments of these types, and more only if they have defaults."""
+    for found in in_registration_order(base):
+        schema = parse_schema(found.schema)
+        rest = schema.arguments[len(types) :]
+        if _types(schema)[: len(types)] != list(types) or any(each.is_out for each in rest):
+            continue
+        if all(each.has_default for each in rest):
+            return OperatorHandle(schema.full_name)
+    return None
+
+
+def _norm(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
+    return _VECTOR_NORM(tensor, ord, [], False, dtype)
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+def _check_lists(tensors: Sequence[Sequence[Any]], scalars: Sequence[Any] | None) -> None:
+    """``check_foreach_api_restrictions``."""
+    first, *others = tensors
+    for other in others:
+        if len(other) != len(first):
+            raise RuntimeError(
+                "Tensor lists must have the same number of tensors, got "
+                f"{len(first)} and {len(other)}"
+            )
+    if not first:
+        raise RuntimeError("Tensor list must have at least one tensor.")
+    if scalars is not None and len(scalars) != len(first):
+        is_counted = others and HABITS["numbers for each tensor are counted"]
+        counts = f", got {len(first)} and {len(scalars)}" if is_counted else "."
+        raise RuntimeError(f"Tensor list must have same number of elements as scalar list{counts}")
+
+
+def _check_scalar_tensor(scalar: Tensor) -> None:
+    if scalar._sizes:
+        raise RuntimeError(
+            f"scalar tensor expected to be 0 dim but it has {len(scalar._sizes)} dimensions and "
+            f"{numel(scalar._sizes)} elements."
+        )
+
+
+def _scalars_of(tensor: Tensor, count: int) -> list[Any]:
+    """``convert_tensor_to_scalar_list``."""
+    if tensor._device.type != "cpu":
+        raise RuntimeError(f"Expected scalars to be on CPU, got {tensor._device} instead.")
+    if not is_contiguous(tensor._sizes, tensor._strides):
+        raise RuntimeError("Expected scalars to be contiguous.")
+    if len(tensor._sizes) != 1:
+        raise RuntimeError(
+            f"Expected packed scalar Tensor to be of dimension 1. Got {len(tensor._sizes)} instead."
+        )
+    if tensor._sizes[0] != count:
+        raise RuntimeError(
+            f"Expected length of scalars to match input of length {count} but got "
+            f"{tensor._sizes[0]} instead."
+        )
+    return list(value_array(tensor).tolist())
+
+
+# --- the kernel -------------------------------------------------------------------------------
+
+
+def _run(types: tuple[str, ...], each: Each, writes: bool, /, *stack: Any) -> Any:
+    values = list(stack)
+    lists = [value for value, type in zip(values, types, strict=True) if type == _TENSORS]
+    if types[-1:] == ("Tensor",) and len(lists) > 1:  # of numbers, packed
+        values[-1] = _scalars_of(values[-1], len(lists[0]))
+        types = (*types[:-1], _SCALARS)
+    scalars = None
+    for value, type in zip(values, types, strict=True):
+        if type == "Tensor":
+            _check_scalar_tensor(value)
+        elif type == _SCALARS:
+            scalars = value
+    _check_lists(lists, scalars)
+    found = [
+        each(
+            *(
+                value[place] if type in _ELEMENTS else value
+                for value, type in zip(values, types, strict=True)
+            )
+        )
+        for place in range(len(lists[0]))
+    ]
+    return None if writes else found
+
+
+def _find(name: str, key: int) -> Native:
+    if key not in _KEYS or not name.startswith(_PREFIX):
+        return NONE
+    base, _, overload_name = name.partition(".")
+    operator = find_operator(base, overload_name)
+    if operator is None or any(argument.is_out for argument in operator.schema.arguments):
+        return NONE
+    short = base.removeprefix(_PREFIX)
+    types = tuple(_types(operator.schema))
+    writes = any(argument.is_write for argument in operator.schema.arguments)
+    each: Each | None = _norm
+    if short != "norm":
+        plain = short.removesuffix("_") if writes else short
+        mark = "_" if writes else ""
+        packed = types[-1:] == ("Tensor",) and types.count(_TENSORS) > 1
+        of_one = [_ELEMENTS.get(type, type) for type in types]
+        if packed:
+            of_one[-1] = "number"
+        each = _of_one(f"aten::{_OTHER_NAMES.get(plain, plain)}{mark}", tuple(of_one))
+    return NONE if each is None else Native(partial(_run, types, each, writes))
+
+
+rows.DERIVED.append(_find)

@@ -1,0 +1,119 @@
+"""Modules that normalize batches.
+
+Mirrors ``torch/nn/modules/batchnorm.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.nn import functional, init
+from mindtorch_v2.nn.modules.module import Module
+from mindtorch_v2.nn.modules.parameters import made, options_of
+from mindtorch_v2.nn.parameter import Parameter
+from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.factories import tensor
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+
+class _BatchNorm(Module):
+    """Channels brought to mean 0 and deviation 1, then scaled and moved."""
+
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Any
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        options = options_of(device, dtype)
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        for name in ("weight", "bias"):
+            self.register_parameter(name, made(options, num_features) if affine else None)
+        for name, make in (("running_mean", "zeros"), ("running_var", "ones")):
+            buffer = FUNCTIONS["torch"][make](num_features, **options)
+            self.register_buffer(name, buffer if track_running_stats else None)
+        count = tensor(0, dtype=int64, **options_of(device, None))
+        self.register_buffer("num_batches_tracked", count if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """As if no batch had come yet."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Ones and zeros."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Any) -> None:
+        raise NotImplementedError
+
+    def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
+        share = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # each batch counts the same
+                share = 1.0 / float(self.num_batches_tracked)
+        is_kept = not self.training or self.track_running_stats
+        mean, var = (self.running_mean, self.running_var) if is_kept else (None, None)
+        learns = self.training or (self.running_mean is None and self.running_var is None)
+        parameters = (self.weight, self.bias)
+        return functional.batch_norm(input, mean, var, *parameters, learns, share, self.eps)
+
+    def extra_repr(self) -> str:
+        bias = ""
+        if HABITS["a BatchNorm shows its bias"]:
+            bias = f"bias={self.bias is not None}, "
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, {bias}track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Of batches of vectors or of sequences."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Of batches of images."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() != 4:
+            raise ValueError(f"expected 4D input (got {input.dim()}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """Of batches of volumes."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.dim() != 5:
+            raise ValueError(f"expected 5D input (got {input.dim()}D input)")
