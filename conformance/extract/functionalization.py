@@ -99,6 +99,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "input is functional": lambda: FUNCTORCH._propagate_functional_input_mutation(
         wrapped(), wrapped()
     ),
+    "as_strided_scatter": lambda: torch.as_strided_scatter(
+        torch.ones(2, 2, requires_grad=True).t(), torch.ones(1), (1,), (1,)
+    ),
     "lift": lambda: torch.ops.aten.lift(wrapped()),
     "popped empty": FUNCTORCH._func_decrement_nesting,
     "no level": FUNCTORCH.current_level,

@@ -32,6 +32,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 Indices: TypeAlias = Sequence[Tensor | None]
 
@@ -253,11 +254,11 @@ def index_put_impl_(
 ) -> Tensor:
     _check_count(self, indices)
     if has_internal_overlap(self):
-        warnings.warn(
+        warn(
+            "index_put_",
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
             "before performing this operation. This also applies to advanced indexing e.g. "
             "tensor[indices] = tensor",
-            stacklevel=2,
         )
     assert_no_overlap(self, values)
     for each in indices:

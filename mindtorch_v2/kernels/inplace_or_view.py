@@ -55,8 +55,8 @@ def as_detached_view(
 ) -> Tensor | None:
     """``make_variable_non_differentiable_view``: it copies what came from below, and Python is
     asked for the copy; of what ``detach`` answers, not in every release."""
-    if view is None:
-        return None
+    if view is None or base._is_inference():
+        return view
     made = as_view(base, view, is_differentiable=False)
     seen = shallow_copy_and_detach(made) if is_copied else None
     return made if seen is None else seen

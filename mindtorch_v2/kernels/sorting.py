@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _SORT: Final = OperatorHandle("aten::sort")
 _SORT_STABLE: Final = OperatorHandle("aten::sort.stable")
+_SORT_VALUES_STABLE: Final = OperatorHandle("aten::sort.values_stable")
 
 
 @structured("aten::sort.stable", outputs=2)
@@ -82,6 +83,15 @@ def _comparison(row: Array, *, largest: bool) -> Before:
 @kernel("aten::sort", keys=("Meta", "CompositeExplicitAutograd"))
 def sort_unstable(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT_STABLE(self, stable=False, dim=dim, descending=descending)
+
+
+@kernel("aten::sort.values", keys=("Meta", "CompositeExplicitAutograd"))
+def sort_unstable_out(
+    self: Tensor, dim: int, descending: bool, values: Tensor, indices: Tensor
+) -> Any:
+    return _SORT_VALUES_STABLE(
+        self, stable=False, dim=dim, descending=descending, values=values, indices=indices
+    )
 
 
 @kernel("aten::argsort", key=_IMPLICIT)

@@ -65,7 +65,12 @@ def _in_accumulated_type(values: Array) -> Array:
     return values if wider is None else values.astype(wider)
 
 
-_scan("cumsum", lambda values, axis: np.cumsum(values, axis=axis, dtype=values.dtype))
+def _cumsum(values: Array, axis: int) -> Array:
+    """Counted from zero, so that no sum is a negative zero."""
+    return np.cumsum(values, axis=axis, dtype=values.dtype) + values.dtype.type(0)
+
+
+_scan("cumsum", _cumsum)
 _scan("cumprod", lambda values, axis: np.cumprod(values, axis=axis, dtype=values.dtype))
 
 
