@@ -13,6 +13,7 @@ import numpy as np
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
@@ -38,6 +39,7 @@ def sort_stable(
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
     if not values.is_meta and numel(self._sizes):
         check_dtype("sort", self._dtype)
+        assert_no_internal_overlap(values)
         order = _order(value_array(self), dim, descending, stable=bool(stable))
         bits = raw_array(self)
         if self._sizes:
@@ -114,10 +116,10 @@ def topk(
     sizes = list(self._sizes)
     if sizes:
         sizes[dim] = k
+    if not self.is_meta and self._sizes:
+        check_dtype("topk", self._dtype)
     values = set_output(outputs[0], sizes, self._dtype, self._device)
     indices = set_output(outputs[1], sizes, int64, self._device)
-    if not values.is_meta and self._sizes:
-        check_dtype("topk", self._dtype)
     if not values.is_meta and numel(sizes):
         array, bits = value_array(self), raw_array(self)
         if not sizes:

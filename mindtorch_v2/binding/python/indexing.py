@@ -387,14 +387,16 @@ def _assigned_options(receiver: Tensor) -> tuple[DType, Device]:
 
 
 def _copy_to(target: Tensor, value: Tensor) -> None:
-    if target._sizes == value._sizes:
+    sizes = list(target._sizes)
+    if sizes == list(value._sizes):
         call_operator("aten::copy_", self=target, src=value)
     elif not value._sizes and value.is_cpu:
         call_operator("aten::fill_.Tensor", self=target, value=value)
     else:
         shown = call_operator("aten::view", self=value, size=_leading_ones_off(value._sizes))
-        expanded = call_operator("aten::expand", self=shown, size=list(target._sizes))
-        call_operator("aten::copy_", self=target, src=expanded)
+        if sizes != list(shown._sizes):
+            shown = call_operator("aten::expand", self=shown, size=sizes)
+        call_operator("aten::copy_", self=target, src=shown)
 
 
 def _leading_ones_off(sizes: Sequence[int]) -> list[int]:
