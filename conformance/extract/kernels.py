@@ -8,6 +8,7 @@ other arguments that ``CHOICES`` has.
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -43,6 +44,7 @@ HABITS: dict[str, Callable[[], object]] = {
         "expanded size",
         lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
     ),
+    "topk refuses before it resizes": lambda: answers(topk_leaves_its_output()),
     "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
     "nanmean looks at its dtype": lambda: says(
         "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)
@@ -115,6 +117,14 @@ def answers(yes: bool) -> None:
     """RuntimeError for a no."""
     if not yes:
         raise RuntimeError("no")
+
+
+def topk_leaves_its_output() -> bool:
+    """Whether an output has the size that it had, where the elements are refused."""
+    values = torch.ones(2, dtype=torch.complex64)
+    with suppress(RuntimeError):
+        torch.topk(values, 1, out=(values, torch.zeros(0).long()))
+    return len(values) == 2
 
 
 def says(words: str, ask: Callable[[], object]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import set_output
@@ -116,10 +117,13 @@ def topk(
     sizes = list(self._sizes)
     if sizes:
         sizes[dim] = k
-    if not self.is_meta and self._sizes:
+    is_refused_here = not self.is_meta and bool(self._sizes)
+    if is_refused_here and HABITS["topk refuses before it resizes"]:
         check_dtype("topk", self._dtype)
     values = set_output(outputs[0], sizes, self._dtype, self._device)
     indices = set_output(outputs[1], sizes, int64, self._device)
+    if is_refused_here:
+        check_dtype("topk", self._dtype)
     if not values.is_meta and numel(sizes):
         array, bits = value_array(self), raw_array(self)
         if not sizes:
