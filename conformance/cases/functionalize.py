@@ -10,6 +10,7 @@ only differ in their values, which other areas compare.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from itertools import product
 from typing import Final
@@ -41,6 +42,9 @@ from conformance.cases.functionalize_programs import WAYS, program
 from conformance.cases.turn import Turn
 from mindtorch_v2.profile import Profile
 
+DRAWN: Final = 6_000
+"""How many programs of every run are put together at random; nightly, hypothesis draws 20,000."""
+
 
 def texts(profile: Profile) -> Iterator[Text]:
     turn = Turn()
@@ -69,6 +73,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "gradients", _differentiated(body, way)
     yield from _operators()
     yield from _functions()
+    for number in range(DRAWN):
+        yield "drawn programs", drawn_program(random.Random(number))
 
 
 def _differentiated(body: tuple[str, ...], way: str) -> str:
@@ -138,7 +144,7 @@ def _answered(expression: str) -> str:
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """Programs that mix views, changes, ``out=``, factories and operators of their own."""
     chances = st.randoms(use_true_random=False)
-    return chances.map(lambda chance: ("drawn", drawn_program(chance)))
+    return chances.map(lambda chance: ("drawn programs", drawn_program(chance)))
 
 
 AREA: Final = Area(

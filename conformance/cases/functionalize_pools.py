@@ -148,6 +148,12 @@ INPLACE: Final = (
     *("t_()", "squeeze_(0)", "unsqueeze_(-1)", "transpose_(1, 0)", "swapaxes_(0, 1)", "nosuch_()"),
     *("bitwise_and_(1)", "add_(xp.ones(3, 3))", "mul_(1j)", "add_(xp.ones(2, 3).double())"),
     *("copy_(x.double())", "copy_(xp.ones(3))", "copy_(xp.ones(2, 2, 3))"),
+    *("cumsum_(0)", "cumprod_(1)", "triu_()", "tril_(-1)", "fill_diagonal_(7)", "sinh_()"),
+    *("put_(xp.tensor([0, 2]), xp.ones(2))", "index_add_(0, xp.tensor([0]), xp.ones(1, 3))"),
+    *("scatter_(1, xp.tensor([[0]]), 9)", "scatter_add_(0, xp.tensor([[0]]), xp.ones(1, 1))"),
+    *("masked_scatter_(x > 2, xp.ones(9))", "index_put_((xp.tensor([0]),), xp.tensor(1.))"),
+    *("addmm_(xp.ones(2, 2), x)", "lerp_(x, xp.ones(()))", "arctan2_(x)", "cumsum_(5)"),
+    *("swapdims_(0, 1)", "resize_as_(x[:1])", "requires_grad_(False)", "detach_()"),
 )
 """Methods that change a tensor."""
 
@@ -165,6 +171,9 @@ OUT: Final = (
     *("xp.index_select(x, 0, xp.tensor([1]), {})", "xp.gather(x, 0, xp.tensor([[0]]), {})"),
     *("xp.neg(x[0], {})", "xp.zeros(3, {})", "xp.full((2,), 7, {})", "xp.addcmul(x, x, x, {})"),
     *("xp.logical_not(x, {})", "xp.lerp(x, x, 0.5, {})", "xp.sqrt(x, {})"),
+    *("xp.cumsum(x, 0, {})", "xp.cumprod(x, 1, {})", "xp.matmul(x, x.t(), {})", "xp.eq(x, 1, {})"),
+    *("xp.std(x, 0, {})", "xp.triu(x, {})", "xp.mean(x, 0, {})", "xp.amax(x, 0, {})"),
+    *("xp.take(x, xp.tensor([0]), {})", "xp.bmm(x[None], x.t()[None], {})", "xp.ones(2, {})"),
 )
 """Functions with ``out=``, which stands for ``{}``."""
 TARGETS: Final = (

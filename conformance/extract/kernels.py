@@ -7,8 +7,8 @@ other arguments that ``CHOICES`` has.
 
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import product
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import torch
