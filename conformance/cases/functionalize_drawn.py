@@ -9,7 +9,8 @@ processor takes at once: so eagerly what is written is a copy where it might be 
 memory, and elements that ``resize_`` makes are written before they are read.  Functions that are
 not exact: what is small in one step is large after five.  And tensors that get other sizes beside
 one of several views (``split``, ``unbind``): torch makes the view anew of what no longer has as
-many, and crashes.
+many, and crashes.  (Nor beside ``set_``, which may leave a tensor whose new elements cannot be
+written.)
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _KINDS: Final = ("view",) * 8 + ("change",) * 8 + ("out",) * 2 + ("made",) * 3 +
 _ADDED: Final = frozenset(("view", "made"))
 _PLACES: Final = ("t[0]", "t[0]", "t[1]", "t[-1]", "t[-1]", "t[-1]", "t[-2]")
 _WAYS: Final = ("mutations", "mutations_and_views", "wrapped", "wrapped, copies") * 2 + ("eager",)
-_ONE_OF_SEVERAL: Final = re.compile(r"split|chunk|unbind")
-_RESIZES: Final = re.compile(r"resize_|out=|set_\(")
+_ONE_OF_SEVERAL: Final = re.compile(r"split|chunk|unbind|set_\(")
+_RESIZES: Final = re.compile(r"resize_|out=")
 _ASSIGNS: Final = re.compile(r" \+?= ")
 
 

@@ -44,7 +44,8 @@ HABITS: dict[str, Callable[[], object]] = {
         "expanded size",
         lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
     ),
-    "topk refuses before it resizes": lambda: answers(topk_leaves_its_output()),
+    "topk refuses before it resizes": lambda: answers(leaves_its_output(torch.topk, 1)),
+    "sort refuses before it resizes": lambda: answers(leaves_its_output(torch.sort)),
     "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
     "nanmean looks at its dtype": lambda: says(
         "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)
@@ -119,12 +120,13 @@ def answers(yes: bool) -> None:
         raise RuntimeError("no")
 
 
-def topk_leaves_its_output() -> bool:
+def leaves_its_output(function: Callable[..., object], *args: int) -> bool:
     """Whether an output has the size that it had, where the elements are refused."""
-    values = torch.ones(2, dtype=torch.complex64)
+    indices = torch.zeros(3).long()
     with suppress(RuntimeError):
-        torch.topk(values, 1, out=(values, torch.zeros(0).long()))
-    return len(values) == 2
+        values = torch.ones(2, dtype=torch.complex64)
+        function(values, *args, out=(torch.zeros_like(values), indices))
+    return len(indices) == 3
 
 
 def says(words: str, ask: Callable[[], object]) -> None:

@@ -110,7 +110,8 @@ def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer:
     if answer is None:  # an undefined tensor, which an override may answer
         return None
     if isinstance(answer, Tensor):
-        function = _replay(operator, facts, stack) if facts.is_replayed else None
+        is_replayed = facts.is_replayed or base._functional is not None  # which has no strides
+        function = _replay(operator, facts, stack) if is_replayed else None
         return as_view(base, answer, view_fn=function, creation_meta=creation_meta())
     several = creation_meta(CreationMeta.MULTI_OUTPUT_NODE)
     return type(answer)(_each_as_view(base, answer, several))

@@ -36,6 +36,8 @@ def sort_stable(
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
     strides = dense_strides_like(self._sizes, self._strides)
+    if not self.is_meta and numel(self._sizes) and HABITS["sort refuses before it resizes"]:
+        check_dtype("sort", self._dtype)
     values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
     if not values.is_meta and numel(self._sizes):

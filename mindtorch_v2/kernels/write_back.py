@@ -28,6 +28,7 @@ from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.forms import INPLACE, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
+from mindtorch_v2.functionalize.mutations import functional_arguments
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
@@ -116,7 +117,7 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
     _check_overlaps(inputs, outputs)
     shapes = _shapes(form, inputs, outputs)
-    made = _functional(form, keyset, inputs)
+    made = _functional(form, operator, keyset, stack)
     values = made if isinstance(made, tuple) else (made,)
     if shapes is None:
         shapes = [_checked(*each, form.kind) for each in zip(outputs, values, strict=True)]
@@ -158,12 +159,14 @@ def _twin(value: Any, twins: dict[int, Tensor]) -> Any:
     return twins[id(value)]
 
 
-def _functional(form: Form, keyset: int, stack: Sequence[Any]) -> Any:
+def _functional(form: Form, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:
     """What the functional operator answers, on the backend that was called."""
     base, _, overload_name = form.functional.partition(".")
-    operator = find_operator(base, overload_name)
-    assert operator is not None
-    return Call(operator, tuple(stack)).redispatch(keyset)
+    functional = find_operator(base, overload_name)
+    assert functional is not None
+    values = functional_arguments(operator, stack)
+    wanted = tuple(values[argument.name] for argument in functional.schema.arguments)
+    return Call(functional, wanted).redispatch(keyset)
 
 
 def _check_overlaps(inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
