@@ -5,8 +5,8 @@ them, or changes one.  What a step is refused for is noted, and the program goes
 is refused must have changed nothing.
 
 Three things are no part of a program.  What torch leaves there hangs on how many elements a
-processor takes at once: so eagerly what is written is a copy where it might be the target's own
-memory, and elements that ``resize_`` makes are written before they are read.  Functions that are
+processor takes at once: so eagerly nothing is expanded, what is written is a copy where it might be
+the target's own memory, and elements that ``resize_`` makes are written before they are read.  Functions that are
 not exact: what is small in one step is large after five.  And tensors that get other sizes beside
 one of several views (``split``, ``unbind``): torch makes the view anew of what no longer has as
 many, and crashes.  (Nor beside ``set_``, which may leave a tensor whose new elements cannot be
@@ -37,6 +37,7 @@ _PLACES: Final = ("t[0]", "t[0]", "t[1]", "t[-1]", "t[-1]", "t[-1]", "t[-2]")
 _WAYS: Final = ("mutations", "mutations_and_views", "wrapped", "wrapped, copies") * 2 + ("eager",)
 _ONE_OF_SEVERAL: Final = re.compile(r"split|chunk|unbind|set_\(")
 _RESIZES: Final = re.compile(r"resize_|out=")
+_OVERLAPS: Final = re.compile(r"expand|broadcast")
 _ASSIGNS: Final = re.compile(r" \+?= ")
 
 
@@ -44,11 +45,14 @@ def drawn_program(chance: random.Random) -> str:
     """The text of one, by what ``chance`` chooses."""
     way = chance.choice(_WAYS)
     operators = chance.random() < 0.05
-    left_out = chance.choice((_ONE_OF_SEVERAL, _RESIZES))
+    left_out = [chance.choice((_ONE_OF_SEVERAL, _RESIZES))]
+    if way == "eager":
+        left_out.append(_OVERLAPS)
     steps = ["t.append(x.clone())"] if chance.random() < 0.3 else []
     drawn = (_step(chance, way, operators) for _ in range(chance.randint(2, 6)))
-    steps += (step for step in drawn if not left_out.search(step))
-    return program(chance.choice(DRAWN_BASES), _body(steps), way, operators=operators)
+    steps += (step for step in drawn if not any(each.search(step) for each in left_out))
+    bases = [base for base in DRAWN_BASES if way != "eager" or not _OVERLAPS.search(base)]
+    return program(chance.choice(bases), _body(steps), way, operators=operators)
 
 
 def _body(steps: Iterable[str]) -> Iterator[str]:

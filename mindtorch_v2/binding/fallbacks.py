@@ -57,7 +57,8 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
     from mindtorch_v2.autograd.basic_ops import WarnNotImplemented
     from mindtorch_v2.autograd.variable import set_history
 
-    inputs = tuple(tensors_of(call.stack))
+    arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
+    inputs = tuple(tensors_of(value for each, value in arguments if not _has_gaps(each)))
     node = None
     if tls.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs):
         node = WarnNotImplemented(call.operator.name, inputs)
@@ -70,6 +71,11 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
                     if tensor._is_differentiable() and not tensor.requires_grad:
                         set_history((tensor,), node)
     return answer
+
+
+def _has_gaps(argument: Argument) -> bool:
+    """A list of tensors that may miss is no list of tensors to C++, which passes it over."""
+    return str(argument.type) == "List[Optional[Tensor]]"
 
 
 # --- lazy conjugation, negation, zeros --------------------------------------------------------

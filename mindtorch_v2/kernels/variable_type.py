@@ -165,6 +165,8 @@ class VariableType:
         """``autogradNotImplementedFallback`` takes what could be changed in place."""
         for place in self.outs:
             for each in flattened([stack[place]]):
+                if each is None:
+                    continue
                 try:
                     check_inplace(each, recorded)
                 except RuntimeError:

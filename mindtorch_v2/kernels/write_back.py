@@ -6,10 +6,8 @@ meta, with tensors of no values, which says what does not fit and how outputs ar
 functional kernel computes, and what it made is copied into what the caller gave.  Versions and
 history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
 
-What mutates and is no form of another operator needs a row: nothing demands one when it is
-registered, and a rule for it
-(:func:`mindtorch_v2.dispatch.registry.register_functionalization_rule`)
-is not asked here yet.
+Operators of the project's own registry are written back by their rules, which they must have:
+:mod:`mindtorch_v2.functionalize.rules`.
 
 ``MINDTORCH_KERNELS=functional`` takes away the CPU's rows of all mutating operators that this route
 can stand in for, so that the suite can show that it does.  A functional kernel that is made of the

@@ -67,7 +67,8 @@ def _in_accumulated_type(values: Array) -> Array:
 
 def _cumsum(values: Array, axis: int) -> Array:
     """Counted from zero, so that no sum is a negative zero."""
-    return np.cumsum(values, axis=axis, dtype=values.dtype) + values.dtype.type(0)
+    sums: Array = np.cumsum(values, axis=axis, dtype=values.dtype)
+    return np.add(sums, 0, dtype=values.dtype)
 
 
 _scan("cumsum", _cumsum)
