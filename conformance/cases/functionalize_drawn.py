@@ -4,13 +4,17 @@ A program is a function of ``x`` that fills the list ``t``: a step makes another
 them, or changes one.  What a step is refused for is noted, and the program goes on: a change that
 is refused must have changed nothing.
 
-Three things are no part of a program.  What torch leaves there hangs on how many elements a
-processor takes at once: so eagerly nothing is expanded, what is written is a copy where it might be
-the target's own memory, and elements that ``resize_`` makes are written before they are read.  Functions that are
-not exact: what is small in one step is large after five.  And tensors that get other sizes beside
-one of several views (``split``, ``unbind``): torch makes the view anew of what no longer has as
-many, and crashes.  (Nor beside ``set_``, which may leave a tensor whose new elements cannot be
-written.)
+Some things are no part of a program:
+
+-   What hangs on how many elements a processor takes at once: so eagerly nothing is expanded, what
+    is written is a copy where it might be the target's own memory, and elements that ``resize_``
+    makes are written before they are read.
+-   Functions that are not exact: what is small in one step is large after five.
+-   Tensors that get other sizes beside one of several views (``split``, ``unbind``): torch makes
+    the view anew of what no longer has as many, and crashes.  Nor beside ``set_``, which may leave
+    a tensor whose new elements cannot be written.
+-   Changes in inference mode of tensors from outside of it: the functional tensor is none of
+    inference mode, what it wraps is, and who has which version counter is not mirrored to the end.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _in_accumulated_type(values: Array) -> Array:
 def _cumsum(values: Array, axis: int) -> Array:
     """Counted from zero, so that no sum is a negative zero."""
     sums: Array = np.cumsum(values, axis=axis, dtype=values.dtype)
-    return np.add(sums, 0, dtype=values.dtype)
+    return sums + np.zeros((), values.dtype)
 
 
 _scan("cumsum", _cumsum)
