@@ -320,7 +320,7 @@ DRAWN_CHANGES: Final = (
     *("{0}.resize_(3, 4).fill_(1)", "{0}.resize_(0)", "{0}.resize_(1, 1).fill_(4)"),
     "{0}.is_contiguous() and {0}.resize_({0}[:1].shape)",
     *("{0}.resize_as_({1}).fill_(2)", "{0}.set_({1})", "{0}.requires_grad_()", "{0}.data.add_(1)"),
-    *("xp.no_grad()(lambda: {0}.add_(1))()"),
+    "xp.no_grad()(lambda: {0}.add_(1))()",
     "{0}.scatter_(0, {0}[:1].to(xp.int64) * 0, 5)",
     *("{0}[[0]] = 4", "{0}[{0} > 2] = 0", "{0}.index_put_((xp.tensor([0]),), {1}[0])"),
     *("{0}.addcmul_({1}, {1})", "{0}.lerp_({1}, 0.5)", "{0}.cumsum_(0)", "{0}.eq_({1})"),
