@@ -176,9 +176,9 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{CPP_NAMES[mask._dtype]}"
         )
-    mask = _EXPAND(mask, list(self._sizes))
-    if self.is_meta:
+    if self.is_meta:  # whose kernel in Python does not look at the mask's shape
         return self
+    mask = _EXPAND(mask, list(self._sizes))
     found = np.array(value_array(self))
     chosen = np.broadcast_to(value_array(mask), found.shape)
     values = value_array(source).reshape(-1)
