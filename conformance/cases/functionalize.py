@@ -10,6 +10,7 @@ only differ in their values, which other areas compare.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from itertools import product
 from typing import Final
@@ -17,6 +18,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases.functionalize_drawn import drawn_program
 from conformance.cases.functionalize_pools import (
     CHANGES,
     COMPLEX,
@@ -24,8 +26,6 @@ from conformance.cases.functionalize_pools import (
     COPIES,
     GRADIENTS,
     INPLACE,
-    MAKERS,
-    OF_ANYTHING,
     OPERATOR_PROGRAMS,
     OUT,
     PROGRAMS,
@@ -34,7 +34,6 @@ from conformance.cases.functionalize_pools import (
     SCATTERS,
     SOURCES,
     STATES,
-    STEPS,
     TARGETS,
     VIEWS,
     WRAPPERS,
@@ -42,6 +41,9 @@ from conformance.cases.functionalize_pools import (
 from conformance.cases.functionalize_programs import WAYS, program
 from conformance.cases.turn import Turn
 from mindtorch_v2.profile import Profile
+
+DRAWN: Final = 6_000
+"""How many programs of every run are put together at random; nightly, hypothesis draws 20,000."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -71,6 +73,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "gradients", _differentiated(body, way)
     yield from _operators()
     yield from _functions()
+    for number in range(DRAWN):
+        yield "drawn programs", drawn_program(random.Random(number))
 
 
 def _differentiated(body: tuple[str, ...], way: str) -> str:
@@ -139,28 +143,8 @@ def _answered(expression: str) -> str:
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """Programs that mix views, changes, ``out=``, factories and operators of their own."""
-    return _programs()
-
-
-@st.composite
-def _programs(draw: st.DrawFn) -> Text:
-    names = ["x"]
-    lines = []
-    made = st.sampled_from([*MAKERS, "ops.one({0})", "ops.many([{0}, {1}])[1]", "ops.made(2)"])
-    for number in range(draw(st.integers(1, 7))):
-        name = st.sampled_from(names)
-        one, other = draw(name), draw(name)
-        kind = draw(st.sampled_from(("view", "view", "change", "change", "made")))
-        if kind == "change":
-            lines.append(draw(st.sampled_from(STEPS)).format(one, other))
-            continue
-        pool = st.sampled_from(OF_ANYTHING) if kind == "view" else made
-        names.append(f"v{number}")
-        lines.append(f"v{number} = {draw(pool).format(one, other)}")
-    lines.append(f"return {', '.join(names)}")
-    operators = any("ops." in line.replace("xp.ops", "") for line in lines)
-    way = draw(st.sampled_from(list(WAYS)))
-    return "drawn", program(REAL, lines, way, operators=operators)
+    chances = st.randoms(use_true_random=False)
+    return chances.map(lambda chance: ("drawn programs", drawn_program(chance)))
 
 
 AREA: Final = Area(

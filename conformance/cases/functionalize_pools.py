@@ -148,6 +148,12 @@ INPLACE: Final = (
     *("t_()", "squeeze_(0)", "unsqueeze_(-1)", "transpose_(1, 0)", "swapaxes_(0, 1)", "nosuch_()"),
     *("bitwise_and_(1)", "add_(xp.ones(3, 3))", "mul_(1j)", "add_(xp.ones(2, 3).double())"),
     *("copy_(x.double())", "copy_(xp.ones(3))", "copy_(xp.ones(2, 2, 3))"),
+    *("cumsum_(0)", "cumprod_(1)", "triu_()", "tril_(-1)", "fill_diagonal_(7)", "sinh_()"),
+    *("put_(xp.tensor([0, 2]), xp.ones(2))", "index_add_(0, xp.tensor([0]), xp.ones(1, 3))"),
+    *("scatter_(1, xp.tensor([[0]]), 9)", "scatter_add_(0, xp.tensor([[0]]), xp.ones(1, 1))"),
+    *("masked_scatter_(x > 2, xp.ones(9))", "index_put_((xp.tensor([0]),), xp.tensor(1.))"),
+    *("addmm_(xp.ones(2, 2), x)", "lerp_(x, xp.ones(()))", "arctan2_(x)", "cumsum_(5)"),
+    *("swapdims_(0, 1)", "resize_as_(x[:1])", "requires_grad_(False)", "detach_()"),
 )
 """Methods that change a tensor."""
 
@@ -165,6 +171,9 @@ OUT: Final = (
     *("xp.index_select(x, 0, xp.tensor([1]), {})", "xp.gather(x, 0, xp.tensor([[0]]), {})"),
     *("xp.neg(x[0], {})", "xp.zeros(3, {})", "xp.full((2,), 7, {})", "xp.addcmul(x, x, x, {})"),
     *("xp.logical_not(x, {})", "xp.lerp(x, x, 0.5, {})", "xp.sqrt(x, {})"),
+    *("xp.cumsum(x, 0, {})", "xp.cumprod(x, 1, {})", "xp.matmul(x, x.t(), {})", "xp.eq(x, 1, {})"),
+    *("xp.std(x, 0, {})", "xp.triu(x, {})", "xp.mean(x, 0, {})", "xp.amax(x, 0, {})"),
+    *("xp.take(x, xp.tensor([0]), {})", "xp.bmm(x[None], x.t()[None], {})", "xp.ones(2, {})"),
 )
 """Functions with ``out=``, which stands for ``{}``."""
 TARGETS: Final = (
@@ -271,21 +280,97 @@ QUESTIONS: Final = (
 )
 STATES: Final = ("", "w.add_(1)", "w.t_()", "w[0].mul_(2)", "with xp.no_grad(): w.mul_(2)")
 
-STEPS: Final = (
-    *("{0}.add_(1)", "{0}.mul_({1})", "{0}.zero_()", "{0}.copy_({1})", "{0}[...] = 2"),
-    *(
-        "xp.add({0}, {1}, out={0})",
-        "xp.neg({1}, out={0})",
-        "{0}.sub_({1}.sum())",
-        "{0}.clamp_(0, 3)",
-    ),
-    *("{0}.t_()", "{0}.unsqueeze_(0)", "{0}.squeeze_()", "{0}.transpose_(0, -1)", "{0}.detach_()"),
-    *("{0}.resize_(2)", "{0}[0] = {1}[0]", "{0} += {1}", "{0}.fill_({1}.sum())", "{0}[0].mul_(3)"),
-    *("xp._C._dispatch_keys({0})", "{0}.sum().item()", "{0}.as_strided_((2,), (1,))"),
+# --- programs that are drawn ----------------------------------------------------------------------
+# ``{0}`` and ``{1}`` are tensors of a program.
+
+DRAWN_BASES: Final = (
+    *(REAL, REAL, REAL, "xp.arange(4.)", "xp.arange(8).view(2, 2, 2)", "xp.ones(())"),
+    *(COMPLEX, "xp.zeros(0, 3)", "xp.arange(6.).view(3, 2).t()", "xp.arange(9.)[1:5].view(2, 2)"),
+    *(f"{REAL}.requires_grad_()", f"({REAL}.requires_grad_() * 1)", f"{REAL}.double()"),
+    "xp.arange(6.)[:3].expand(2, 3)",
 )
-MAKERS: Final = (
+
+DRAWN_VIEWS: Final = (
+    *(view.replace("x", "{0}", 1) for view in VIEWS if view.count("x") == 1 and "int" not in view),
+    *("{0}.view(xp.int32)", "{0}.view_as({1})", "{0}.view({1}.shape)", "{0}.reshape({1}.shape)"),
+    *("{0}.expand(2, *{0}.shape)", "{0}.expand_as({1})", "{0}.narrow(0, 0, 1)", "{0}[-1:]"),
+    *("{0}[0:0]", "{0}.squeeze(-1)", "{0}.squeeze((0, -1))", "{0}.unsqueeze(-1)", "{0}[...]"),
+    *("{0}.transpose(0, -1)", "{0}.unbind(-1)[0]", "{0}.split(1, -1)[-1]", "{0}.split(1)[0]"),
+    *("xp.view_as_real({0})", "xp.view_as_complex({0})", "{0}.real", "{0}.imag", "{0}.conj()"),
+    *("{0}.resolve_conj()", "{0}.data", "{0}.mH", "{0}.select(0, -1)", "{0}.diagonal(0, -1, -2)"),
+    *("{0}.unfold(-1, 1, 1)", "{0}.movedim(0, -1)", "{0}.chunk(2)[-1]"),
+    *("{0}.as_strided({1}.shape, {1}.stride())", "{0}.broadcast_to((2, 2, 3))", "{0}.t()"),
+    *("{0}[1:].view(-1)", "{0}.T[0]", "{0}.flatten()[1:]", "{0}.unbind()[-1]", "{0}.view(-1)[::2]"),
+    *("{0}.unsqueeze(0)[0]", "{0}.split([1, 1])[1]", "{0}.detach()[0]"),
+)
+
+DRAWN_CHANGES: Final = (
+    *("{0}.add_(1)", "{0}.add_(1)", "{0}.mul_(2)", "{0}.mul_({1})", "{0}.zero_()", "{0}.fill_(3)"),
+    *("{0}.copy_({1})", "{0}[...] = 2", "{0} += {1}", "{0}.sub_({1}, alpha=2)", "{0}.neg_()"),
+    *("{0}[0] = {1}[0]", "{0}[0].mul_(3)", "{0}[..., 1:] += 1", "{0}.fill_({1}.sum())"),
+    *("{0}.clamp_(0, 3)", "{0}.masked_fill_({1} > 2, 7)", "{0}.abs_()", "{0}.relu_()"),
+    *("{0}.sub_({1}.sum())", "{0}.div_(2)", "{0}.floor_divide_(2)", "{0}.logical_not_()"),
+    *("{0}.t_()", "{0}.unsqueeze_(0)", "{0}.squeeze_()", "{0}.transpose_(0, -1)", "{0}.detach_()"),
+    *(
+        "{0}.squeeze_(0)",
+        "{0}.unsqueeze_(-1)",
+        "{0}.as_strided_((2,), (1,))",
+        "{0}.swapaxes_(0, 1)",
+    ),
+    *("{0}.resize_(3, 4).fill_(1)", "{0}.resize_(0)", "{0}.resize_(1, 1).fill_(4)"),
+    "{0}.is_contiguous() and {0}.resize_({0}[:1].shape)",
+    *("{0}.resize_as_({1}).fill_(2)", "{0}.set_({1})", "{0}.requires_grad_()", "{0}.data.add_(1)"),
+    "xp.no_grad()(lambda: {0}.add_(1))()",
+    "{0}.scatter_(0, {0}[:1].to(xp.int64) * 0, 5)",
+    *("{0}[[0]] = 4", "{0}[{0} > 2] = 0", "{0}.index_put_((xp.tensor([0]),), {1}[0])"),
+    *("{0}.addcmul_({1}, {1})", "{0}.lerp_({1}, 0.5)", "{0}.cumsum_(0)", "{0}.eq_({1})"),
+    *("{0}.unbind()[0].add_(1)", "[each.mul_(2) for each in {0}.split(1)]", "{0}.view(-1).neg_()"),
+    *("{1}.sum() > 3 and {0}.add_(1)", "{0}.add_({1}.sum().item())"),
+    *("{0}.diagonal().fill_(9)", "{0}.expand(2, *{0}.shape).add_(1)", "{0}.copy_({1}.double())"),
+    *("{0}.bitwise_and_(1)", "{0}.add_(1j)", "{0}.nosuch_()"),
+    *("xp.func.functionalize(lambda y: y.add_(1))({0})", "xp._sync({0})", "{0}.fill_diagonal_(1)"),
+)
+
+DRAWN_OUT: Final = (
+    *("xp.add({1}, 1, out={0})", "xp.neg({1}, out={0})", "xp.mul({0}, {1}, out={0})"),
+    *("xp.add({0}, {1}, out={0})", "xp.gt({1}, 1, out={0})", "xp.sum({1}, 0, out={0})"),
+    *("xp.cat([{1}, {1}], out={0})", "xp.stack([{1}], out={0})", "xp.zeros(3, out={0})"),
+    *(
+        "xp.full((2,), 7, out={0})",
+        "xp.where({1} > 1, {1}, 0, out={0})",
+        "xp.mm({1}, {1}, out={0})",
+    ),
+    *("xp.maximum({1}, {1} + 1, out={0})", "xp.clamp({1}, 1, 3, out={0})", "xp.ones(0, out={0})"),
+    "xp.logical_not({1}, out={0})",
+    *("xp.max({1}, 0, out=({0}, xp.zeros(0).long()))", "xp.sort({1}, out=({0}, xp.tensor([1])))"),
+    *("xp.topk({1}, 1, out=({0}, xp.zeros(0).long()))", "xp.aminmax({1}, out=({0}, xp.ones(())))"),
+    *("xp.cumsum({1}, 0, out={0})", "xp.ops.aten.t_copy.out({1}, out={0})"),
+    "xp.ops.aten.select_copy.int_out({1}, 0, 0, out={0})",
+)
+
+DRAWN_MAKERS: Final = (
     *("xp.zeros(2, 3)", "xp.ones(3)", "xp.zeros_like({0})", "xp.arange(3.)", "{0}.clone()"),
     *("{0} + 1", "{0} * {1}", "{0}.sum(0)", "xp.cat([{0}, {1}])", "xp.stack([{0}, {0}])"),
     *("xp.where({0} > 1, {0}, {1})", "{0}.to(xp.float64)", "xp.tensor([1., 2.])", "{0} > {1}"),
+    *("{0}.new_zeros(2)", "{0}.new_ones({1}.shape)", "xp.full((2,), 3.)", "{0}.contiguous()"),
+    *("{0}.to(xp.float32)", "xp.empty_like({0}).fill_(1)", "{0}[:, [0]]", "xp.scalar_tensor(2.)"),
+    *("xp.select_scatter({0}, {1}[0], 0, 0)", "xp.slice_scatter({0}, {1})", "-{0}", "{0}.mT + {0}"),
+    *("xp.func.functionalize(lambda y: y + 1)({0})", "xp._to_functional_tensor(xp.ones(2))"),
+    *("xp.ops.aten.split_copy.Tensor({0}, 1)[0]", "xp.ops.aten.lift_fresh({0})", "{0}.flip(0)"),
 )
-OF_ANYTHING: Final = tuple(view.replace("x", "{0}", 1) for view in VIEWS if view.count("x") == 1)
+
+DRAWN_OPERATORS: Final = (
+    *("ops.one({0})", "ops.many([{0}, {1}])[1]", "ops.made(2)", "ops.two({0}, [{1}, None])[0]"),
+    *("ops.change_({0})", "ops.change({0})", "ops.part({0})", "ops.composite({0})", "{0}[0]"),
+)
+
+DRAWN_QUESTIONS: Final = tuple(
+    f"log.append(str({question}))"
+    for question in (
+        *("{0}._version", "{0}._is_view()", "{0}._base is {1}", "xp._is_functional_tensor({0})"),
+        *("xp._functionalize_has_data_mutation({0})", "xp._C._dispatch_keys({0})"),
+        *("xp._functionalize_has_metadata_mutation({0})", "{0}.storage_offset()"),
+        *("xp._functionalize_is_multi_output_view({0})", "{0}.is_contiguous()", "{0}.stride()"),
+        *("xp._functionalize_was_storage_changed({0})", "{0}.requires_grad", "{0}.is_leaf"),
+    )
+)

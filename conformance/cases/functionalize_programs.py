@@ -15,15 +15,16 @@ from typing import Final
 _PRELUDE: Final = """\
 log = []
 def show(value):
-    if isinstance(value, (list, tuple)): return [show(each) for each in value]
+    if isinstance(value, (list, tuple)): return "[%s]" % ", ".join([show(each) for each in value])
     if not isinstance(value, xp.Tensor): return repr(value)
-    return (str(value.dtype), list(value.shape), value.stride(), value.storage_offset())
+    shape = list(value.shape)
+    return "%s %s %s %s" % (value.dtype, shape, value.stride(), value.storage_offset())
 class M(xp.utils._python_dispatch.TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         named = kwargs or {}
         answer = func(*args, **named)
-        shown = [(key, show(named[key])) for key in sorted(named)]
-        log.append((str(func), show(args), shown, show(answer)))
+        more = ["%s=%s" % (key, show(named[key])) for key in sorted(named)]
+        log.append("%s %s %s = %s" % (func, show(args), more, show(answer)))
         return answer"""
 
 _WRAPPED: Final = """\

@@ -4,8 +4,8 @@ Section ``functionalization.json.xz``.  torch's internal assertions name the C++
 stand in; the kernels of mutating operators are generated, so each of them has lines of its own.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -99,6 +99,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "input is functional": lambda: FUNCTORCH._propagate_functional_input_mutation(
         wrapped(), wrapped()
     ),
+    "as_strided_scatter": lambda: torch.as_strided_scatter(
+        torch.ones(2, 2, requires_grad=True).t(), torch.ones(1), (1,), (1,)
+    ),
     "lift": lambda: torch.ops.aten.lift(wrapped()),
     "popped empty": FUNCTORCH._func_decrement_nesting,
     "no level": FUNCTORCH.current_level,
@@ -111,16 +114,43 @@ def mutations() -> Iterator[tuple[str, str]]:
     known = set(C._dispatch_get_all_op_names())
     for schema in C._jit_get_all_schemas():
         name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
-        others = any(
-            "Tensor" in str(each.type) and each.alias_info is None for each in schema.arguments
-        )
+        others = any("Tensor" in str(each.type) and not is_write(each) for each in schema.arguments)
         is_known = others and schema.is_mutable and name in known and name.startswith("aten::")
-        if is_known and C._dispatch_has_kernel_for_dispatch_key(name, "Functionalize"):
-            with suppress(Exception):
-                message = refusal(call_of(schema)) or ""
-                where, found, _ = message.partition(", please report a bug to PyTorch. mutating")
-                if found:
-                    yield name, where.partition("ASSERT FAILED at ")[2]
+        if not is_known or not C._dispatch_has_kernel_for_dispatch_key(name, "Functionalize"):
+            continue
+        with passes_on_meta(schema, name):
+            message = refusal(call_of(schema)) or ""
+        where, found, _ = message.partition(", please report a bug to PyTorch. mutating")
+        if found:
+            yield name, where.partition("ASSERT FAILED at ")[2]
+
+
+def is_write(argument: Any) -> bool:
+    return argument.alias_info is not None and argument.alias_info.is_write
+
+
+@contextmanager
+def passes_on_meta(schema: Any, name: str) -> Iterator[None]:
+    """Have the call on meta that precedes an in-place one accept whatever it is given."""
+    library = C._dispatch_library("IMPL", "aten", "", __file__, 0)
+    if not any(each.kwarg_only and is_write(each) for each in schema.arguments):
+        changed = [place for place, each in enumerate(schema.arguments) if is_write(each)]
+        library.impl(name.removeprefix("aten::"), "Meta", returns(changed, len(schema.returns)))
+    try:
+        yield
+    finally:
+        library.reset()
+
+
+def returns(changed: Sequence[int], count: int) -> Callable[..., Any]:
+    """A kernel that returns the first arguments that it should have changed."""
+
+    def kernel(*args: Any, **named: Any) -> Any:
+        if count == 1:
+            return args[changed[0]]
+        return tuple(args[place] for place in changed[:count]) or None
+
+    return kernel
 
 
 def call_of(schema: Any) -> Callable[[], object]:
@@ -133,19 +163,34 @@ def call_of(schema: Any) -> Callable[[], object]:
     return partial(operator.redispatch, keyset, *args, **named)
 
 
+VALUES: Mapping[str, Any] = {
+    "int": 0,
+    "SymInt": 0,
+    "float": 0.5,
+    "number": 1,
+    "bool": False,
+    "str": "sum",
+    "Device": torch.device("cpu"),
+    "Storage": torch.ones(1).untyped_storage(),
+    "List[int]": [1, 1],
+    "List[SymInt]": [1, 1],
+    "List[float]": [0.5, 0.5],
+    "List[number]": [1],
+}
+"""What an argument without a default is given, by its type."""
+
+
 def argument_of(argument: Any) -> Any:
     """A value of an argument's type: a plain tensor for what is changed, else a functional one."""
     kind = str(argument.type)
-    changed = argument.alias_info is not None
     if "Tensor" in kind:
-        value = PLAIN.clone() if changed else wrapped()
+        value = PLAIN.clone() if is_write(argument) else wrapped()
         return [value] if "List" in kind else value
     if argument.has_default_value():
         return argument.default_value
-    values = {"int": 0, "SymInt": 0, "float": 0.5, "number": 1, "bool": False, "str": "sum"}
-    if kind in values:
-        return values[kind]
-    return [1, 1] if kind in ("List[int]", "List[SymInt]") else None
+    if kind == "List[bool]":
+        return [True] * (argument.N or 1)
+    return VALUES.get(kind)
 
 
 def diagonal_on_meta() -> None:

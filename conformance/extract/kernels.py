@@ -7,6 +7,7 @@ other arguments that ``CHOICES`` has.
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -43,6 +44,8 @@ HABITS: dict[str, Callable[[], object]] = {
         "expanded size",
         lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
     ),
+    "topk refuses before it resizes": lambda: answers(leaves_its_output(torch.topk, 1)),
+    "sort refuses before it resizes": lambda: answers(leaves_its_output(torch.sort)),
     "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
     "nanmean looks at its dtype": lambda: says(
         "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)
@@ -115,6 +118,15 @@ def answers(yes: bool) -> None:
     """RuntimeError for a no."""
     if not yes:
         raise RuntimeError("no")
+
+
+def leaves_its_output(function: Callable[..., object], *args: int) -> bool:
+    """Whether an output has the size that it had, where the elements are refused."""
+    indices = torch.zeros(3).long()
+    with suppress(RuntimeError):
+        values = torch.ones(2, dtype=torch.complex64)
+        function(values, *args, out=(torch.zeros_like(values), indices))
+    return len(indices) == 3
 
 
 def says(words: str, ask: Callable[[], object]) -> None:

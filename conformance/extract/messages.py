@@ -100,6 +100,17 @@ def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
     return None
 
 
+def through_custom_operator() -> None:
+    """Backward through an operator that has no kernel at Autograd."""
+    library = torch.library.Library("extracted", "FRAGMENT")
+    library.define("copied(Tensor x) -> Tensor")
+    library.impl("copied", lambda x: x.detach().clone(), "CPU")
+    try:
+        torch.ops.extracted.copied(torch.ones((), requires_grad=True)).backward()
+    finally:
+        library._destroy()
+
+
 def condition_of(provoke: Callable[[], object]) -> str:
     """The condition that an assertion shows, where releases write it differently."""
     return refusal(provoke).partition(" INTERNAL ASSERT FAILED")[0]
@@ -342,6 +353,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     ),
     "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
+    "index_put_": lambda: torch.ones(1).expand(2).index_put_((torch.tensor([0]),), torch.ones(1)),
+    "warnAutogradNotImplemented": lambda: through_custom_operator(),
     "numpy_T": lambda: torch.ones(()).T,
     "numpy_T(dim)": lambda: torch.ones(1).T,
     "matrix_H": lambda: torch.ones(()).H,

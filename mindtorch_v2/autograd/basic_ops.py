@@ -25,6 +25,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import ViewFunction
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 
 class ManualNode(Node):
@@ -242,3 +243,29 @@ class Underivable(Error):  # noqa: N818 (no exception)
 
 Underivable.__name__ = Underivable.__qualname__ = "NotImplemented"
 Underivable.__module__ = "builtins"  # C++ gives it no module
+
+
+class WarnNotImplemented(ManualNode):
+    """Of an operator without a kernel at Autograd: backward warns, and goes no further."""
+
+    __slots__ = ("count", "operator")
+    __module__ = "builtins"
+
+    def __init__(self, operator: str, tensors: Sequence[Tensor]) -> None:
+        super().__init__()
+        self.operator, self.count = operator, len(tensors)
+        self._set_next_edges([gradient_edge(each) for each in tensors])
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        warn(
+            "warnAutogradNotImplemented",
+            f"{self.operator}: an autograd kernel was not registered to the Autograd key(s) but we "
+            "are trying to backprop through it. This may lead to silently incorrect behavior. "
+            "This behavior is deprecated and will be removed in a future version of PyTorch. If "
+            "your operator is differentiable, please ensure you have registered an autograd kernel "
+            "to the correct Autograd key (e.g. DispatchKey::Autograd, "
+            "DispatchKey::CompositeImplicitAutograd). If your operator is not differentiable, or "
+            "to squash this warning and use the previous behavior, please register "
+            "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd.",
+        )
+        return [None] * self.count

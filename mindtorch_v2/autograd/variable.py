@@ -19,13 +19,15 @@ from mindtorch_v2.tensor.autograd_meta import (
     ViewInfo,
 )
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
 # --- copies that share a storage ----------------------------------------------------------------
 
 
 def tensor_data(tensor: Tensor) -> Tensor:
-    """The same elements without history, whose changes are counted."""
-    data: Tensor = tensor._alias()
+    """The same elements without history, whose changes are counted; Python is asked for it."""
+    seen: Tensor | None = shallow_copy_and_detach(tensor)
+    data = tensor._alias() if seen is None else seen
     data._versions, data._autograd = tensor._versions, None
     return data
 
@@ -267,6 +269,8 @@ def as_view(
         view = base._alias()
     if not view._is_inference():
         view._versions = base._versions
+    elif view._functional is not None:  # which copies itself in C++, and its base's counter
+        raise RuntimeError("Cannot set version_counter for inference tensor")
     view._autograd = None
     if not is_differentiable:
         return view

@@ -26,7 +26,6 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
-from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -55,20 +54,28 @@ def tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
 def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
     """``basicAutogradNotImplementedFallback``: what comes of tensors that require grad requires
     grad, though nobody knows its derivative."""
-    recorded = any(tensor.requires_grad for tensor in tensors_of(call.stack))
+    from mindtorch_v2.autograd.basic_ops import WarnNotImplemented
+    from mindtorch_v2.autograd.variable import set_history
+
+    arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
+    inputs = tuple(tensors_of(value for each, value in arguments if not _has_gaps(each)))
+    node = None
+    if tls.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs):
+        node = WarnNotImplemented(call.operator.name, inputs)
     answer = _below(call, keyset, DispatchKey.AutogradOther)
-    if recorded:
+    if node is not None:
         answers = answer if isinstance(answer, tuple) else (answer,)
         for expected, value in zip(call.operator.schema.returns, answers, strict=False):
             if expected.alias_info is None or not expected.alias_info.is_write:
-                _record(tensors_of((value,)))
+                for tensor in tensors_of((value,)):
+                    if tensor._is_differentiable() and not tensor.requires_grad:
+                        set_history((tensor,), node)
     return answer
 
 
-def _record(tensors: Iterable[Tensor]) -> None:
-    for tensor in tensors:
-        if tensor._is_differentiable() and not tensor.requires_grad:
-            tensor._materialize_autograd_meta().grad_fn = UNRECORDED
+def _has_gaps(argument: Argument) -> bool:
+    """A list of tensors that may miss is no list of tensors to C++, which passes it over."""
+    return str(argument.type) == "List[Optional[Tensor]]"
 
 
 # --- lazy conjugation, negation, zeros --------------------------------------------------------

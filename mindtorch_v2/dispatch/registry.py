@@ -46,10 +46,18 @@ _lock: Final = threading.RLock()
 def register_schema(text: str, *, functionalization_rule: Rule | None = None) -> Undo:
     """Define the operator of a schema whose name has a namespace, with its rule if it needs one.
 
-    RuntimeError in torch's words if there is the operator, or the schema does not parse.
+    A mutating operator needs one, unless it is the in-place form of an operator that is there.
+    RuntimeError in torch's words if it has none, if there is the operator, or the schema does not
+    parse.
     """
+    from mindtorch_v2.functionalize.rules import derived_rule, without_functional_form
+
     schema = parse_schema(text)
     check_qualified(schema.name)
+    if schema.is_mutable and functionalization_rule is None:
+        functionalization_rule = derived_rule(schema)
+        if functionalization_rule is None:
+            raise without_functional_form(schema)
     kind = parse_alias_analysis("")
     annotated = AnnotatedSchema(str(schema), _HERE, kind, lambda: schema)
     with undo_all() as done:
@@ -62,9 +70,22 @@ def register_schema(text: str, *, functionalization_rule: Rule | None = None) ->
 def register_functionalization_rule(name: str, rule: Rule) -> Undo:
     """Say how a mutating operator is called without mutation, where its schema does not tell.
 
-    RuntimeError for an operator that is not defined, mutates nothing, or has a rule.
+    Where a backend has no kernel of its own the operator runs by the rule, which is written back
+    (see :mod:`mindtorch_v2.functionalize.rules`).  RuntimeError for an operator that is not
+    defined, mutates nothing, or has a rule.
     """
-    return DISPATCHER.register_functionalization_rule(resolve_overload(name), rule)
+    from mindtorch_v2.functionalize.rules import RuledOperator
+
+    full_name = resolve_overload(name)
+    with undo_all() as done:
+        done.append(DISPATCHER.register_functionalization_rule(full_name, rule))
+        entry = DISPATCHER.find_schema(full_name)
+        assert entry is not None
+        ruled = RuledOperator(entry.defined_schema.schema, rule)
+        kernel = python_kernel(ruled.kernel, _HERE)
+        key = int(DispatchKey.CompositeExplicitAutograd)
+        done.append(DISPATCHER.register_impl(full_name, key, kernel))
+    return done.undo
 
 
 def functionalization_rule(name: str) -> Rule | None:

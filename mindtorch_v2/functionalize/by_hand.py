@@ -24,7 +24,7 @@ from mindtorch_v2.functionalize.wrapper import (
     wrapper_of,
 )
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.tensor.geometry import contiguous_strides, storage_bytes
+from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
@@ -52,7 +52,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     with skip_functionalize():
         resized = _RESIZE(from_functional_tensor(self), size, memory_format=memory_format)
     strides = contiguous_strides(size)
-    needed = storage_bytes(size, strides, self._storage_offset, self._dtype.itemsize)
+    needed = self._dtype.itemsize * (self._storage_offset + numel(size))
     if needed > self._untyped_storage().nbytes():
         wrapper_of(self).maybe_replace_storage(resized)
         return self

@@ -24,9 +24,8 @@ DIAGONAL_IS_CHECKED_ON_META: Final[bool] = _FACTS["diagonal_is_checked_on_meta"]
 
 def mixed_mutation(name: str) -> str:
     """What is said of a plain tensor that a functional one is to change."""
-    location = _FACTS["mutations"].get(name, "an unknown place")
     return (
-        f"false INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. mutating a "
-        "non-functional tensor with a functional tensor is not allowed. Please ensure that all of "
-        "your inputs are wrapped inside of a functionalize() call."
+        f"false INTERNAL ASSERT FAILED at {_FACTS['mutations'][name]}, please report a bug to "
+        "PyTorch. mutating a non-functional tensor with a functional tensor is not allowed. Please "
+        "ensure that all of your inputs are wrapped inside of a functionalize() call."
     )

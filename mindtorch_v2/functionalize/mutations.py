@@ -50,7 +50,6 @@ class _Mutation:
         assert functional is not None
         arguments = operator.schema.arguments
         self.operator, self.functional = operator, functional
-        self.names = [argument.name for argument in arguments]
         self.changed = [place for place, each in enumerate(arguments) if each.is_write]
         self.others = [
             place
@@ -104,14 +103,10 @@ class _Mutation:
             Call(self.operator, tuple(map(_to_meta, stack))).run()
 
     def _functional_stack(self, below: Sequence[Any]) -> tuple[Any, ...]:
-        """The functional form's arguments, by name; options are those of ``out``."""
-        values = dict(zip(self.names, below, strict=True))
-        if self.out is not None:
-            out = below[self.out]
-            for name, value in _options(out).items():
-                values.setdefault(name, value)
-            if self.operator.canonical in OUT_DTYPE_IS_DEFAULT and values["dtype"] is None:
-                values["dtype"] = enum_value(out._dtype)
+        values = functional_arguments(self.operator, below)
+        if self.operator.canonical in OUT_DTYPE_IS_DEFAULT and values["dtype"] is None:
+            assert self.out is not None
+            values["dtype"] = enum_value(below[self.out]._dtype)
         return tuple(values[argument.name] for argument in self.functional.schema.arguments)
 
     def _new(self, answer: Any) -> list[Any]:
@@ -127,6 +122,15 @@ class _Mutation:
         if not results:
             return None
         return results[0] if len(results) == 1 else tuple(results)
+
+
+def functional_arguments(operator: Operator, stack: Sequence[Any]) -> dict[str, Any]:
+    """What a mutating operator hands to its functional form, by name; options are those of
+    ``out``."""
+    arguments = operator.schema.arguments
+    values = {each.name: value for each, value in zip(arguments, stack, strict=True)}
+    out = next((values[each.name] for each in arguments if each.is_out), None)
+    return values if out is None else _options(out) | values
 
 
 def _options(out: Any) -> dict[str, Any]:

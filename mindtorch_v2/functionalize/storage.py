@@ -90,8 +90,8 @@ class FunctionalStorageImpl:
     def give_to(self, tensor: Tensor) -> None:
         """Have ``tensor`` show it as its storage."""
         tensor._storage = self.untyped
-        self._tensors = [each for each in self._tensors if each() is not None]
-        self._tensors.append(ref(tensor))
+        others = (each for each in self._tensors if each() is not None)
+        self._tensors = [*(each for each in others if each() is not tensor), ref(tensor)]
 
     def use_count(self) -> int:
         """How many tensors have it."""

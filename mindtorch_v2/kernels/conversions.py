@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
-from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, suggest_memory_format
+from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -114,12 +114,11 @@ def to_copy(
     if self._layout is not strided or given.get("layout", strided) is not strided:
         return self._fresh(**{name: value for name, value in given.items() if name != "pin_memory"})
     wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
-    if wanted is not _PRESERVE:
-        strides = strides_in(self._sizes, wanted)
-    elif is_non_overlapping_and_dense(self._sizes, self._strides):
-        strides = self._strides
-    else:
-        strides = strides_in(self._sizes, suggest_memory_format(self._sizes, self._strides))
+    strides = (
+        dense_strides_like(self._sizes, self._strides)
+        if wanted is _PRESERVE
+        else strides_in(self._sizes, wanted)
+    )
     kind, where = given.get("dtype", self._dtype), given.get("device", self._device)
     made = new_tensor(self._sizes, kind, where, strides)
     return _COPY(made, self, non_blocking)

@@ -40,6 +40,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
         return self
     if src.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if _is_same_data(self, src):
+        return self
     TensorIterator(_COPIED, (self,), (src,))
     if not numel(self._sizes):
         return self
@@ -47,6 +49,19 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
     copying.copy_values(self, src)
     return self
+
+
+def _is_same_data(self: Tensor, src: Tensor) -> bool:
+    """Whether a copy would write what is there: these may even overlap within themselves."""
+    return (
+        self._storage is src._storage
+        and self._storage is not None
+        and self._storage_offset == src._storage_offset
+        and tuple(self._strides) == tuple(src._strides)
+        and tuple(self._sizes) == tuple(src._sizes)
+        and self._dtype is src._dtype
+        and self._lazy_bits() == src._lazy_bits()
+    )
 
 
 def check_broadcast(self: Tensor, src: Tensor) -> None:

@@ -26,21 +26,25 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import expand, permute
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 Indices: TypeAlias = Sequence[Tensor | None]
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _INDEX_PUT_: Final = OperatorHandle("aten::index_put_")
 _INDEX_PUT_IMPL_: Final = OperatorHandle("aten::_index_put_impl_")
+_MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _TO: Final = OperatorHandle("aten::to.dtype")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
 
 _LONG, _INT, _BYTE, _BOOL = (DTYPES[name] for name in ("int64", "int32", "uint8", "bool"))
@@ -120,16 +124,20 @@ def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
                 "torch.bool instead.",
                 stacklevel=2,
             )
-        for dim, size in enumerate(index._sizes):
-            at = len(found) + dim
-            if size != _size_at(self, at):
-                raise IndexError(
-                    f"The shape of the mask {list(index._sizes)} at index {dim} does not match "
-                    f"the shape of the indexed tensor {list(self._sizes)} at index {at}"
-                )
+        _check_mask(self, index, len(found))
         nonzero = _NONZERO(index)
         found += [_SELECT(nonzero, 1, dim) for dim in range(len(index._sizes))]
     return found
+
+
+def _check_mask(self: Tensor, mask: Tensor, first: int) -> None:
+    """IndexError unless the mask has the sizes of the dimensions from ``first`` on."""
+    for dim, size in enumerate(mask._sizes):
+        if size != _size_at(self, first + dim):
+            raise IndexError(
+                f"The shape of the mask {list(mask._sizes)} at index {dim} does not match "
+                f"the shape of the indexed tensor {list(self._sizes)} at index {first + dim}"
+            )
 
 
 def _size_at(self: Tensor, dim: int) -> int:
@@ -253,12 +261,17 @@ def index_put_impl_(
 ) -> Tensor:
     _check_count(self, indices)
     if has_internal_overlap(self):
-        warnings.warn(
+        warn(
+            "index_put_",
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
             "before performing this operation. This also applies to advanced indexing e.g. "
             "tensor[indices] = tensor",
-            stacklevel=2,
         )
+    if not accumulate and not self.is_meta:
+        mask = _mask_to_fill(self, indices, values)
+        if mask is not None:
+            _MASKED_FILL_(self, mask, conversions.item(values))
+            return self
     assert_no_overlap(self, values)
     for each in indices:
         if each is not None:
@@ -268,6 +281,25 @@ def index_put_impl_(
     if not self.is_meta:
         _put(info, values, accumulate)
     return self
+
+
+def _mask_to_fill(self: Tensor, indices: Indices, value: Tensor) -> Tensor | None:
+    """``canDispatchToMaskedFill``: the mask, where there is one and it gets one number."""
+    if numel(value._sizes) != 1 or not value.is_cpu:
+        return None
+    mask, dims = None, 0
+    for each in indices:
+        if each is None:
+            dims += 1
+            continue
+        if each._dtype not in (_BYTE, _BOOL) or each._device != self._device or mask is not None:
+            return None
+        mask = each
+        _check_mask(self, each, dims)
+        dims += len(each._sizes)
+    for _ in range(len(self._sizes) - dims):
+        mask = None if mask is None else _UNSQUEEZE(mask, -1)
+    return mask
 
 
 def _check_values(info: AdvancedIndex, values: Tensor) -> None:

@@ -55,8 +55,8 @@ def as_detached_view(
 ) -> Tensor | None:
     """``make_variable_non_differentiable_view``: it copies what came from below, and Python is
     asked for the copy; of what ``detach`` answers, not in every release."""
-    if view is None:
-        return None
+    if view is None or base._is_inference():
+        return view
     made = as_view(base, view, is_differentiable=False)
     seen = shallow_copy_and_detach(made) if is_copied else None
     return made if seen is None else seen
@@ -110,7 +110,8 @@ def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer:
     if answer is None:  # an undefined tensor, which an override may answer
         return None
     if isinstance(answer, Tensor):
-        function = _replay(operator, facts, stack) if facts.is_replayed else None
+        is_replayed = facts.is_replayed or base._functional is not None  # which has no strides
+        function = _replay(operator, facts, stack) if is_replayed else None
         return as_view(base, answer, view_fn=function, creation_meta=creation_meta())
     several = creation_meta(CreationMeta.MULTI_OUTPUT_NODE)
     return type(answer)(_each_as_view(base, answer, several))

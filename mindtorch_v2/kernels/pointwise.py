@@ -87,7 +87,8 @@ class Pointwise:
             if scalar:
                 arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
             computed = np.asarray(self.compute(*arrays, *rest))
-        self._warn_of_cast(dtype, output._dtype)
+        if not self.also_output:  # whose kernel writes the output's own dtype
+            self._warn_of_cast(dtype, output._dtype)
         store(output, rounded(computed, dtype))
 
     def _check_output(self, output: Tensor) -> None:

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
@@ -51,8 +52,12 @@ def index_add(
     output = set_output(
         given, self._sizes, self._dtype, self._device, self=self if given is self else None
     )
-    if output.is_meta:
+    if output.is_meta:  # whose kernels in Python do not ask for overlaps
         return (output,)
+    if given is not None:
+        assert_no_internal_overlap(output)
+        assert_no_overlap(output, index)
+        assert_no_overlap(output, source)
     if output is not self:
         copy_values(output, self)
     places = value_array(index).reshape(-1)
@@ -171,9 +176,9 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{CPP_NAMES[mask._dtype]}"
         )
-    mask = _EXPAND(mask, list(self._sizes))
-    if self.is_meta:
+    if self.is_meta:  # whose kernel in Python does not look at the mask's shape
         return self
+    mask = _EXPAND(mask, list(self._sizes))
     found = np.array(value_array(self))
     chosen = np.broadcast_to(value_array(mask), found.shape)
     values = value_array(source).reshape(-1)

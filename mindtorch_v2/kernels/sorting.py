@@ -10,9 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
@@ -25,6 +27,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _SORT: Final = OperatorHandle("aten::sort")
 _SORT_STABLE: Final = OperatorHandle("aten::sort.stable")
+_SORT_VALUES_STABLE: Final = OperatorHandle("aten::sort.values_stable")
 
 
 @structured("aten::sort.stable", outputs=2)
@@ -33,10 +36,13 @@ def sort_stable(
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
     strides = dense_strides_like(self._sizes, self._strides)
+    if not self.is_meta and numel(self._sizes) and HABITS["sort refuses before it resizes"]:
+        check_dtype("sort", self._dtype)
     values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
     if not values.is_meta and numel(self._sizes):
         check_dtype("sort", self._dtype)
+        assert_no_internal_overlap(values)
         order = _order(value_array(self), dim, descending, stable=bool(stable))
         bits = raw_array(self)
         if self._sizes:
@@ -84,6 +90,15 @@ def sort_unstable(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT_STABLE(self, stable=False, dim=dim, descending=descending)
 
 
+@kernel("aten::sort.values", keys=("Meta", "CompositeExplicitAutograd"))
+def sort_unstable_out(
+    self: Tensor, dim: int, descending: bool, values: Tensor, indices: Tensor
+) -> Any:
+    return _SORT_VALUES_STABLE(
+        self, stable=False, dim=dim, descending=descending, values=values, indices=indices
+    )
+
+
 @kernel("aten::argsort", key=_IMPLICIT)
 def argsort(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT(self, dim, descending)[1]
@@ -104,9 +119,12 @@ def topk(
     sizes = list(self._sizes)
     if sizes:
         sizes[dim] = k
+    is_refused_here = not self.is_meta and bool(self._sizes)
+    if is_refused_here and HABITS["topk refuses before it resizes"]:
+        check_dtype("topk", self._dtype)
     values = set_output(outputs[0], sizes, self._dtype, self._device)
     indices = set_output(outputs[1], sizes, int64, self._device)
-    if not values.is_meta and self._sizes:
+    if is_refused_here:
         check_dtype("topk", self._dtype)
     if not values.is_meta and numel(sizes):
         array, bits = value_array(self), raw_array(self)

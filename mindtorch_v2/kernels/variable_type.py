@@ -110,11 +110,14 @@ class VariableType:
     def run(self, keyset: int, stack: tuple[Any, ...]) -> Any:
         if not self._is_boxed:
             unpack(self.operator, stack)
-        if not self.facts:
+        is_boxed_out = bool(self.outs) and self._is_boxed
+        if not self.facts and not is_boxed_out:
             return self._below(keyset, stack)
-        inputs = [stack[place] for place in self.inputs]
+        inputs = list(stack) if is_boxed_out else [stack[place] for place in self.inputs]
         recorded = tls.is_grad_enabled() and any_requires_grad(inputs) and self._fits(stack)
-        if self.outs:
+        if is_boxed_out:
+            self._check_boxed_out(stack, recorded)
+        elif self.outs:
             self._check_out(stack)
             recorded = False
         elif self.is_inplace:
@@ -162,10 +165,18 @@ class VariableType:
             return
         for places in (self.checked, self.outs):
             if any_requires_grad([stack[place] for place in places]):
-                raise RuntimeError(
-                    f"{self.base_name}(): functions with out=... arguments don't support "
-                    "automatic differentiation, but one of the arguments requires grad."
-                )
+                raise _out_requires_grad(self.base_name)
+
+    def _check_boxed_out(self, stack: tuple[Any, ...], recorded: bool) -> None:
+        """``autogradNotImplementedFallback`` takes what could be changed in place."""
+        for place in self.outs:
+            for each in flattened([stack[place]]):
+                if each is None:
+                    continue
+                try:
+                    check_inplace(each, recorded)
+                except RuntimeError:
+                    raise _out_requires_grad(self.operator.name) from None
 
     def _check_refused(self, stack: tuple[Any, ...]) -> None:
         if not self.refused or not tls.is_grad_enabled():
@@ -243,3 +254,11 @@ def _of(operator: Operator) -> VariableType:
 def variable_type(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     """The kernel of every operator that torch's code generator has one for."""
     return _of(operator).run(keyset, stack)
+
+
+def _out_requires_grad(name: str) -> RuntimeError:
+    """``throw_error_out_requires_grad``."""
+    return RuntimeError(
+        f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad."
+    )

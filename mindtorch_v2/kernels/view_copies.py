@@ -13,13 +13,13 @@ from mindtorch_v2 import profile
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
-from mindtorch_v2.functionalize.facts import DIAGONAL_IS_CHECKED_ON_META
+from mindtorch_v2.functionalize.facts import ASSERTS, DIAGONAL_IS_CHECKED_ON_META
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size, view_strides
 
@@ -160,4 +160,6 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None,
 ) -> Any:
+    if self.requires_grad and not is_contiguous(self._sizes, self._strides):
+        raise RuntimeError(ASSERTS["as_strided_scatter"])
     return _put_back(_AS_STRIDED, self, src, (size, stride, storage_offset))

@@ -7,10 +7,8 @@ begins with (:func:`mindtorch_v2.kernels.structured.prologue`), or on meta if th
 Then the functional kernel computes, and what it made is copied into what the caller gave.  Versions
 and history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
 
-What mutates and is no form of another operator, or has its functional form made of itself (as
-``_native_batch_norm_legit``), needs a row: nothing demands one when it is
-registered, and a rule for it (``register_functionalization_rule`` of
-:mod:`mindtorch_v2.dispatch.registry`) is not asked here yet.
+Operators of the project's own registry are written back by their rules, which they must have:
+:mod:`mindtorch_v2.functionalize.rules`.
 
 ``MINDTORCH_KERNELS=functional`` takes away the CPU's rows of all mutating operators that this route
 can stand in for, so that the suite can show that it does.  A functional kernel that is made of the
@@ -25,11 +23,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
+from mindtorch_v2.functionalize.mutations import functional_arguments
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
@@ -122,7 +120,7 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
     shapes = _shapes(form, inputs, outputs)
     _check_overlaps(inputs, outputs)
-    made = _functional(form, keyset, inputs, outputs[0])
+    made = _functional(form, operator, keyset, stack)
     values = made if isinstance(made, tuple) else (made,)
     if shapes is None:
         shapes = [_checked(*each, form.kind) for each in zip(outputs, values, strict=True)]
@@ -167,15 +165,14 @@ def _twin(value: Any, device: Device | None, twins: dict[int, Tensor]) -> Any:
     return twins[id(value)]
 
 
-def _functional(form: Form, keyset: int, stack: Sequence[Any], output: Tensor) -> Any:
-    """What the functional operator answers, on the backend that was called; one that makes a tensor
-    of given options makes one like ``output``."""
+def _functional(form: Form, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:
+    """What the functional operator answers, on the backend that was called."""
     base, _, overload_name = form.functional.partition(".")
-    operator = find_operator(base, overload_name)
-    assert operator is not None
-    options = (enum_value(output._dtype), enum_value(output._layout), output._device, None)
-    missing = len(operator.schema.arguments) - len(stack)
-    return Call(operator, (*stack, *options[:missing])).redispatch(keyset)
+    functional = find_operator(base, overload_name)
+    assert functional is not None
+    values = functional_arguments(operator, stack)
+    wanted = tuple(values[argument.name] for argument in functional.schema.arguments)
+    return Call(functional, wanted).redispatch(keyset)
 
 
 def _check_overlaps(inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:

@@ -173,8 +173,47 @@ def test_a_rule_comes_with_the_schema_and_goes_with_it():
     assert not C._dispatch_has_kernel("mine::op_")
 
 
+def test_a_mutating_schema_without_rule_is_refused_and_changes_nothing():
+    before = everything()
+    for text in (
+        "mine::op_(Tensor(a!) x) -> ()",
+        "mine::op.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+        "mine::op(Tensor(a!) x, Tensor(b!)? y) -> ()",
+    ):
+        with pytest.raises(RuntimeError) as refused:
+            register_schema(text)
+        assert str(refused.value).startswith(
+            "Found a custom (non-ATen) operator whose output has alias annotations: "
+            f"{text}. We only support functionalizing operators whose outputs do not have alias"
+        )
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    ("functional", "is_form"),
+    [
+        ("mine::op(Tensor x, int y=2) -> Tensor", True),
+        ("mine::op(Tensor x) -> Tensor", False),
+        ("mine::op(Tensor x, float y=2) -> Tensor", False),
+        ("mine::op(Tensor x, int y=2) -> Tensor[]", False),
+        ("mine::op(Tensor x, int y=2) -> (Tensor, Tensor)", False),
+        ("mine::op.other(Tensor x, int y=2) -> Tensor", False),
+    ],
+)
+def test_an_in_place_operator_is_derived_from_what_takes_and_makes_the_same(functional, is_form):
+    register_schema(functional)
+    text = "mine::op_(Tensor(a!) x, int y=2) -> Tensor(a!)"
+    if is_form:
+        register_schema(text)
+        assert registry.functionalization_rule("mine::op_") is not None
+    else:
+        with pytest.raises(RuntimeError, match="whose output has alias annotations"):
+            register_schema(text)
+
+
 def test_a_rule_may_come_later_but_once():
-    register_schema("mine::op_(Tensor(a!) x) -> ()")
+    library = C._dispatch_library("FRAGMENT", "mine", "")
+    library.def_("op_(Tensor(a!) x) -> ()")
     undo = register_functionalization_rule("mine::op_", schemaless)
     with pytest.raises(RuntimeError, match="multiple functionalization rules for operator mine"):
         register_functionalization_rule("mine::op_", schemaless)

@@ -10,9 +10,11 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, OUT, form_of
 from mindtorch_v2.functionalize import by_hand, layers
+from mindtorch_v2.functionalize.facts import mixed_mutation
 from mindtorch_v2.functionalize.inverses import INVERSES
 from mindtorch_v2.functionalize.storage import FunctionalStorageImpl
 from mindtorch_v2.functionalize.wrapper import is_functional, wrapper_of
+from mindtorch_v2.schema.function_schema import FunctionSchema
 
 OPERATORS = profile.active().registrations["operators"]
 
@@ -42,6 +44,13 @@ def mutating() -> list[str]:
         if any(argument.is_write for argument in entry.schema.schema.arguments):
             found.append(name)
     return found
+
+
+def schema_of(name: str) -> FunctionSchema:
+    entry = DISPATCHER.find(name)
+    assert entry is not None
+    assert entry.schema is not None
+    return entry.schema.schema
 
 
 def keys_of(name: str) -> set[str]:
@@ -76,6 +85,23 @@ def test_what_torch_does_not_functionalize_is_its_own_list() -> None:
         if not keys_of(name) & {"Functionalize", "CompositeImplicitAutograd"}
     }
     assert left == {name for name in WITHOUT_KERNEL if name in OPERATORS}
+
+
+def test_every_operator_that_may_mix_tensors_knows_where_torch_refuses_it() -> None:
+    """torch names the line of the kernel, and each kernel has its own."""
+    mixing = [
+        name
+        for name in MUTATING
+        if "Functionalize" in keys_of(name)
+        and name not in by_hand.KERNELS
+        and any(
+            "Tensor" in str(argument.type) and not argument.is_write
+            for argument in schema_of(name).arguments
+        )
+    ]
+    assert len(mixing) > 900
+    places = {mixed_mutation(name) for name in mixing}
+    assert len(places) == len(mixing)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from mindtorch_v2.binding.python.manual import (
     converted,
     device_and_dtype,
     is_absent,
-    is_functionalized,
+    item_of,
     value,
 )
 from mindtorch_v2.binding.python.parser import Parsed
@@ -34,7 +34,6 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
@@ -72,15 +71,9 @@ def _scalar(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first.",
             )
-        return convert(receiver, _number)
+        return convert(receiver, item_of)
 
     return run
-
-
-def _number(tensor: Tensor) -> Any:
-    if is_functionalized((tensor,)) or is_seen_by_python((tensor,)):
-        return call_operator("aten::item", self=tensor)
-    return conversions.item(tensor)
 
 
 def _invert(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -260,7 +253,7 @@ RUNNERS: Final[Mapping[str, Runner]] = {
 
 WITHOUT_PARSER: Final[Mapping[str, Implementation]] = {
     "tolist": _tolist,
-    "item": lambda receiver, args, kwargs: _number(receiver),
+    "item": lambda receiver, args, kwargs: item_of(receiver),
     "bool_scalar": _bool,
     "invert": _invert,
     "apply_": _apply_,

@@ -151,7 +151,7 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
         call = call_of(overload, parsed, receiver)
-        if is_factory[parsed.chosen]:
+        if is_factory[parsed.chosen] and not _writes(call.operator):
             with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
                 answer = _wrapped(call.operator, call.run())
         else:
@@ -183,6 +183,11 @@ def _changes_a_list(operator: Operator) -> bool:
     """Whether it changes the tensors of a list, which Python gets back."""
     first = operator.schema.arguments[0]
     return first.is_write and str(first.type) == "List[Tensor]" and not first.is_out
+
+
+def _writes(operator: Operator) -> bool:
+    """Whether a factory was given ``out``, whose version counts the change."""
+    return any(argument.is_out for argument in operator.schema.arguments)
 
 
 def _wrapped(operator: Operator, answer: Any) -> Any:

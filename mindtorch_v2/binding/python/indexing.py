@@ -20,12 +20,11 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import call_operator, options_text
+from mindtorch_v2.binding.python.manual import call_operator, item_of, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
@@ -232,10 +231,10 @@ def _apply(tensor: Tensor, indices: tuple[Any, ...]) -> tuple[Tensor, list[Tenso
         elif item._sizes or not is_integral(item._dtype):
             record(item)
         elif item._dtype not in _MASKS:
-            found = _select(found, dim, int(_number(item)), place)
+            found = _select(found, dim, int(item_of(item)), place)
         else:
             found = _unsqueeze(found, dim)
-            record(_mask(found, bool(_number(item))))
+            record(_mask(found, bool(item_of(item))))
     while tensors and tensors[-1] is None:
         tensors.pop()
     return found, tensors
@@ -273,11 +272,6 @@ def _from_sequence(tensor: Tensor, items: Any) -> Any:
         infer=False,
         default_device=tensor._device,
     )
-
-
-def _number(tensor: Tensor) -> Any:
-    """``Tensor::item``, which conversions may call."""
-    return conversions.item(tensor)
 
 
 def _bounds(item: slice) -> tuple[Any, Any, Any]:
@@ -393,14 +387,16 @@ def _assigned_options(receiver: Tensor) -> tuple[DType, Device]:
 
 
 def _copy_to(target: Tensor, value: Tensor) -> None:
-    if target._sizes == value._sizes:
+    sizes = list(target._sizes)
+    if sizes == list(value._sizes):
         call_operator("aten::copy_", self=target, src=value)
     elif not value._sizes and value.is_cpu:
         call_operator("aten::fill_.Tensor", self=target, value=value)
     else:
         shown = call_operator("aten::view", self=value, size=_leading_ones_off(value._sizes))
-        expanded = call_operator("aten::expand", self=shown, size=list(target._sizes))
-        call_operator("aten::copy_", self=target, src=expanded)
+        if sizes != list(shown._sizes):
+            shown = call_operator("aten::expand", self=shown, size=sizes)
+        call_operator("aten::copy_", self=target, src=shown)
 
 
 def _leading_ones_off(sizes: Sequence[int]) -> list[int]:

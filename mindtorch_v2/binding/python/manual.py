@@ -23,6 +23,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, Layout, sparse_coo, strided
@@ -301,3 +302,10 @@ RUNNERS: Final[Mapping[str, Runner]] = {
     },
 }
 """By the name of the C function."""
+
+
+def item_of(tensor: Tensor) -> Any:
+    """``Tensor::item``, which is an operator for whoever sees operators."""
+    if is_functionalized((tensor,)) or is_seen_by_python((tensor,)):
+        return call_operator("aten::item", self=tensor)
+    return conversions.item(tensor)

@@ -74,7 +74,13 @@ def _in_accumulated_type(values: Array) -> Array:
     return values if wider is None else values.astype(wider)
 
 
-_scan("cumsum", lambda values, axis: np.cumsum(values, axis=axis, dtype=values.dtype))
+def _cumsum(values: Array, axis: int) -> Array:
+    """Counted from zero, so that no sum is a negative zero."""
+    sums: Array = np.cumsum(values, axis=axis, dtype=values.dtype)
+    return sums + np.zeros((), values.dtype)
+
+
+_scan("cumsum", _cumsum)
 _scan("cumprod", lambda values, axis: np.cumprod(values, axis=axis, dtype=values.dtype))
 
 
