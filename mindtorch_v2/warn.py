@@ -35,6 +35,7 @@ def is_warned_of(function: str) -> bool:
 
 def warn(function: str, message: str) -> None:
     """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it."""
+    _check_rehearsal()
     if not hands_warnings_on():
         return
     text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
@@ -49,6 +50,7 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
 
     ``in_python`` is false where C++ prints it itself: then it only counts as given.
     """
+    _check_rehearsal()
     if function in _given and not _always[0]:
         return
     _given.add(function)
@@ -58,6 +60,26 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
 
 class _Handlers(threading.local):
     buffer: list[str] | None = None
+    is_rehearsal = False
+
+
+class WouldWarnError(Exception):
+    """What only tries a call out had a warning to give."""
+
+
+@contextmanager
+def rehearsal() -> Iterator[None]:
+    """A block that tries a call out: in the place of its first warning, WouldWarnError."""
+    outer, _handlers.is_rehearsal = _handlers.is_rehearsal, True
+    try:
+        yield
+    finally:
+        _handlers.is_rehearsal = outer
+
+
+def _check_rehearsal() -> None:
+    if _handlers.is_rehearsal:
+        raise WouldWarnError
 
 
 _handlers: Final = _Handlers()

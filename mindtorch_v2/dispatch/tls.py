@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
     BACKEND_MASK,
@@ -39,7 +39,15 @@ DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
-    __slots__ = ("_excluded", "_included", "grad_mode", "inference_mode", "python_dispatcher")
+    __slots__ = (
+        "_excluded",
+        "_included",
+        "grad_mode",
+        "inference_mode",
+        "masked",
+        "pipeline",
+        "python_dispatcher",
+    )
 
     def __init__(self) -> None:
         self._included = 0
@@ -47,6 +55,16 @@ class RawLocalDispatchKeySet:
         self.grad_mode = True
         self.inference_mode = False
         self.python_dispatcher = False
+        #: The pipeline whose block the thread is in, and what stands above the key at which it
+        #: takes calls: masked like what is excluded, but not by a guard.
+        self.pipeline: Pipeline | None = None
+        self.masked = 0
+
+    def copy(self) -> RawLocalDispatchKeySet:
+        copy = RawLocalDispatchKeySet()
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        return copy
 
     @property
     def included(self) -> int:
@@ -65,6 +83,12 @@ class RawLocalDispatchKeySet:
         self._excluded = mask ^ DEFAULT_EXCLUDED
 
 
+class Pipeline(Protocol):
+    """What the calls of a thread may wait in."""
+
+    def flush(self, reason: str = ...) -> None: ...
+
+
 class _ThreadLocal(threading.local):
     def __init__(self) -> None:
         self.raw = RawLocalDispatchKeySet()
@@ -81,7 +105,7 @@ def local_dispatch_key_set() -> RawLocalDispatchKeySet:
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = _thread_local.raw
-    return difference(mask | raw.included, raw.excluded)
+    return difference(mask | raw.included, raw.excluded | raw.masked)
 
 
 # --- single keys ------------------------------------------------------------------------------
@@ -313,6 +337,43 @@ _PYTHON_DISPATCHER: Final = mask_of(DispatchKey.PythonDispatcher)
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
+
+
+class outside_pipeline:  # noqa: N801 (used as a function)
+    """A block whose calls run at once: what waits in the thread's pipeline has run before it."""
+
+    __slots__ = ("_found", "_raw", "_reason")
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __enter__(self) -> None:
+        raw = self._raw = _thread_local.raw
+        self._found = raw.pipeline, raw.masked, raw.included & PIPELINE_BIT
+        if raw.pipeline is not None:
+            raw.pipeline.flush(self._reason)
+            raw.pipeline, raw.masked, raw.included = None, 0, raw.included & ~PIPELINE_BIT
+
+    def __exit__(self, *raised: object) -> None:
+        pipeline, masked, bit = self._found
+        if pipeline is not None:
+            self._raw.pipeline, self._raw.masked = pipeline, masked
+            self._raw.included |= bit
+
+
+class with_state:  # noqa: N801 (used as a function)
+    """A block that runs with a storage of another time, perhaps of another thread."""
+
+    __slots__ = ("_found", "_state")
+
+    def __init__(self, state: RawLocalDispatchKeySet) -> None:
+        self._state = state
+
+    def __enter__(self) -> None:
+        self._found, _thread_local.raw = _thread_local.raw, self._state
+
+    def __exit__(self, *raised: object) -> None:
+        _thread_local.raw = self._found
 
 
 class guarded:  # noqa: N801 (used as a function)

@@ -1,0 +1,122 @@
+"""Which calls wait: the kernel at the key ``Pipeline``.
+
+A call whose kernel is the same with and without autograd is a composite one: its kernel runs, and
+the calls that it makes come here in turn.  Of the others those wait of which nothing but values
+must be computed.  The rest runs at its place in the program, after what waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from mindtorch_v2.autograd import anomaly, saved_variable
+from mindtorch_v2.binding.fallbacks import tensors_of
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.calls import Target, at_highest
+from mindtorch_v2.dispatch.key import PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
+from mindtorch_v2.dispatch.keyset import (
+    BACKEND_MASK,
+    difference,
+    full_after,
+    functionality_bit,
+    intersection,
+)
+from mindtorch_v2.pipeline.meta import CannotWaitError, Forecast
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from mindtorch_v2.binding.operators import Call
+    from mindtorch_v2.pipeline.pipeline import Pipeline
+
+_AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
+_PLAIN: Final = (
+    BACKEND_MASK
+    | PIPELINE_BIT
+    | _AUTOGRAD
+    | functionality_bit(DispatchKey.AutogradOther)  # of None and numbers in a tensor's place
+    | functionality_bit(DispatchKey.Dense)
+    | functionality_bit(DispatchKey.ADInplaceOrView)
+    | functionality_bit(DispatchKey.BackendSelect)
+)
+"""Keys whose kernels depend on nothing that a queued call does not keep."""
+
+_TENSORS: Final = frozenset(("Tensor", "List[Tensor]", "Optional[Tensor]"))
+_AT_THEIR_PLACE: Final = {
+    "data_dependent_output": "its answer depends on values",
+    "dynamic_output_shape": "its shape depends on values",
+    "inplace_view": "it changes the geometry of an argument",
+    "nondeterministic_seeded": "it takes random numbers, in the order of the program",
+}
+"""By tag, why an operator does not wait."""
+
+
+def pipeline_fallback(call: Call, keyset: int) -> Any:
+    """What the call answers, or will answer."""
+    below = intersection(keyset, full_after(PIPELINE_VALUE))
+    pipeline = tls.local_dispatch_key_set().pipeline
+    if pipeline is None:  # somebody has included the key without a pipeline
+        return call.redispatch(below)
+    try:
+        device = _device_of_waiting(call, pipeline)
+        target = at_highest(call.operator.entry, below, call.operator.full_name)
+        if _is_composite(call, target):
+            return call.run_at(target)
+        return pipeline.enqueue(call, below, Forecast(call, device))
+    except CannotWaitError as error:
+        reason = str(error)
+    with pipeline.at_its_place(call, reason):
+        return call.run()
+
+
+def _is_composite(call: Call, target: Target) -> bool:
+    """Whether autograd sees what the kernel calls, and not the call (CompositeImplicit)."""
+    table = call.operator.entry.table
+    return table.lookup(target.keyset | _AUTOGRAD)[1].function is target.kernel.function
+
+
+def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
+    """The device that the answer will be on; CannotWaitError for a call that cannot wait."""
+    _check_operator(call)
+    raw = tls.local_dispatch_key_set()
+    keys = call.keys()
+    unmasked = difference(keys | raw.included, raw.excluded)
+    if call.operator.entry.table.non_fallthrough(unmasked, keys) & ~_PLAIN:
+        raise CannotWaitError("it has keys of a mode, a layout or a class of tensors")
+    if anomaly.is_enabled() or saved_variable.defaults.hooks:
+        raise CannotWaitError("hooks want to see what is saved")
+    devices: dict[str, Device] = {}
+    for tensor in tensors_of(call.stack):
+        _check_tensor(tensor, pipeline)
+        devices[str(tensor._device)] = tensor._device
+    for value in call.stack:
+        if isinstance(value, Device):
+            devices[str(value)] = value
+    if len(devices) > 1:
+        raise CannotWaitError("values go from device to device")
+    return next(iter(devices.values()), Device("cpu"))
+
+
+def _check_operator(call: Call) -> None:
+    operator = call.operator
+    for tag in operator.registered_tags:
+        if tag in _AT_THEIR_PLACE:
+            raise CannotWaitError(_AT_THEIR_PLACE[tag])
+    returns = operator.schema.returns
+    if not returns or any(str(each.type) not in _TENSORS for each in returns):
+        raise CannotWaitError("it answers more than tensors")
+
+
+def _check_tensor(tensor: Tensor, pipeline: Pipeline) -> None:
+    pending = tensor._pending
+    if pending is pipeline:
+        return
+    if pending is not None:
+        pending.settle()  # of another pipeline, or of one that has failed
+    if type(tensor).__getattr__ is not Tensor.__getattr__:
+        raise CannotWaitError("its class has a __getattr__ of its own")
+    if tensor._layout is not strided or tensor._storage is None:
+        raise CannotWaitError("it has a layout without strides")
+    if tensor._storage._is_exported:
+        raise CannotWaitError("others than tensors know the memory")
