@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
+from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
     BACKEND_MASK,
@@ -44,7 +44,6 @@ class RawLocalDispatchKeySet:
         "_included",
         "grad_mode",
         "inference_mode",
-        "masked",
         "pipeline",
         "python_dispatcher",
     )
@@ -55,10 +54,8 @@ class RawLocalDispatchKeySet:
         self.grad_mode = True
         self.inference_mode = False
         self.python_dispatcher = False
-        #: The pipeline whose block the thread is in, and what stands above the key at which it
-        #: takes calls: masked like what is excluded, but not by a guard.
+        #: The pipeline whose block the thread is in.
         self.pipeline: Pipeline | None = None
-        self.masked = 0
 
     def copy(self) -> RawLocalDispatchKeySet:
         copy = RawLocalDispatchKeySet()
@@ -105,7 +102,21 @@ def local_dispatch_key_set() -> RawLocalDispatchKeySet:
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = _thread_local.raw
-    return difference(mask | raw.included, raw.excluded | raw.masked)
+    keys = difference(mask | raw.included, raw.excluded)
+    return keys if raw.pipeline is None else _in_pipeline(keys)
+
+
+def _in_pipeline(keys: int) -> int:
+    """Note [Calls that a pipeline takes]
+
+    In a pipeline's block autograd is masked, so that a call reaches ``Pipeline`` first; what waits
+    there meets autograd when it runs.  Modes, transforms and lazy bits would have to be met in
+    the order of the program, so a call with such keys goes past the pipeline, and what it needs
+    of calls that wait flushes them.
+    """
+    if keys & _NOT_FOR_PIPELINES:
+        return keys & ~PIPELINE_BIT
+    return difference(keys, _ABOVE_BACKEND_SELECT)
 
 
 # --- single keys ------------------------------------------------------------------------------
@@ -339,6 +350,20 @@ _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 
 
+def _above_backend_select() -> int:
+    mask = 0
+    for key in FUNCTIONALITY_ORDER[FUNCTIONALITY_ORDER.index(DispatchKey.BackendSelect) + 1 :]:
+        mask |= functionality_bit(key)
+    return mask
+
+
+_ABOVE_BACKEND_SELECT: Final = _above_backend_select()
+_NOT_FOR_PIPELINES: Final = _ABOVE_BACKEND_SELECT & ~(
+    _AUTOGRAD | _INPLACE_OR_VIEW | functionality_bit(DispatchKey.AutogradOther)
+)
+"""Of None and numbers in a tensor's place, AutogradOther stands for autograd."""
+
+
 class outside_pipeline:  # noqa: N801 (used as a function)
     """A block whose calls run at once: what waits in the thread's pipeline has run before it."""
 
@@ -349,15 +374,15 @@ class outside_pipeline:  # noqa: N801 (used as a function)
 
     def __enter__(self) -> None:
         raw = self._raw = _thread_local.raw
-        self._found = raw.pipeline, raw.masked, raw.included & PIPELINE_BIT
+        self._found = raw.pipeline, raw.included & PIPELINE_BIT
         if raw.pipeline is not None:
             raw.pipeline.flush(self._reason)
-            raw.pipeline, raw.masked, raw.included = None, 0, raw.included & ~PIPELINE_BIT
+            raw.pipeline, raw.included = None, raw.included & ~PIPELINE_BIT
 
     def __exit__(self, *raised: object) -> None:
-        pipeline, masked, bit = self._found
+        pipeline, bit = self._found
         if pipeline is not None:
-            self._raw.pipeline, self._raw.masked = pipeline, masked
+            self._raw.pipeline = pipeline
             self._raw.included |= bit
 
 

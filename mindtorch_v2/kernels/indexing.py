@@ -32,6 +32,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import check_rehearsal
 
 Indices: TypeAlias = Sequence[Tensor | None]
 
@@ -115,6 +116,7 @@ def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
             found.append(index)
             continue
         if index._dtype is _BYTE:
+            check_rehearsal()
             warnings.warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
                 "torch.bool instead.",
@@ -253,6 +255,7 @@ def index_put_impl_(
 ) -> Tensor:
     _check_count(self, indices)
     if has_internal_overlap(self):
+        check_rehearsal()
         warnings.warn(
             "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor "
             "before performing this operation. This also applies to advanced indexing e.g. "

@@ -7,16 +7,18 @@ must be computed.  The rest runs at its place in the program, after what waits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.autograd import anomaly, saved_variable
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.calls import Target, at_highest
-from mindtorch_v2.dispatch.key import PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
+from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     BACKEND_MASK,
-    difference,
     full_after,
     functionality_bit,
     intersection,
@@ -31,16 +33,18 @@ if TYPE_CHECKING:
     from mindtorch_v2.pipeline.pipeline import Pipeline
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
+_AUTOCAST: Final = reduce(
+    or_, (functionality_bit(key) for key in DispatchKey if key.name.startswith("Autocast"))
+)
 _PLAIN: Final = (
     BACKEND_MASK
-    | PIPELINE_BIT
+    | _AUTOCAST
     | _AUTOGRAD
     | functionality_bit(DispatchKey.AutogradOther)  # of None and numbers in a tensor's place
     | functionality_bit(DispatchKey.Dense)
     | functionality_bit(DispatchKey.ADInplaceOrView)
-    | functionality_bit(DispatchKey.BackendSelect)
 )
-"""Keys whose kernels depend on nothing that a queued call does not keep."""
+"""Keys of tensors that may wait."""
 
 _TENSORS: Final = frozenset(("Tensor", "List[Tensor]", "Optional[Tensor]"))
 _AT_THEIR_PLACE: Final = {
@@ -79,23 +83,31 @@ def _is_composite(call: Call, target: Target) -> bool:
 def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
     """The device that the answer will be on; CannotWaitError for a call that cannot wait."""
     _check_operator(call)
-    raw = tls.local_dispatch_key_set()
-    keys = call.keys()
-    unmasked = difference(keys | raw.included, raw.excluded)
-    if call.operator.entry.table.non_fallthrough(unmasked, keys) & ~_PLAIN:
-        raise CannotWaitError("it has keys of a mode, a layout or a class of tensors")
+    if call.keys() & ~_PLAIN:
+        raise CannotWaitError("it has keys of a layout or a quantized dtype")
     if anomaly.is_enabled() or saved_variable.defaults.hooks:
         raise CannotWaitError("hooks want to see what is saved")
     devices: dict[str, Device] = {}
-    for tensor in tensors_of(call.stack):
+    tensors = list(tensors_of(call.stack))
+    for tensor in tensors:
         _check_tensor(tensor, pipeline)
         devices[str(tensor._device)] = tensor._device
+    if pipeline.records() and any(map(pipeline.may_require_grad, tensors)):
+        _check_autograd(call, tensors)
     for value in call.stack:
         if isinstance(value, Device):
             devices[str(value)] = value
     if len(devices) > 1:
         raise CannotWaitError("values go from device to device")
     return next(iter(devices.values()), Device("cpu"))
+
+
+def _check_autograd(call: Call, tensors: Sequence[Tensor]) -> None:
+    """What autograd may refuse runs where the program can be told."""
+    if call.operator.schema.is_mutable:
+        raise CannotWaitError("autograd may refuse a change of a tensor that requires grad")
+    if any(tensor._is_inference() for tensor in tensors):
+        raise CannotWaitError("autograd may refuse to save an inference tensor")
 
 
 def _check_operator(call: Call) -> None:
@@ -114,6 +126,8 @@ def _check_tensor(tensor: Tensor, pipeline: Pipeline) -> None:
         return
     if pending is not None:
         pending.settle()  # of another pipeline, or of one that has failed
+    if tensor._is_inference() and not tls.is_inference_mode_enabled():
+        raise CannotWaitError("what may be done with inference tensors depends on the mode")
     if type(tensor).__getattr__ is not Tensor.__getattr__:
         raise CannotWaitError("its class has a __getattr__ of its own")
     if tensor._layout is not strided or tensor._storage is None:

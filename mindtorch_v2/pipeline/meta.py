@@ -132,7 +132,7 @@ def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 def _state_below_autograd() -> tls.RawLocalDispatchKeySet:
     state = tls.local_dispatch_key_set().copy()
-    state.pipeline, state.masked, state.grad_mode = None, 0, False
+    state.pipeline, state.grad_mode = None, False
     state.included &= ~PIPELINE_BIT
     state.excluded |= _BELOW_AUTOGRAD
     return state

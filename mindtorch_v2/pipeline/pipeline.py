@@ -15,25 +15,16 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.call_site import hands_warnings_on
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, DispatchKey
-from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.dispatch.key import PIPELINE_BIT
 from mindtorch_v2.pipeline.meta import Forecast
 from mindtorch_v2.pipeline.queue import Kept, Queued
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
+from mindtorch_v2.tensor.tensor import Tensor
 
 _PACKAGE: Final = __name__.partition(".")[0]
 _lock: Final = threading.RLock()
-
-
-def _above_backend_select() -> int:
-    mask = 0
-    for key in FUNCTIONALITY_ORDER[FUNCTIONALITY_ORDER.index(DispatchKey.BackendSelect) + 1 :]:
-        mask |= functionality_bit(key)
-    return mask
-
-
-_MASKED: Final = _above_backend_select()
 
 
 class Pipeline:
@@ -61,7 +52,7 @@ class Pipeline:
         self._pending_bytes = 0
         self._kept = Kept(self)
         self._events: list[Event] = []
-        self._entered: tuple[tls.RawLocalDispatchKeySet, Any, int, int] | None = None
+        self._entered: tuple[tls.RawLocalDispatchKeySet, Any, int] | None = None
 
     # --- the block ----------------------------------------------------------------------------
 
@@ -71,16 +62,16 @@ class Pipeline:
         raw = tls.local_dispatch_key_set()
         if raw.pipeline is not None:
             raw.pipeline.flush("a pipeline in the block")
-        self._entered = raw, raw.pipeline, raw.masked, raw.included & PIPELINE_BIT
-        raw.pipeline, raw.masked = self, _MASKED
+        self._entered = raw, raw.pipeline, raw.included & PIPELINE_BIT
+        raw.pipeline = self
         raw.included |= PIPELINE_BIT
         return self
 
     def __exit__(self, *raised: object) -> None:
         assert self._entered is not None
-        raw, outer, masked, bit = self._entered
+        raw, outer, bit = self._entered
         self._entered = None
-        raw.pipeline, raw.masked = outer, masked
+        raw.pipeline = outer
         raw.included = raw.included & ~PIPELINE_BIT | bit
         self.flush("the end of the block")
 
@@ -94,11 +85,21 @@ class Pipeline:
         """Have a call wait, and answer what it will answer."""
         with _lock:
             start = now()
-            for tensor in tensors_of(call.stack):
+            tensors = list(tensors_of(call.stack))
+            for tensor in tensors:
                 self._kept.take(tensor)
             for output in forecast.outputs:
                 output._pending = self
-            queued = Queued(call, self._state(), backend, forecast.outputs, _call_site())
+            if any(map(self.may_require_grad, tensors)):
+                self._kept.requiring_grad.update(map(id, forecast.outputs))
+            queued = Queued(
+                call,
+                self._state(),
+                backend,
+                forecast.outputs,
+                _call_site(),
+                hands_warnings_on(),
+            )
             self._queue.append(queued)
             self._pending_bytes += queued.nbytes
             self._note("queued", queued.name, queued.site, start)
@@ -111,9 +112,19 @@ class Pipeline:
                 self.flush("max_pending_bytes")
         return forecast.answer
 
+    def records(self) -> bool:
+        """Whether autograd will record what is called now."""
+        return not self._inference and tls.is_grad_enabled()
+
+    def may_require_grad(self, tensor: Tensor) -> bool:
+        """Whether a tensor requires grad, as far as can be told of one that waits."""
+        if tensor._pending is self:
+            return id(tensor) in self._kept.requiring_grad
+        return tensor.requires_grad
+
     def _state(self) -> tls.RawLocalDispatchKeySet:
         state = tls.local_dispatch_key_set().copy()
-        state.pipeline, state.masked = None, 0
+        state.pipeline = None
         state.included &= ~PIPELINE_BIT
         state.grad_mode = state.grad_mode and not self._inference
         return state

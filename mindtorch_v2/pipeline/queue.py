@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from mindtorch_v2 import warn
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id
@@ -34,6 +35,8 @@ class Queued:
     outputs: list[Tensor]
     #: Where it was called, as ``file:line``.
     site: str
+    #: Whether Python learned of what it would have warned of.
+    hands_warnings_on: bool
     plan: Any = field(default=None)
 
     @property
@@ -56,7 +59,11 @@ class Queued:
 
     def run(self) -> None:
         """Compute the outputs, as eager mode would have where the call stands."""
-        with tls.with_state(self.state.copy()), _handed_over(self.plan):
+        with (
+            tls.with_state(self.state.copy()),
+            warn.as_called(self.hands_warnings_on),
+            _handed_over(self.plan),
+        ):
             answer = self.call.run()
         computed: list[Tensor] = []
         mapped(answer, lambda tensor: computed.append(tensor) or tensor)
@@ -119,11 +126,15 @@ class Kept:
     def __init__(self, owner: Pending) -> None:
         self._owner = owner
         self._states: list[tuple[Any, tuple[str, ...], list[Any]]] = []
+        #: The tensors, by id, that may require grad, whose own word is taken away.
+        self.requiring_grad: set[int] = set()
 
     def take(self, tensor: Tensor) -> None:
         """Take a tensor's state away, unless it has been taken."""
         if tensor._pending is not None:
             return
+        if tensor.requires_grad:
+            self.requiring_grad.add(id(tensor))
         storage, versions = tensor._storage, tensor._versions
         self._take(tensor, _TENSOR)
         for shared, name in ((storage, "_bytes"), (versions, "value")):
@@ -137,7 +148,7 @@ class Kept:
         holder._pending = self._owner
 
     def give_back(self) -> None:
-        states, self._states = self._states, []
+        states, self._states, self.requiring_grad = self._states, [], set()
         for holder, names, values in states:
             for name, value in zip(names, values, strict=True):
                 setattr(holder, name, value)
