@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, DispatchKey
+from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
     BACKEND_MASK,
@@ -109,14 +109,14 @@ def apply_masks(mask: int) -> int:
 def _in_pipeline(keys: int) -> int:
     """Note [Calls that a pipeline takes]
 
-    In a pipeline's block autograd is masked, so that a call reaches ``Pipeline`` first; what waits
-    there meets autograd when it runs.  Modes, transforms and lazy bits would have to be met in
-    the order of the program, so a call with such keys goes past the pipeline, and what it needs
-    of calls that wait flushes them.
+    In a pipeline's block autograd and BackendSelect are masked, so that a call reaches
+    ``Pipeline`` first; what waits there meets them when it runs.  Modes, transforms and lazy bits
+    would have to be met in the order of the program, so a call with such keys goes past the
+    pipeline, and what it needs of calls that wait flushes them.
     """
     if keys & _NOT_FOR_PIPELINES:
         return keys & ~PIPELINE_BIT
-    return difference(keys, _ABOVE_BACKEND_SELECT)
+    return difference(keys, _ABOVE_PIPELINE)
 
 
 # --- single keys ------------------------------------------------------------------------------
@@ -350,16 +350,19 @@ _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 
 
-def _above_backend_select() -> int:
+def _above_pipeline() -> int:
     mask = 0
-    for key in FUNCTIONALITY_ORDER[FUNCTIONALITY_ORDER.index(DispatchKey.BackendSelect) + 1 :]:
+    for key in FUNCTIONALITY_ORDER[FUNCTIONALITY_ORDER.index(PIPELINE_VALUE) + 1 :]:
         mask |= functionality_bit(key)
     return mask
 
 
-_ABOVE_BACKEND_SELECT: Final = _above_backend_select()
-_NOT_FOR_PIPELINES: Final = _ABOVE_BACKEND_SELECT & ~(
-    _AUTOGRAD | _INPLACE_OR_VIEW | functionality_bit(DispatchKey.AutogradOther)
+_ABOVE_PIPELINE: Final = _above_pipeline()
+_NOT_FOR_PIPELINES: Final = _ABOVE_PIPELINE & ~(
+    functionality_bit(DispatchKey.BackendSelect)
+    | _AUTOGRAD
+    | _INPLACE_OR_VIEW
+    | functionality_bit(DispatchKey.AutogradOther)
 )
 """Of None and numbers in a tensor's place, AutogradOther stands for autograd."""
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from mindtorch_v2.autograd import anomaly, saved_variable
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.calls import Target, at_highest
+from mindtorch_v2.dispatch.calls import Target
+from mindtorch_v2.dispatch.kernel import MISSING, Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     BACKEND_MASK,
@@ -23,6 +24,7 @@ from mindtorch_v2.dispatch.keyset import (
     functionality_bit,
     intersection,
 )
+from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.pipeline.meta import CannotWaitError, Forecast
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import strided
@@ -64,9 +66,9 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
         return call.redispatch(below)
     try:
         device = _device_of_waiting(call, pipeline)
-        target = at_highest(call.operator.entry, below, call.operator.full_name)
-        if _is_composite(call, target):
-            return call.run_at(target)
+        key, kernel = call.operator.entry.table.lookup(below)
+        if _is_composite(call, below, kernel):
+            return call.run_at(Target(below, key, kernel))
         return pipeline.enqueue(call, below, Forecast(call, device))
     except CannotWaitError as error:
         reason = str(error)
@@ -74,10 +76,11 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
         return call.run()
 
 
-def _is_composite(call: Call, target: Target) -> bool:
+def _is_composite(call: Call, keyset: int, kernel: Kernel) -> bool:
     """Whether autograd sees what the kernel calls, and not the call (CompositeImplicit)."""
-    table = call.operator.entry.table
-    return table.lookup(target.keyset | _AUTOGRAD)[1].function is target.kernel.function
+    if kernel is MISSING:  # without tensors, BackendSelect would find the backend
+        return False
+    return call.operator.entry.table.lookup(keyset | _AUTOGRAD)[1] is kernel
 
 
 def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
@@ -92,6 +95,8 @@ def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
     for tensor in tensors:
         _check_tensor(tensor, pipeline)
         devices[str(tensor._device)] = tensor._device
+    if call.operator.schema.is_mutable:
+        _check_writes(call, tensors, pipeline)
     if pipeline.records() and any(map(pipeline.may_require_grad, tensors)):
         _check_autograd(call, tensors)
     for value in call.stack:
@@ -100,6 +105,17 @@ def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
     if len(devices) > 1:
         raise CannotWaitError("values go from device to device")
     return next(iter(devices.values()), Device("cpu"))
+
+
+def _check_writes(call: Call, tensors: Sequence[Tensor], pipeline: Pipeline) -> None:
+    """What a kernel refuses to write to is known of metadata, though not to meta kernels."""
+    arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
+    for written in tensors_of(value for argument, value in arguments if argument.is_write):
+        others = (each for each in tensors if each is not written)
+        if has_internal_overlap(written) or any(
+            pipeline.memory_of(each) == pipeline.memory_of(written) for each in others
+        ):
+            raise CannotWaitError("it writes to one place in memory twice, or to what it reads")
 
 
 def _check_autograd(call: Call, tensors: Sequence[Tensor]) -> None:

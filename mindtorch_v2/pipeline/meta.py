@@ -41,10 +41,13 @@ class Forecast:
     def __init__(self, call: Call, device: Device) -> None:
         """CannotWaitError if nothing can be said, as where the call would raise or warn."""
         self._device = device
+        self._is_mutable = call.operator.schema.is_mutable
         self._shells: dict[int, Tensor] = {}
         self._originals: dict[int, Tensor] = {}
         #: The new tensors, in the order of the answer.
         self.outputs: list[Tensor] = []
+        #: For each the argument whose memory it shares, if it does.
+        self.bases: list[Tensor | None] = []
         stack = tuple(mapped(value, self._shell) for value in _on_meta(call))
         found = [(shell, _geometry(shell)) for shell in self._shells.values()]
         with tls.with_state(_state_below_autograd()), warn.rehearsal():
@@ -70,6 +73,8 @@ class Forecast:
         """The argument that the operator answered, or a new tensor that looks as it will."""
         original = self._originals.get(id(answered))
         if original is not None:
+            if not self._is_mutable:
+                raise CannotWaitError("autograd may make a view of the argument that it answers")
             return original
         if answered._device.type != "meta":
             raise CannotWaitError("its meta kernel answers a tensor that is not on meta")
@@ -78,6 +83,8 @@ class Forecast:
             for shell in self._shells.values()
             if shell._storage is answered._storage
         ]
+        if aliased and _bytes_of(answered) > answered._untyped_storage()._nbytes:
+            raise CannotWaitError("it may reach beyond the end of a storage")
         is_inference = (
             aliased[0]._is_inference() if aliased else tls.is_inference_mode_enabled()
         )
@@ -85,6 +92,7 @@ class Forecast:
         backend = mask_of(compute_dispatch_key(output._dtype, output._layout, self._device.type))
         output._keys = tensor_keyset(backend, is_inference) | answered._keys & _LAZY
         self.outputs.append(output)
+        self.bases.append(aliased[0] if aliased else None)
         return output
 
 
@@ -100,10 +108,14 @@ def _look_alike(tensor: Tensor, device: Device) -> Tensor:
 
 
 def _storage_of(tensor: Tensor) -> UntypedStorage:
-    nbytes = geometry.storage_bytes(
+    """A storage with room for no more than the tensor, whatever else its own has room for."""
+    return UntypedStorage._without_memory(_bytes_of(tensor), _META)
+
+
+def _bytes_of(tensor: Tensor) -> int:
+    return geometry.storage_bytes(
         tensor._sizes, tensor._strides, tensor._storage_offset, tensor._dtype.itemsize
     )
-    return UntypedStorage._without_memory(nbytes, _META)
 
 
 def _geometry(tensor: Tensor) -> tuple[object, ...]:

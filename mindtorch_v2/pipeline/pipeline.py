@@ -88,7 +88,10 @@ class Pipeline:
             tensors = list(tensors_of(call.stack))
             for tensor in tensors:
                 self._kept.take(tensor)
-            for output in forecast.outputs:
+            for output, base in zip(forecast.outputs, forecast.bases, strict=True):
+                self._kept.memory[id(output)] = (
+                    id(output) if base is None else self.memory_of(base)
+                )
                 output._pending = self
             if any(map(self.may_require_grad, tensors)):
                 self._kept.requiring_grad.update(map(id, forecast.outputs))
@@ -121,6 +124,10 @@ class Pipeline:
         if tensor._pending is self:
             return id(tensor) in self._kept.requiring_grad
         return tensor.requires_grad
+
+    def memory_of(self, tensor: Tensor) -> int:
+        """What stands for the memory that a tensor shares with others."""
+        return self._kept.memory[id(tensor)] if tensor._pending is self else id(tensor._storage)
 
     def _state(self) -> tls.RawLocalDispatchKeySet:
         state = tls.local_dispatch_key_set().copy()

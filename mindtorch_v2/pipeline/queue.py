@@ -128,6 +128,8 @@ class Kept:
         self._states: list[tuple[Any, tuple[str, ...], list[Any]]] = []
         #: The tensors, by id, that may require grad, whose own word is taken away.
         self.requiring_grad: set[int] = set()
+        #: By id of a tensor, what stands for the memory that it shares with others.
+        self.memory: dict[int, int] = {}
 
     def take(self, tensor: Tensor) -> None:
         """Take a tensor's state away, unless it has been taken."""
@@ -135,6 +137,7 @@ class Kept:
             return
         if tensor.requires_grad:
             self.requiring_grad.add(id(tensor))
+        self.memory[id(tensor)] = id(tensor._storage)
         storage, versions = tensor._storage, tensor._versions
         self._take(tensor, _TENSOR)
         for shared, name in ((storage, "_bytes"), (versions, "value")):
@@ -148,7 +151,8 @@ class Kept:
         holder._pending = self._owner
 
     def give_back(self) -> None:
-        states, self._states, self.requiring_grad = self._states, [], set()
+        states, self._states = self._states, []
+        self.requiring_grad, self.memory = set(), {}
         for holder, names, values in states:
             for name, value in zip(names, values, strict=True):
                 setattr(holder, name, value)
