@@ -9,7 +9,6 @@ cut by a flush after one of their lines.
 from __future__ import annotations
 
 import ast
-import random
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
@@ -73,7 +72,9 @@ def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
 
 def _shares_line(node: ast.stmt, all_: list[ast.stmt]) -> bool:
     return any(
-        other is not node and other.lineno <= (node.end_lineno or 0) and other.end_lineno >= node.lineno  # type: ignore[operator]
+        other is not node
+        and other.lineno <= (node.end_lineno or 0)
+        and other.end_lineno >= node.lineno  # type: ignore[operator]
         for other in all_
     )
 

@@ -18,7 +18,7 @@ Where to look:
 - :mod:`~mindtorch_v2.pipeline.trace`: what happened, as events and as a picture
 """
 
-from mindtorch_v2.pipeline.pipeline import Pipeline as pipeline
+from mindtorch_v2.pipeline.pipeline import Pipeline as pipeline  # noqa: N813 (one calls it)
 from mindtorch_v2.pipeline.queue import take_plan
 
 __all__ = ["pipeline", "take_plan"]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mindtorch_v2.autograd import anomaly, saved_variable
 from mindtorch_v2.binding.fallbacks import tensors_of
+from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.kernel import MISSING, Kernel
@@ -26,13 +27,10 @@ from mindtorch_v2.dispatch.keyset import (
 )
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.pipeline.meta import CannotWaitError, Forecast
+from mindtorch_v2.pipeline.pipeline import Pipeline
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from mindtorch_v2.binding.operators import Call
-    from mindtorch_v2.pipeline.pipeline import Pipeline
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _AUTOCAST: Final = reduce(
@@ -62,7 +60,7 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
     """What the call answers, or will answer."""
     below = intersection(keyset, full_after(PIPELINE_VALUE))
     pipeline = tls.local_dispatch_key_set().pipeline
-    if pipeline is None:  # somebody has included the key without a pipeline
+    if not isinstance(pipeline, Pipeline):  # somebody has included the key without a pipeline
         return call.redispatch(below)
     try:
         device = _device_of_waiting(call, pipeline)

@@ -85,9 +85,7 @@ class Forecast:
         ]
         if aliased and _bytes_of(answered) > answered._untyped_storage()._nbytes:
             raise CannotWaitError("it may reach beyond the end of a storage")
-        is_inference = (
-            aliased[0]._is_inference() if aliased else tls.is_inference_mode_enabled()
-        )
+        is_inference = aliased[0]._is_inference() if aliased else tls.is_inference_mode_enabled()
         output = _look_alike(answered, self._device)
         backend = mask_of(compute_dispatch_key(output._dtype, output._layout, self._device.type))
         output._keys = tensor_keyset(backend, is_inference) | answered._keys & _LAZY

@@ -89,9 +89,7 @@ class Pipeline:
             for tensor in tensors:
                 self._kept.take(tensor)
             for output, base in zip(forecast.outputs, forecast.bases, strict=True):
-                self._kept.memory[id(output)] = (
-                    id(output) if base is None else self.memory_of(base)
-                )
+                self._kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
                 output._pending = self
             if any(map(self.may_require_grad, tensors)):
                 self._kept.requiring_grad.update(map(id, forecast.outputs))
@@ -185,7 +183,7 @@ class Pipeline:
 
     def settle(self) -> None:
         """Somebody has asked for state that the queue keeps."""
-        self.flush(_who_asks())
+        self.flush(f"needed at {_call_site()}")
 
     # --- trace --------------------------------------------------------------------------------
 
@@ -226,16 +224,6 @@ def _call_site() -> str:
     while frame.f_back is not None and _is_ours(frame.f_globals):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _who_asks() -> str:
-    """The outermost function of the package that is running."""
-    frame = sys._getframe(1)
-    name = frame.f_code.co_name
-    while frame.f_back is not None and _is_ours(frame.f_globals):
-        name = frame.f_code.co_name
-        frame = frame.f_back
-    return name
 
 
 def _is_ours(namespace: dict[str, Any]) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mindtorch_v2 import warn
+from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id
-from mindtorch_v2.pipeline.meta import mapped
 from mindtorch_v2.tensor.pending import Pending
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -65,20 +64,10 @@ class Queued:
             _handed_over(self.plan),
         ):
             answer = self.call.run()
-        computed: list[Tensor] = []
-        mapped(answer, lambda tensor: computed.append(tensor) or tensor)
-        known = {id(value) for value in _tensors(self.call.stack)}
-        new = [tensor for tensor in computed if id(tensor) not in known]
+        known = set(map(id, tensors_of(self.call.stack)))
+        new = [tensor for tensor in tensors_of((answer,)) if id(tensor) not in known]
         for output, tensor in zip(self.outputs, new, strict=True):
             _become(output, tensor)
-
-
-def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from _tensors(value)
 
 
 def _become(output: Tensor, computed: Tensor) -> None:

@@ -27,11 +27,11 @@ class Pending(Protocol):
 def settling(*names: str) -> Callable[[Any, str], Any]:
     """The ``__getattr__`` of a class with these attributes, and a slot ``_pending``."""
 
-    def __getattr__(self: Any, name: str) -> Any:
+    def settle_and_get(self: Any, name: str) -> Any:
         if name == "_pending":
             return None
         if name in names and self._pending is not None:
             self._pending.settle()
         return object.__getattribute__(self, name)  # raises what the look-up has raised
 
-    return __getattr__
+    return settle_and_get
