@@ -103,18 +103,19 @@ def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = _thread_local.raw
     keys = difference(mask | raw.included, raw.excluded)
-    return keys if raw.pipeline is None else _in_pipeline(keys)
+    return keys if raw.pipeline is None else _in_pipeline(keys, raw.pipeline)
 
 
-def _in_pipeline(keys: int) -> int:
+def _in_pipeline(keys: int, pipeline: Pipeline) -> int:
     """Note [Calls that a pipeline takes]
 
     In a pipeline's block autograd and BackendSelect are masked, so that a call reaches
     ``Pipeline`` first; what waits there meets them when it runs.  Modes, transforms and lazy bits
-    would have to be met in the order of the program, so a call with such keys goes past the
-    pipeline, and what it needs of calls that wait flushes them.
+    have to be met in the order of the program, so a call with such keys goes past the pipeline,
+    after all that waits.
     """
     if keys & _NOT_FOR_PIPELINES:
+        pipeline.flush("a call that modes, transforms or lazy bits have to do with")
         return keys & ~PIPELINE_BIT
     return difference(keys, _ABOVE_PIPELINE)
 

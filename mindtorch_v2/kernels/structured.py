@@ -60,6 +60,11 @@ def function_of(name: str) -> Structured | None:
     return None if found is None else found[0]
 
 
+def is_structured(kernel: Callable[..., Any] | None) -> bool:
+    """Whether a kernel is one of these, in any form: on meta it checks as it does elsewhere."""
+    return isinstance(kernel, partial) and kernel.func in (_functional, _inplace, _out)
+
+
 def _functional(function: Structured, count: int, /, *stack: Any) -> Any:
     made = function((None,) * count, *stack)
     return made[0] if count == 1 else made

@@ -67,7 +67,7 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
         key, kernel = call.operator.entry.table.lookup(below)
         if _is_composite(call, below, kernel):
             return call.run_at(Target(below, key, kernel))
-        return pipeline.enqueue(call, below, Forecast(call, device))
+        return pipeline.enqueue(call, below, Forecast(call, device, kernel))
     except CannotWaitError as error:
         reason = str(error)
     with pipeline.at_its_place(call, reason):
@@ -135,13 +135,13 @@ def _check_operator(call: Call) -> None:
 
 
 def _check_tensor(tensor: Tensor, pipeline: Pipeline) -> None:
+    if tensor._is_inference() and not tls.is_inference_mode_enabled():
+        raise CannotWaitError("what may be done with inference tensors depends on the mode")
     pending = tensor._pending
     if pending is pipeline:
         return
     if pending is not None:
         pending.settle()  # of another pipeline, or of one that has failed
-    if tensor._is_inference() and not tls.is_inference_mode_enabled():
-        raise CannotWaitError("what may be done with inference tensors depends on the mode")
     if type(tensor).__getattr__ is not Tensor.__getattr__:
         raise CannotWaitError("its class has a __getattr__ of its own")
     if tensor._layout is not strided or tensor._storage is None:

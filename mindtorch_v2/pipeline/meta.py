@@ -11,8 +11,10 @@ from typing import Any, Final
 from mindtorch_v2 import warn
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.kernels.structured import is_structured
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
@@ -38,8 +40,12 @@ class CannotWaitError(Exception):
 class Forecast:
     """What a call will answer: arguments of the call, and new tensors that have metadata only."""
 
-    def __init__(self, call: Call, device: Device) -> None:
-        """CannotWaitError if nothing can be said, as where the call would raise or warn."""
+    def __init__(self, call: Call, device: Device, kernel: Kernel) -> None:
+        """CannotWaitError if nothing can be said, as where the call would raise or warn.
+
+        ``kernel`` is what will compute.  A structured one is asked itself; for others the meta
+        kernel speaks, which in torch is now and then another function than the backend's.
+        """
         self._device = device
         self._is_mutable = call.operator.schema.is_mutable
         self._shells: dict[int, Tensor] = {}
@@ -52,7 +58,10 @@ class Forecast:
         found = [(shell, _geometry(shell)) for shell in self._shells.values()]
         with tls.with_state(_state_below_autograd()), warn.rehearsal():
             try:
-                answer = call._replace(stack=stack).run()
+                if kernel.function is not None and is_structured(kernel.function):
+                    answer = kernel.function(*stack)
+                else:
+                    answer = call._replace(stack=stack).run()
             except Exception as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
         if any(_geometry(shell) != geometry for shell, geometry in found):

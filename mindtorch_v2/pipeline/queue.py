@@ -127,6 +127,9 @@ class Kept:
         if tensor.requires_grad:
             self.requiring_grad.add(id(tensor))
         self.memory[id(tensor)] = id(tensor._storage)
+        base = tensor._view_base()
+        if base is not None:  # what becomes of a view depends on whether its base requires grad
+            self.take(base)
         storage, versions = tensor._storage, tensor._versions
         self._take(tensor, _TENSOR)
         for shared, name in ((storage, "_bytes"), (versions, "value")):
