@@ -30,6 +30,7 @@ STRICT = (
     "mindtorch_v2/profile",
     "mindtorch_v2/pybind",
     "mindtorch_v2/kernels",
+    "mindtorch_v2/pipeline",
     "conformance",
 )
 

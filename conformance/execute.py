@@ -25,6 +25,7 @@ from conformance.case import Case
 from conformance.copied import deepcopy
 from conformance.describe import describe, qualified_name
 from conformance.outcome import Outcome, Warned
+from conformance.pipelined import pipeline
 from conformance.traced import traced
 from conformance.vocabulary import Vocabulary
 
@@ -62,6 +63,7 @@ HELPERS: dict[str, Any] = {
     "bound": bound,
     "deepcopy": deepcopy,
     "in_thread": in_thread,
+    "pipeline": pipeline,
     "traced": traced,
     "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
 }
@@ -107,6 +109,7 @@ def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
     about_xp = {
         "annotated": partial(annotated, xp),
         "bound": partial(bound, xp),
+        "pipeline": partial(pipeline, xp),
         "traced": partial(traced, xp),
     }
     helpers = {**HELPERS, **about_xp}

@@ -98,6 +98,7 @@ from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     overrides,
     utils,
 )
+from mindtorch_v2.pipeline import pipeline  # noqa: E402
 
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 vars(_C).update(_functional_bindings.OF_C)
@@ -163,6 +164,7 @@ __all__ = [
     "ops",
     "optim",
     "overrides",
+    "pipeline",
     "promote_types",
     "qscheme",
     "quantize_per_tensor",

@@ -35,7 +35,9 @@ def is_warned_of(function: str) -> bool:
 
 def warn(function: str, message: str) -> None:
     """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it."""
-    if not hands_warnings_on():
+    check_rehearsal()
+    handed_on = _handlers.handed_on
+    if not (hands_warnings_on() if handed_on is None else handed_on):
         return
     text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
     if _handlers.buffer is None:
@@ -49,6 +51,7 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
 
     ``in_python`` is false where C++ prints it itself: then it only counts as given.
     """
+    check_rehearsal()
     if function in _given and not _always[0]:
         return
     _given.add(function)
@@ -58,6 +61,28 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
 
 class _Handlers(threading.local):
     buffer: list[str] | None = None
+    is_rehearsal = False
+    handed_on: bool | None = None
+
+
+class WouldWarnError(Exception):
+    """What only tries a call out had a warning to give."""
+
+
+@contextmanager
+def rehearsal() -> Iterator[None]:
+    """A block that tries a call out: in the place of its first warning, WouldWarnError."""
+    outer, _handlers.is_rehearsal = _handlers.is_rehearsal, True
+    try:
+        yield
+    finally:
+        _handlers.is_rehearsal = outer
+
+
+def check_rehearsal() -> None:
+    """For who is about to warn: WouldWarnError if a call is only tried out."""
+    if _handlers.is_rehearsal:
+        raise WouldWarnError
 
 
 _handlers: Final = _Handlers()
@@ -73,6 +98,17 @@ def warning_handler() -> Iterator[None]:
         buffer, _handlers.buffer = _handlers.buffer, outer
         for text in buffer:
             warnings.warn(text, UserWarning, stacklevel=6)
+
+
+@contextmanager
+def as_called(handed_on: bool) -> Iterator[None]:
+    """A block that runs what was called earlier, and handed warnings on to Python or did not."""
+    outer, _handlers.handed_on = _handlers.handed_on, handed_on
+    try:
+        with warning_handler():
+            yield
+    finally:
+        _handlers.handed_on = outer
 
 
 @contextmanager

@@ -175,9 +175,9 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return numbers.map(lambda number: ("programs", program(random.Random(number))))
 
 
-def _compares_warnings(text: str) -> bool:
+def compares_warnings(text: str) -> bool:
     """Not with the traceback of a forward call: its frames are those of whoever runs the case."""
     return "detect_anomaly" not in text
 
 
-AREA: Final = Area("autograd", texts, strategy, warnings=_compares_warnings, close=True)
+AREA: Final = Area("autograd", texts, strategy, warnings=compares_warnings, close=True)

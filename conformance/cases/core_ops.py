@@ -299,9 +299,9 @@ def _drawn_tensor(drawn: tuple[list[int], str, str, str]) -> str:
     return f"xp.ones({shape}, dtype=xp.{dtype}, device='{device}'){view}"
 
 
-def _compares_warnings(text: str) -> bool:
+def compares_warnings(text: str) -> bool:
     is_complex = "complex" in text or "1+2j" in text
     return "complex32" not in text and not ("float16" in text and is_complex)
 
 
-AREA: Final = Area("core-ops", texts, strategy, warnings=_compares_warnings, close=True)
+AREA: Final = Area("core-ops", texts, strategy, warnings=compares_warnings, close=True)

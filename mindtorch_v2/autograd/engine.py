@@ -339,7 +339,8 @@ def execute(
     if single is not None:
         _accumulate(buffer, roots[0].input_nr, grads[0])
     task.push(root, buffer)
-    return task.run()
+    with tls.outside_pipeline("backward"):
+        return task.run()
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:

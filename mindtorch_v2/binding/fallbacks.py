@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding import python_fallbacks
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
     BACKEND_MASK,
@@ -224,6 +224,15 @@ def _batched(key: int, title: str) -> Fallback:
     return run
 
 
+# --- pipeline ---------------------------------------------------------------------------------
+
+
+def _pipeline(call: Call, keyset: int) -> Any:
+    from mindtorch_v2.pipeline.capture import pipeline_fallback  # stands on this package
+
+    return pipeline_fallback(call, keyset)
+
+
 # --- refusals and keys that are only passed on ------------------------------------------------
 
 
@@ -276,6 +285,7 @@ def _all() -> Iterator[tuple[int, Fallback]]:
             "Should have at least one dead wrapper",
         ),
     )
+    yield PIPELINE_VALUE, _pipeline
     yield DispatchKey.Meta, _meta
     if "Named" in DispatchKey.__members__:
         yield DispatchKey.Named, _named_not_supported

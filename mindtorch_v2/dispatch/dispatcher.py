@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.kernel import Kernel
-from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.operator_entry import (
     AnnotatedSchema,
@@ -452,6 +452,7 @@ def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
 
 
 def _profile_fallbacks() -> Iterator[tuple[int, Kernel]]:
+    yield PIPELINE_VALUE, Kernel(None, "registered with mindtorch_v2.pipeline", "boxed ")
     facts = profile.active().registrations
     for name, fallback in facts["fallbacks"].items():
         debug = facts["texts"][fallback["debug"]]

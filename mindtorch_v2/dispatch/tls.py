@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
     BACKEND_MASK,
@@ -39,7 +39,14 @@ DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
-    __slots__ = ("_excluded", "_included", "grad_mode", "inference_mode", "python_dispatcher")
+    __slots__ = (
+        "_excluded",
+        "_included",
+        "grad_mode",
+        "inference_mode",
+        "pipeline",
+        "python_dispatcher",
+    )
 
     def __init__(self) -> None:
         self._included = 0
@@ -47,6 +54,14 @@ class RawLocalDispatchKeySet:
         self.grad_mode = True
         self.inference_mode = False
         self.python_dispatcher = False
+        #: The pipeline whose block the thread is in.
+        self.pipeline: Pipeline | None = None
+
+    def copy(self) -> RawLocalDispatchKeySet:
+        copy = RawLocalDispatchKeySet()
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        return copy
 
     @property
     def included(self) -> int:
@@ -65,6 +80,12 @@ class RawLocalDispatchKeySet:
         self._excluded = mask ^ DEFAULT_EXCLUDED
 
 
+class Pipeline(Protocol):
+    """What the calls of a thread may wait in."""
+
+    def flush(self, reason: str = ...) -> None: ...
+
+
 class _ThreadLocal(threading.local):
     def __init__(self) -> None:
         self.raw = RawLocalDispatchKeySet()
@@ -81,7 +102,22 @@ def local_dispatch_key_set() -> RawLocalDispatchKeySet:
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = _thread_local.raw
-    return difference(mask | raw.included, raw.excluded)
+    keys = difference(mask | raw.included, raw.excluded)
+    return keys if raw.pipeline is None else _in_pipeline(keys, raw.pipeline)
+
+
+def _in_pipeline(keys: int, pipeline: Pipeline) -> int:
+    """Note [Calls that a pipeline takes]
+
+    In a pipeline's block autograd and BackendSelect are masked, so that a call reaches
+    ``Pipeline`` first; what waits there meets them when it runs.  Modes, transforms and lazy bits
+    have to be met in the order of the program, so a call with such keys goes past the pipeline,
+    after all that waits.
+    """
+    if keys & _NOT_FOR_PIPELINES:
+        pipeline.flush("a call that modes, transforms or lazy bits have to do with")
+        return keys & ~PIPELINE_BIT
+    return difference(keys, _ABOVE_PIPELINE)
 
 
 # --- single keys ------------------------------------------------------------------------------
@@ -313,6 +349,60 @@ _PYTHON_DISPATCHER: Final = mask_of(DispatchKey.PythonDispatcher)
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
+
+
+def _above_pipeline() -> int:
+    mask = 0
+    for key in FUNCTIONALITY_ORDER[FUNCTIONALITY_ORDER.index(PIPELINE_VALUE) + 1 :]:
+        mask |= functionality_bit(key)
+    return mask
+
+
+_ABOVE_PIPELINE: Final = _above_pipeline()
+_NOT_FOR_PIPELINES: Final = _ABOVE_PIPELINE & ~(
+    functionality_bit(DispatchKey.BackendSelect)
+    | _AUTOGRAD
+    | _INPLACE_OR_VIEW
+    | functionality_bit(DispatchKey.AutogradOther)
+)
+"""Of None and numbers in a tensor's place, AutogradOther stands for autograd."""
+
+
+class outside_pipeline:  # noqa: N801 (used as a function)
+    """A block whose calls run at once: what waits in the thread's pipeline has run before it."""
+
+    __slots__ = ("_found", "_raw", "_reason")
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __enter__(self) -> None:
+        raw = self._raw = _thread_local.raw
+        self._found = raw.pipeline, raw.included & PIPELINE_BIT
+        if raw.pipeline is not None:
+            raw.pipeline.flush(self._reason)
+            raw.pipeline, raw.included = None, raw.included & ~PIPELINE_BIT
+
+    def __exit__(self, *raised: object) -> None:
+        pipeline, bit = self._found
+        if pipeline is not None:
+            self._raw.pipeline = pipeline
+            self._raw.included |= bit
+
+
+class with_state:  # noqa: N801 (used as a function)
+    """A block that runs with a storage of another time, perhaps of another thread."""
+
+    __slots__ = ("_found", "_state")
+
+    def __init__(self, state: RawLocalDispatchKeySet) -> None:
+        self._state = state
+
+    def __enter__(self) -> None:
+        self._found, _thread_local.raw = _thread_local.raw, self._state
+
+    def __exit__(self, *raised: object) -> None:
+        _thread_local.raw = self._found
 
 
 class guarded:  # noqa: N801 (used as a function)

@@ -33,7 +33,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn
+from mindtorch_v2.warn import check_rehearsal, warn
 
 Indices: TypeAlias = Sequence[Tensor | None]
 
@@ -119,6 +119,7 @@ def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
             found.append(index)
             continue
         if index._dtype is _BYTE:
+            check_rehearsal()
             warnings.warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
                 "torch.bool instead.",

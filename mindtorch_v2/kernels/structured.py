@@ -90,6 +90,11 @@ def prologue_of(name: str) -> Prologue | None:
     return _PROLOGUES.get(name)
 
 
+def is_structured(kernel: Callable[..., Any] | None) -> bool:
+    """Whether a kernel is one of these, in any form: on meta it checks as it does elsewhere."""
+    return isinstance(kernel, partial) and kernel.func in (_functional, _inplace, _out)
+
+
 def _functional(function: Structured, count: int, /, *stack: Any) -> Any:
     made = function((None,) * count, *stack)
     return made[0] if count == 1 else made

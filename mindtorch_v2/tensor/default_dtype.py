@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
 from mindtorch_v2.tensor.support import check_dtype
 
@@ -30,7 +31,8 @@ def set_default_dtype(d: Any) -> None:
             "invalid dtype object: only floating-point types are supported as the default type"
         )
     check_dtype("set_default_dtype", d)
-    _state["default"] = d
+    with tls.outside_pipeline("set_default_dtype"):  # what waits was called with the other one
+        _state["default"] = d
 
 
 def default_complex_dtype() -> DType:

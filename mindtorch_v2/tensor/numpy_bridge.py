@@ -37,6 +37,7 @@ def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
     check_dtype("numpy", plain.dtype)
     if plain._storage is not None:
         plain._storage._resizable = False
+        plain._storage._is_exported = True
     return raw_array(plain)
 
 

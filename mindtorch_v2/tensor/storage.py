@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import worded
 
@@ -24,15 +25,28 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 class UntypedStorage(metaclass=MadeInC):
     """A buffer of bytes on a device.  There is one object for it, however often it is asked for."""
 
-    __slots__ = ("__weakref__", "_bytes", "_nbytes", "_resizable", "device")
+    __slots__ = (
+        "__weakref__",
+        "_bytes",
+        "_is_exported",
+        "_nbytes",
+        "_pending",
+        "_resizable",
+        "device",
+    )
     __module__ = "mindtorch_v2.storage"
     is_sparse: Final = False
     is_sparse_csr: Final = False
 
     _bytes: Bytes | None
     """None on meta."""
+    _is_exported: bool
+    """Whether others than storages know the memory, and may read or change it at any time."""
+    _pending: Pending | None
     _nbytes: int
     device: Device
+
+    __getattr__ = settling("_bytes")
 
     def __init__(self, size: Any = 0, *, device: Device | str | None = None) -> None:
         where = Device(device or "cpu")
@@ -46,6 +60,7 @@ class UntypedStorage(metaclass=MadeInC):
 
     def _allocate(self, nbytes: int, device: Device) -> None:
         self.device, self._nbytes, self._resizable = device, nbytes, True
+        self._is_exported = False
         self._bytes = None if device.type == "meta" else _allocated(nbytes)
 
     @classmethod
@@ -59,7 +74,7 @@ class UntypedStorage(metaclass=MadeInC):
         """A storage of memory that somebody else has allocated."""
         self = cls.__new__(cls)
         self.device, self._nbytes = Device("cpu"), memory.size
-        self._bytes, self._resizable = memory, resizable
+        self._bytes, self._resizable, self._is_exported = memory, resizable, True
         return self
 
     @classmethod
@@ -67,7 +82,7 @@ class UntypedStorage(metaclass=MadeInC):
         """A storage that has a size, on a device, and nothing to read or write."""
         self = cls.__new__(cls)
         self.device, self._nbytes = device, nbytes
-        self._bytes, self._resizable = None, True
+        self._bytes, self._resizable, self._is_exported = None, True, False
         return self
 
     # --- questions ----------------------------------------------------------------------------

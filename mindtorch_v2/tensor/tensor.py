@@ -41,6 +41,7 @@ from mindtorch_v2.tensor.dtype import (
 )
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
@@ -73,6 +74,7 @@ class Tensor(TensorBase):
         "_functional",
         "_keys",
         "_layout",
+        "_pending",
         "_sizes",
         "_storage",
         "_storage_offset",
@@ -97,6 +99,9 @@ class Tensor(TensorBase):
     _versions: VersionCounter
     _autograd: AutogradMeta | None
     """None for a tensor that autograd has nothing to do with."""
+    _pending: Pending | None
+
+    __getattr__ = settling("_autograd", "_storage", "_versions")
 
     @classmethod
     def _make(

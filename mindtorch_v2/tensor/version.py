@@ -5,6 +5,8 @@ Mirrors ``c10::VariableVersion`` of ``c10/core/TensorImpl.h``.
 
 from __future__ import annotations
 
+from mindtorch_v2.tensor.pending import Pending, settling
+
 
 class VersionCounter:
     """A count that a tensor, its views and its detached twins share.
@@ -13,7 +15,9 @@ class VersionCounter:
     of the two a tensor has is settled when it is made; ``data =`` may change its keys later.
     """
 
-    __slots__ = ("value",)
+    __slots__ = ("_pending", "value")
+    _pending: Pending | None
+    __getattr__ = settling("value")
 
     def __init__(self, value: int | None = 0) -> None:
         self.value = value

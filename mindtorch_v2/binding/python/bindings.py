@@ -159,7 +159,9 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         if answer is None and _changes_a_list(call.operator):
             return parsed.values[0]
         if asks_for_gradients[parsed.chosen] and answer is not None:
-            answer._set_requires_grad(manual.value(parsed, "requires_grad"))
+            requires_grad = manual.value(parsed, "requires_grad")
+            if requires_grad:  # a new tensor does not, and one that waits need not be asked
+                answer._set_requires_grad(requires_grad)
         return answer
 
     signatures = [each["signature"] for each in overloads]

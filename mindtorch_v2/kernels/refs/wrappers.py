@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
 )
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import check_rehearsal
 
 Ref = Callable[..., Any]
 
@@ -74,6 +75,7 @@ def _resize(out: Tensor, result: Tensor) -> None:
     if tuple(out._sizes) == tuple(result._sizes):
         return
     if numel(out._sizes):
+        check_rehearsal()
         warnings.warn(
             "An output with one or more elements was resized since it had shape "
             f"{out._sizes} which does not match the required output shape {{str(shape)}}. "
