@@ -49,6 +49,8 @@ _REFUSED_BY_KERNELS: Final = re.compile(
     r"|= xp\.zeros\(4, 6\)\[::2, ::2\](.|\n)*out=y"  # an output of another shape
 )
 """What programs do that only a kernel refuses, in one release or the other."""
+_LOGS_REFUSALS: Final = ("drawn programs",)
+"""Targets whose programs go on after every step that is refused, and log where it was."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -56,7 +58,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for area, every in _EVERY:
         for target, text in islice(area.texts(profile), turn % every, None, every):
             turn += 1
-            if is_caught(text):
+            if is_caught(text) or target in _LOGS_REFUSALS:
                 continue
             yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
 
@@ -101,9 +103,10 @@ def _shares_line(node: ast.stmt, all_: list[ast.stmt]) -> bool:
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     """A drawn case of one of the areas, in a block with drawn limits and flushes.
 
-    Training is left to the generated cases: it takes long.
+    Training is left to the generated cases, for it takes long; functionalization, for its drawn
+    programs log refusals.
     """
-    areas = [area for area, _ in _EVERY if area is not programs.AREA]
+    areas = [area for area, _ in _EVERY if area not in (programs.AREA, functionalize.AREA)]
     drawn = st.one_of([area.strategy(profile) for area in areas])
 
     @st.composite
@@ -119,4 +122,11 @@ def _compares_warnings(text: str) -> bool:
     return core_ops.compares_warnings(text) and autograd.compares_warnings(text)
 
 
-AREA: Final = Area("pipeline", texts, strategy, warnings=_compares_warnings, close=True)
+AREA: Final = Area(
+    "pipeline",
+    texts,
+    strategy,
+    isolation="thread",
+    warnings=_compares_warnings,
+    close=True,
+)

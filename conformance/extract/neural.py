@@ -52,6 +52,7 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: torch.randperm(2, dtype=dtype),
     lambda dtype: zeros(dtype, 2).exponential_(),
     lambda dtype: zeros(dtype, 2).multinomial(2, True),
+    lambda dtype: zeros(dtype, 2).multinomial(1),
     lambda dtype: zeros(dtype, 2).logcumsumexp(0),
     lambda dtype: zeros(dtype, 2).kthvalue(1),
     lambda dtype: zeros(dtype, 2).mode(),

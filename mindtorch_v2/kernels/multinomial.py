@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import dispatch, is_known
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -75,6 +75,7 @@ def multinomial_out(
         drawn = [_with_replacement(row, num_samples, generator) for row in rows]
         store(out, np.array(drawn).reshape(tuple(out._sizes)))
         return out
+    dispatch("aminmax_cpu" if is_known("aminmax_cpu") else "min_all", self._dtype)
     _check_probabilities(as_array(self, self._dtype))
     noise = _EXPONENTIAL_(_EMPTY_LIKE(self), 1.0, generator=generator)
     _DIV_OUT(self, noise, out=noise)

@@ -96,7 +96,7 @@ def _device_of_waiting(call: Call, pipeline: Pipeline) -> Device:
     if call.operator.schema.is_mutable:
         _check_writes(call, tensors, pipeline)
     if pipeline.records() and any(map(pipeline.may_require_grad, tensors)):
-        _check_autograd(call, tensors)
+        _check_autograd(call, tensors, pipeline)
     for value in call.stack:
         if isinstance(value, Device):
             devices[str(value)] = value
@@ -116,10 +116,12 @@ def _check_writes(call: Call, tensors: Sequence[Tensor], pipeline: Pipeline) -> 
             raise CannotWaitError("it writes to one place in memory twice, or to what it reads")
 
 
-def _check_autograd(call: Call, tensors: Sequence[Tensor]) -> None:
+def _check_autograd(call: Call, tensors: Sequence[Tensor], pipeline: Pipeline) -> None:
     """What autograd may refuse runs where the program can be told."""
     if call.operator.schema.is_mutable:
         raise CannotWaitError("autograd may refuse a change of a tensor that requires grad")
+    if any(map(pipeline.may_be_forbidden, tensors)):
+        raise CannotWaitError("autograd may refuse a view that was made in another mode")
     if any(tensor._is_inference() for tensor in tensors):
         raise CannotWaitError("autograd may refuse to save an inference tensor")
 
@@ -129,6 +131,8 @@ def _check_operator(call: Call) -> None:
     for tag in operator.registered_tags:
         if tag in _AT_THEIR_PLACE:
             raise CannotWaitError(_AT_THEIR_PLACE[tag])
+    if any(argument.name == "output_mask" for argument in operator.schema.arguments):
+        raise CannotWaitError("it may answer None for a tensor")
     returns = operator.schema.returns
     if not returns or any(str(each.type) not in _TENSORS for each in returns):
         raise CannotWaitError("it answers more than tensors")

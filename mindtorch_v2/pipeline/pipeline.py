@@ -19,7 +19,7 @@ from mindtorch_v2.call_site import hands_warnings_on
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_BIT
 from mindtorch_v2.pipeline.meta import Forecast
-from mindtorch_v2.pipeline.queue import Kept, Queued
+from mindtorch_v2.pipeline.queue import Kept, Queued, is_restricted_view
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -90,6 +90,8 @@ class Pipeline:
                 self._kept.take(tensor)
             for output, base in zip(forecast.outputs, forecast.bases, strict=True):
                 self._kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
+                if base is not None and not (len(forecast.outputs) == 1 and self.records()):
+                    self._kept.restricted_views.add(id(output))
                 output._pending = self
             if any(map(self.may_require_grad, tensors)):
                 self._kept.requiring_grad.update(map(id, forecast.outputs))
@@ -122,6 +124,12 @@ class Pipeline:
         if tensor._pending is self:
             return id(tensor) in self._kept.requiring_grad
         return tensor.requires_grad
+
+    def may_be_forbidden(self, tensor: Tensor) -> bool:
+        """Whether it is a view that autograd may refuse, as far as can be told."""
+        if tensor._pending is self:
+            return id(tensor) in self._kept.restricted_views
+        return is_restricted_view(tensor)
 
     def memory_of(self, tensor: Tensor) -> int:
         """What stands for the memory that a tensor shares with others."""

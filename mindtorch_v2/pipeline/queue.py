@@ -11,6 +11,7 @@ from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id
+from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.pending import Pending
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -109,6 +110,16 @@ class _handed_over:  # noqa: N801 (used as a function)
 # --- state that nobody sees -----------------------------------------------------------------------
 
 
+def is_restricted_view(tensor: Tensor) -> bool:
+    """Whether it was made without grad, by a function of several views, or by one of Python's."""
+    meta = tensor._autograd
+    return (
+        meta is not None
+        and meta.view is not None
+        and meta.creation_meta is not CreationMeta.DEFAULT
+    )
+
+
 class Kept:
     """The state of tensors that queued calls read or change, by who it was taken from."""
 
@@ -117,6 +128,8 @@ class Kept:
         self._states: list[tuple[Any, tuple[str, ...], list[Any]]] = []
         #: The tensors, by id, that may require grad, whose own word is taken away.
         self.requiring_grad: set[int] = set()
+        #: Those, by id, that are views of a kind that autograd may refuse after a change.
+        self.restricted_views: set[int] = set()
         #: By id of a tensor, what stands for the memory that it shares with others.
         self.memory: dict[int, int] = {}
 
@@ -126,6 +139,8 @@ class Kept:
             return
         if tensor.requires_grad:
             self.requiring_grad.add(id(tensor))
+        if is_restricted_view(tensor):
+            self.restricted_views.add(id(tensor))
         self.memory[id(tensor)] = id(tensor._storage)
         base = tensor._view_base()
         if base is not None:  # what becomes of a view depends on whether its base requires grad
@@ -144,7 +159,7 @@ class Kept:
 
     def give_back(self) -> None:
         states, self._states = self._states, []
-        self.requiring_grad, self.memory = set(), {}
+        self.requiring_grad, self.restricted_views, self.memory = set(), set(), {}
         for holder, names, values in states:
             for name, value in zip(names, values, strict=True):
                 setattr(holder, name, value)
