@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_overlap,
     assert_no_partial_overlap,
 )
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
@@ -28,6 +29,9 @@ from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
+_NONZERO: Final = OperatorHandle("aten::nonzero")
+_UNBIND: Final = OperatorHandle("aten::unbind.int")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"])
 _GATHERED_BY: Final = _INDEX_DTYPES if HABITS["gather takes int32"] else (int64,)
 
@@ -288,6 +292,12 @@ def nonzero_on_meta(self: Tensor) -> NoReturn:
         "registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
         "to True."
     )
+
+
+@kernel("aten::nonzero_numpy", key="CompositeImplicitAutograd")
+def nonzero_numpy(self: Tensor) -> Any:
+    """The indices of each dimension; a number counts as a row of one."""
+    return _UNBIND(_NONZERO(self if self._sizes else _UNSQUEEZE(self, 0)), 1)
 
 
 @kernel("aten::nonzero.out")

@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _SORT: Final = OperatorHandle("aten::sort")
+_SORT_STABLE_OUT: Final = OperatorHandle("aten::sort.values_stable")
 _SORT_STABLE: Final = OperatorHandle("aten::sort.stable")
 
 
@@ -84,12 +85,20 @@ def sort_unstable(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT_STABLE(self, stable=False, dim=dim, descending=descending)
 
 
+@kernel("aten::sort.values", keys=("Meta", "CompositeExplicitAutograd"))
+def sort_unstable_out(
+    self: Tensor, dim: int, descending: bool, values: Tensor, indices: Tensor
+) -> Any:
+    given = {"stable": False, "dim": dim, "descending": descending}
+    return _SORT_STABLE_OUT(self, **given, values=values, indices=indices)
+
+
 @kernel("aten::argsort", key=_IMPLICIT)
 def argsort(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT(self, dim, descending)[1]
 
 
-@kernel("aten::argsort.stable", keys=(_IMPLICIT, "CPU"))
+@kernel("aten::argsort.stable", keys=(_IMPLICIT, "CPU", "Meta"))
 def argsort_stable(self: Tensor, stable: bool, dim: int, descending: bool) -> Any:
     return _SORT_STABLE(self, stable=stable, dim=dim, descending=descending)[1]
 
