@@ -1,8 +1,19 @@
 """Area ``opinfo``: the inputs with which torch tests its operators.
 
 The samples of OpInfo are facts of the profile (:mod:`conformance.extract.opinfo`).  Each is called
-as torch's tests call it: as a function, on CPU and on meta; some as a method, by a symbol, in place,
-into an output, and with gradients.  What an operator refuses is called on CPU and on meta.
+as torch's tests call it: as a function, on CPU and on meta; some as a method, by a symbol, in
+place, into an output, and with gradients.  What an operator refuses is called on CPU and on meta.
+
+What is not here, by rule, and where the rule stands:
+
+- what no text can say, and samples beyond what is enough: the profile counts them by operator
+  under ``left_out``;
+- operators without a kernel: `OPERATORS` lists the others, and a test asks mindtorch_v2 about each
+  that is not listed;
+- operators whose arguments make another operator of them, without a kernel: `WITHOUT_KERNEL`;
+- values that are whatever memory holds (`UNINITIALISED`), or whose digits are those of a vector
+  unit or of cancellation (`ROUNDED`, `CANCELLED`): of these what comes out on meta is compared;
+- refusals on meta whose words are not mirrored yet: `REFUSED_ON_META`.
 """
 
 from __future__ import annotations
@@ -13,14 +24,14 @@ from typing import TYPE_CHECKING, Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import opinfo_drawn
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.opinfo_pools import (
     CANCELLED,
     OPERATORS,
     REFUSED_ON_META,
-    ROUNDED,
-    UNINITIALISED,
-    WITHOUT_KERNEL,
+    has_kernel,
+    has_values,
 )
 from mindtorch_v2.profile import Profile
 
@@ -32,8 +43,12 @@ FORMS: Final = 3
 
 
 def operators(profile: Profile) -> list[SampledOperator]:
-    """Those of the release that mindtorch_v2 computes."""
-    return [each for each in profile.opinfo["operators"] if each["name"] in OPERATORS]
+    """Those of the release that mindtorch_v2 computes, with the samples that it computes."""
+    return [
+        {**each, "samples": [sample for sample in each["samples"] if has_kernel(sample)]}
+        for each in profile.opinfo["operators"]
+        if each["name"] in OPERATORS
+    ]
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -44,13 +59,13 @@ def texts(profile: Profile) -> Iterator[Text]:
 
 def _texts(operator: SampledOperator) -> Iterator[str]:
     name = operator["name"]
-    samples = [sample for sample in operator["samples"] if _has_kernel(sample)]
+    samples = operator["samples"]
     plain = [sample for sample in samples if "differentiable" not in sample]
     principal = [sample for sample in plain if sample["dtype"] == plain[0]["dtype"]]
     first = {sample["dtype"]: sample for sample in reversed(plain)}
     others = [sample for dtype, sample in first.items() if dtype != plain[0]["dtype"]]
     for sample in plain:
-        if _has_values(name, sample):
+        if has_values(name, sample):
             yield samples_of.function(operator, sample)
     for sample in (*principal, *others):
         yield samples_of.function(operator, sample, "meta")
@@ -67,7 +82,7 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
 
 def _other_forms(operator: SampledOperator, sample: Sample) -> Iterator[str]:
     """In place, as a method, by a symbol, into an output; without values all of them on meta."""
-    device = "cpu" if _has_values(operator["name"], sample) else "meta"
+    device = "cpu" if has_values(operator["name"], sample) else "meta"
     of_tensor = sample["arguments"][:1] == ["{0}"]
     if "inplace" in operator and of_tensor:
         yield samples_of.in_place(operator, sample, device)
@@ -81,17 +96,8 @@ def _other_forms(operator: SampledOperator, sample: Sample) -> Iterator[str]:
             yield samples_of.with_out(operator, sample, "meta")
 
 
-def _has_kernel(sample: Sample) -> bool:
-    return not any(text in WITHOUT_KERNEL for text in sample["arguments"])
-
-
-def _has_values(name: str, sample: Sample) -> bool:
-    """Whether what comes out on the CPU can be compared."""
-    return name not in UNINITIALISED and sample["dtype"] not in ROUNDED.get(name, ())
-
-
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    return st.sampled_from([("x", "xp.ones(1)")])
+    return opinfo_drawn.strategy(operators(profile))
 
 
 AREA: Final = Area("opinfo", texts, strategy, close=True)

@@ -6,9 +6,12 @@ Names are OpInfo's own: the function, and of several ways to test it which.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.names import words
+
+if TYPE_CHECKING:
+    from mindtorch_v2.profile.sections import Sample
 
 OPERATORS: Final = words("""
     H T abs acos add addbmm addcdiv addcmul addmm addmm_decomposed addmv addr alias_copy all
@@ -49,30 +52,57 @@ OPERATORS: Final = words("""
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
+ELSEWHERE: Final = words("to_sparse bmm_triton_optimized")
+"""Those that it computes as well: sparse tensors have no kernels yet but this one, and of the other
+the results are too large to be shown."""
+
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_
     resize_as_""")
 """Their values are what memory holds, so they run on meta alone."""
 
 _HALVES: Final = ("float16", "bfloat16")
+_SUMS: Final = words("""
+    addmm addmm_decomposed addbmm addmv addr baddbmm bmm dot matmul __rmatmul__ mm mv outer vdot
+    nn_functional_linear nn_functional_conv2d prod log_softmax softmax _softmax_backward_data
+    nn_functional_cross_entropy nn_functional_nll_loss native_layer_norm
+    nn_functional_layer_norm""")
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(
-        ("addmm", "addmm_decomposed", "addbmm", "baddbmm", "log_softmax", "prod", "rsqrt"), _HALVES
-    ),
-    "nn_functional_cross_entropy": _HALVES,
-    "nn_functional_gelu": ("float32",),
+    **dict.fromkeys(_SUMS, _HALVES),
+    **dict.fromkeys(words("rsqrt nn_functional_mse_loss"), _HALVES),
+    **dict.fromkeys(words("nn_functional_conv2d nn_functional_gelu"), (*_HALVES, "float32")),
+    "native_layer_norm": (*_HALVES, "float32", "float64"),
+    "lerp": ("float64",),
+    **dict.fromkeys(words("div_floor_rounding floor_divide fmod remainder"), ("bfloat16",)),
     "__rpow__": ("complex64",),
 }
-"""Dtypes in which the last digits of a result, or more where numbers cancel, are those of a vector
-unit or of the C library: so they run on meta alone."""
+"""Dtypes in which digits of a result are those of a vector unit or of the C library: half the
+precision, rounded after each step or after all, differences of numbers that nearly cancel, the
+remainder of a division by next to nothing, 0 to a complex power.  They run on meta alone."""
 
-CANCELLED: Final = words("atan2 std_mean tanh")
-"""Their gradients are small differences of large numbers, whose last digits are many."""
+CANCELLED: Final = words("""
+    atan2 lerp native_layer_norm nn_functional_layer_norm std_mean tanh""")
+"""Their gradients are small differences of large numbers, of which few digits are certain."""
 
 WITHOUT_KERNEL: Final = ("padding='valid'", "padding='same'", "max_norm=1.0")
 """Arguments with which an operator is another one, for which there is no kernel yet."""
 
 REFUSED_ON_META: Final = words("""
-    cat gather index_add index_select masked_scatter nn_functional_max_pool2d take amax amin
-    aminmax""")
+    amax amin aminmax cat gather index_add index_select masked_scatter nn_functional_max_pool2d
+    scatter_add take""")
 """Python's functions at Meta refuse in words of their own, which are not mirrored yet."""
+
+EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
+"""Dtypes in which results have no digits that could differ."""
+
+KEYWORDS: Final = ("nosuch=1", "dim=0", "dtype=xp.int64", "keepdim=True", "out=None", "alpha=2")
+"""What a drawn call has too many."""
+
+
+def has_kernel(sample: Sample) -> bool:
+    return not any(text in WITHOUT_KERNEL for text in sample["arguments"])
+
+
+def has_values(name: str, sample: Sample) -> bool:
+    """Whether what comes out on the CPU can be compared."""
+    return name not in UNINITIALISED and sample["dtype"] not in ROUNDED.get(name, ())

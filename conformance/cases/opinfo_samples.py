@@ -153,7 +153,9 @@ def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
 
 def gradient(operator: SampledOperator, sample: Sample) -> str:
     """The sum of what can be differentiated, and the gradients of what requires one."""
-    lines, names, made = [], [], []
+    lines: list[str] = []
+    names: list[str] = []
+    made: list[str] = []
     for facts in sample["tensors"]:
         if "requires_grad" not in facts:
             made.append(tensor(facts))

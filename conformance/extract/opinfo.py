@@ -16,7 +16,7 @@ import random
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -24,9 +24,9 @@ import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 #: In this order; the first that an operator takes is its principal one, of which more is asked.
-DTYPES = tuple("float32 float64 int64 bool complex64 float16 bfloat16".split())
+DTYPES = ("float32", "float64", "int64", "bool", "complex64", "float16", "bfloat16")
 #: How many samples are kept of the principal dtype, of each other, with gradients, of errors.
-PRINCIPAL, OTHER, GRADIENTS, ERRORS = 16, 3, 6, 24
+PRINCIPAL, OTHER, GRADIENTS, ERRORS = 16, 4, 6, 24
 #: The dtype of samples whose gradient is asked for.
 GRADIENT_DTYPE = torch.float64
 #: Tensors of more elements are written as a range, and those of more than ``LARGEST`` not at all.
@@ -37,19 +37,44 @@ RANGE = 61
 DIGITS = 3
 #: Functions with a symbol in Python, and how they are written.
 SYMBOLS = {
-    **{f"__r{name}__": f"{{1}} {symbol} {{0}}" for name, symbol in (
-        ("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("mod", "%"), ("pow", "**"),
-        ("matmul", "@"), ("and", "&"), ("or", "|"), ("xor", "^"),
-    )},
+    **{
+        f"__r{name}__": f"{{1}} {symbol} {{0}}"
+        for name, symbol in (
+            ("add", "+"),
+            ("sub", "-"),
+            ("mul", "*"),
+            ("div", "/"),
+            ("mod", "%"),
+            ("pow", "**"),
+            ("matmul", "@"),
+            ("and", "&"),
+            ("or", "|"),
+            ("xor", "^"),
+        )
+    },
     "__getitem__": "{0}[{1}]",
 }
 #: The functions of Python's ``operator`` that samples are called with.
 OPERATORS = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
-    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
-    operator.rshift: ">>", operator.eq: "==", operator.ne: "!=", operator.lt: "<",
-    operator.le: "<=", operator.gt: ">", operator.ge: ">=",
+    operator.add: "+",
+    operator.sub: "-",
+    operator.mul: "*",
+    operator.truediv: "/",
+    operator.floordiv: "//",
+    operator.mod: "%",
+    operator.pow: "**",
+    operator.matmul: "@",
+    operator.and_: "&",
+    operator.or_: "|",
+    operator.xor: "^",
+    operator.lshift: "<<",
+    operator.rshift: ">>",
+    operator.eq: "==",
+    operator.ne: "!=",
+    operator.lt: "<",
+    operator.le: "<=",
+    operator.gt: ">",
+    operator.ge: ">=",
 }
 #: Where functions are looked for, by how a case says it.
 MODULES = {
@@ -214,7 +239,7 @@ def plain_samples(info: Any, call: Call, left_out: Counter[str]) -> Iterator[dic
     supported = info.supported_dtypes("cpu")
     dtypes = [dtype for dtype in (getattr(torch, name) for name in DTYPES) if dtype in supported]
     for which, dtype in enumerate(dtypes):
-        made = drawn(lambda dtype=dtype: info.sample_inputs("cpu", dtype), left_out)
+        made = drawn(partial(info.sample_inputs, "cpu", dtype), left_out)
         limit = OTHER if which else PRINCIPAL
         for sample in written(made, call, limit, left_out):
             yield {"dtype": str(dtype).removeprefix("torch."), **sample}
@@ -233,9 +258,7 @@ def error_samples(info: Any, call: Call, left_out: Counter[str]) -> list[dict[st
     """What an operator refuses."""
     if info.error_inputs_func is None:
         return []
-    made = drawn(
-        lambda: (each.sample_input for each in info.error_inputs("cpu")), left_out
-    )
+    made = drawn(lambda: (each.sample_input for each in info.error_inputs("cpu")), left_out)
     return written(made, call, ERRORS, left_out)
 
 
@@ -327,7 +350,9 @@ class Writer:
         if isinstance(value, (list, tuple)):
             return self._sequence(value)
         if isinstance(value, slice):
-            return f"slice({self.text(value.start)}, {self.text(value.stop)}, {self.text(value.step)})"
+            return (
+                f"slice({self.text(value.start)}, {self.text(value.stop)}, {self.text(value.step)})"
+            )
         if type(value) in (float, complex):
             return number(value)
         if value is None or type(value) in (bool, int, str):
@@ -386,21 +411,28 @@ def values_of(tensor: torch.Tensor) -> dict[str, Any]:
     flat = tensor.reshape(-1)
     count = flat.numel()
     if count <= LITERALS or (not flat.isfinite().all() and count <= RANGE):
-        texts = [number(each) if isinstance(each, (float, complex)) else repr(each)
-                 for each in flat.tolist()]
+        texts = [
+            number(each) if isinstance(each, (float, complex)) else repr(each)
+            for each in flat.tolist()
+        ]
         return {"values": texts}
     part = flat.real if flat.is_complex() else flat
     finite = part[part.isfinite()].to(torch.float64 if part.is_floating_point() else torch.int64)
     low, high = finite.min().item(), finite.max().item()
     if part.is_floating_point():
-        return {"range": float_range(low, high)}
+        return {"range": float_range(low, high, has_zero=bool((finite == 0).any()))}
     return {"range": [min(RANGE, high - low + 1), low, max(1, (high - low + 1) // RANGE)]}
 
 
-def float_range(low: float, high: float) -> list[float]:
-    """In steps of a power of two, so that every number is exact, in half precision too."""
+def float_range(low: float, high: float, *, has_zero: bool) -> list[float]:
+    """In steps of a power of two, so that every number is exact, in half precision too.
+
+    Zero is among them only if it is among the values.
+    """
     if high == low:
         return [1, low, 1]
     step = 2.0 ** math.floor(math.log2((high - low) / (RANGE - 1)))
-    first = math.ceil(low / step)
-    return [min(RANGE, math.floor(high / step) - first + 1), first * step, step]
+    aside = 0.0 if has_zero else 0.5
+    first = math.ceil(low / step - aside)
+    count = min(RANGE, math.floor(high / step - aside) - first + 1)
+    return [count, (first + aside) * step, step]

@@ -72,6 +72,12 @@ def to_dtype(
     return to_dtype_layout(self, dtype, None, None, None, non_blocking, copy, memory_format)
 
 
+@kernel("aten::type_as", key=_IMPLICIT)
+def type_as(self: Tensor, other: Tensor) -> Any:
+    options = (enum_value(other._dtype), enum_value(other._layout), other._device, None)
+    return to_dtype_layout(self, *options, False, False, None)
+
+
 @kernel("aten::to.device", key=_IMPLICIT)
 def to_device(
     self: Tensor,

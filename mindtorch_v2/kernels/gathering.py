@@ -11,13 +11,13 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import (
     assert_no_internal_overlap,
     assert_no_overlap,
     assert_no_partial_overlap,
 )
-from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
@@ -28,6 +28,7 @@ from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
@@ -219,6 +220,13 @@ def scatter_value(
 def scatter_reduce(
     outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str
 ) -> tuple[Tensor, ...]:
+    if not self.is_meta:  # there it is a function of Python's
+        warn_once(
+            "scatter_meta",
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+            "reduction options.",
+        )
     return _scatter(outputs, self, dim, index, src, reduce)
 
 

@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
@@ -165,6 +166,12 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{CPP_NAMES[self._dtype]} and {CPP_NAMES[source._dtype]}"
+        )
+    if mask._dtype is DTYPES["uint8"] and not mask.is_meta:
+        warn(
+            "masked_scatter_",
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now "
+            "deprecated,please use a mask with dtype torch.bool instead.",
         )
     if mask._dtype is not DTYPES["bool"]:
         raise RuntimeError(

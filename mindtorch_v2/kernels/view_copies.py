@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size, view_strides
 
@@ -86,7 +86,19 @@ rows.DERIVED.insert(0, _find)
 
 @kernel("aten::narrow_copy", keys=("CPU", "Meta", _COMPOSITE))
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
-    return _CLONE(_NARROW(self, dim, start, length), memory_format=_CONTIGUOUS)
+    return _CLONE(_narrowed(self, dim, start, length), memory_format=_CONTIGUOUS)
+
+
+def _narrowed(self: Tensor, dim: int, start: int, length: int) -> Any:
+    """``narrow``, which has other words for a length on the CPU than this."""
+    if length < 0 and self._sizes and not self.is_meta:
+        size = self._sizes[wrap_dim(dim, len(self._sizes))]
+        if -size <= start <= size:
+            first = start + size if start < 0 else start
+            raise RuntimeError(
+                f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+            )
+    return _NARROW(self, dim, start, length)
 
 
 @kernel("aten::narrow_copy.out", keys=("CPU", "Meta"))
@@ -96,7 +108,7 @@ def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, out: Tensor
             "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
             "message be improved?  If so, please report an enhancement request to PyTorch.)"
         )
-    part = _NARROW(self, dim, start, length)
+    part = _narrowed(self, dim, start, length)
     if tuple(out._sizes) != tuple(part._sizes):
         set_sizes(out, tuple(part._sizes))
     _COPY(out, part)

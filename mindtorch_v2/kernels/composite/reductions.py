@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -108,6 +109,8 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
 
 # --- what gradients are made of ---------------------------------------------------------------
 
+_HAS_DIAGONAL: Final = profile.active().derivatives["python"]["trace_has_a_diagonal"]
+"""A trace is differentiated along its diagonal alone; else beyond, in a matrix of more rows."""
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _INDEX_ADD: Final = OperatorHandle("aten::index_add")
@@ -125,7 +128,8 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     if len(sizes) != 2:
         raise RuntimeError("expected matrix input")
     rows, columns = sizes
-    places = _ARANGE(0, rows * columns, columns + 1, dtype=int64, device=grad._device)
+    end = min(rows, columns) * (columns + 1) if _HAS_DIAGONAL else rows * columns
+    places = _ARANGE(0, end, columns + 1, dtype=int64, device=grad._device)
     flat = _INDEX_ADD(_zeros([rows * columns], grad), 0, places, _EXPAND(grad, places._sizes))
     return _VIEW(flat, list(sizes))
 

@@ -36,6 +36,9 @@ _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 
+MAX_DIMS: Final = 64
+"""``dim_bitset_size``."""
+
 
 def reduced_dims(
     dims: Sequence[int] | None, rank: int, *, allow_empty: bool = False
@@ -43,6 +46,8 @@ def reduced_dims(
     """The dimensions that are reduced: all, if none are named (``make_dim_mask``)."""
     if not dims:
         return () if allow_empty and dims is not None else tuple(range(rank))
+    if rank > MAX_DIMS:
+        raise RuntimeError(f"only tensors with up to {MAX_DIMS} dims are supported")
     wrapped = [wrap_dim(dim, rank) for dim in dims]
     for place, dim in enumerate(wrapped):
         if dim in wrapped[:place]:
