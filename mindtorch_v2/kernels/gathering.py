@@ -143,7 +143,7 @@ def _scatter(
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not output.is_meta:
         combine = _replace if reduce is None else _REDUCTIONS[reduce]
-        result = value_array(self).copy()
+        result = np.array(value_array(self))
         if numel(index._sizes):
             _scatter_into(_along(result), dim, index, source, self, combine)
         store(output, result)

@@ -40,14 +40,19 @@ MAX_DIMS: Final = 64
 """``dim_bitset_size``."""
 
 
+def check_rank(rank: int) -> None:
+    """Dimensions to reduce are bits of a word."""
+    if rank > MAX_DIMS:
+        raise RuntimeError(f"only tensors with up to {MAX_DIMS} dims are supported")
+
+
 def reduced_dims(
     dims: Sequence[int] | None, rank: int, *, allow_empty: bool = False
 ) -> tuple[int, ...]:
     """The dimensions that are reduced: all, if none are named (``make_dim_mask``)."""
     if not dims:
         return () if allow_empty and dims is not None else tuple(range(rank))
-    if rank > MAX_DIMS:
-        raise RuntimeError(f"only tensors with up to {MAX_DIMS} dims are supported")
+    check_rank(rank)
     wrapped = [wrap_dim(dim, rank) for dim in dims]
     for place, dim in enumerate(wrapped):
         if dim in wrapped[:place]:
