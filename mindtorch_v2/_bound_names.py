@@ -25,7 +25,14 @@ _PREFIXES: Final = {
 }
 """Python module to what its functions' names begin with in ``torch._C``."""
 
-_IN_PYTHON: Final = ("block_diag", "broadcast_tensors", "cartesian_prod", "meshgrid", "norm")
+_IN_PYTHON: Final = (
+    "block_diag",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "meshgrid",
+    "norm",
+    "split",
+)
 """Functions of torch that stand before those of C++."""
 
 

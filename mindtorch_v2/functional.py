@@ -99,6 +99,14 @@ broadcast_tensors = _of_many("broadcast_tensors")
 cartesian_prod = _of_many("cartesian_prod")
 
 
+def split(tensor: Any, split_size_or_sections: Any, dim: Any = 0) -> Any:
+    """The parts of a tensor, by the method of the name."""
+    if has_torch_function((tensor,)):
+        options = {"dim": dim}
+        return handle_torch_function(split, (tensor,), tensor, split_size_or_sections, **options)
+    return tensor.split(split_size_or_sections, dim)
+
+
 def meshgrid(*tensors: Any, indexing: Any = None) -> Any:
     """The coordinates of a grid; a list of tensors counts as its tensors."""
     if has_torch_function(tensors):
