@@ -91,7 +91,7 @@ WITHOUT_DTYPE: Final[Mapping[str, tuple[str, ...]]] = {"nn_functional_conv2d": (
 """Dtypes for which an operator has no kernel yet."""
 
 WITHOUT_OUT_ON_META: Final = words("nanmean scatter")
-"""With an output on meta torch 2.4 calls what is C++'s, which warns or refuses; not mirrored yet."""
+"""With an output on meta torch 2.4 calls what is C++'s, which warns or refuses."""
 
 REFUSED_ON_META: Final = words("""
     amax amin aminmax cat gather index_add index_select masked_scatter nn_functional_conv2d

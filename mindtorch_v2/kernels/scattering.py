@@ -79,10 +79,10 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"index_add_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
         )
-    if self._dtype is not source._dtype:
+    if self._dtype is not source._dtype and not self.is_meta:
         raise RuntimeError(
-            "index_add_(): self and source expected to have the same dtype, but got (self) "
-            f"{CPP_NAMES[self._dtype]} and (source) {CPP_NAMES[source._dtype]}"
+            f"index_add_(): self ({CPP_NAMES[self._dtype]}) and source "
+            f"({CPP_NAMES[source._dtype]}) must have the same scalar type"
         )
     if not HABITS["index_add takes an index from elsewhere"] and not (
         self._device == index._device == source._device

@@ -119,7 +119,7 @@ def layer_norm(
     return _TORCH["layer_norm"](input, normalized_shape, weight, bias, eps, True)
 
 
-def max_pool2d(
+def max_pool2d_with_indices(
     input: Any,
     kernel_size: Any,
     stride: Any = None,
@@ -129,10 +129,27 @@ def max_pool2d(
     return_indices: bool = False,
 ) -> Any:
     step = [] if stride is None else stride
-    if return_indices:
-        name = "max_pool2d_with_indices"
-        return _NN[name](input, kernel_size, step, padding, dilation, ceil_mode)
+    name = "max_pool2d_with_indices"
+    return _NN[name](input, kernel_size, step, padding, dilation, ceil_mode)
+
+
+def _max_pool2d(
+    input: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    step = [] if stride is None else stride
     return _TORCH["max_pool2d"](input, kernel_size, step, padding, dilation, ceil_mode)
+
+
+def max_pool2d(*args: Any, **kwargs: Any) -> Any:
+    """One or the other, by ``return_indices`` (``boolean_dispatch``)."""
+    flag = kwargs.get("return_indices", args[6] if len(args) > 6 else False)
+    return (max_pool2d_with_indices if flag else _max_pool2d)(*args, **kwargs)
 
 
 # --- losses -----------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -110,10 +111,17 @@ def reduce_into(
         return
     dtype = output._dtype
     if numel(self._sizes):
+        warn_of_cast(self._dtype, dtype)
         check_implemented(facts, dtype)
     with np.errstate(all="ignore"):
         found = compute(as_array(self, dtype), reduced)
         store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
+
+
+def warn_of_cast(source: DType, computed: DType) -> None:
+    """``copy_impl``: what is computed in another dtype is cast first."""
+    if source.is_complex and not computed.is_complex and computed is not DTYPES["bool"]:
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
 def _sum(values: Array, dims: tuple[int, ...]) -> Array:
