@@ -80,6 +80,8 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
         if "differentiable" in sample and name not in CANCELLED:
             yield samples_of.gradient(operator, sample)
     for sample in operator["errors"]:
+        if not has_kernel(name, sample):
+            continue
         yield samples_of.function(operator, sample)
         if name not in REFUSED_ON_META:
             yield samples_of.function(operator, sample, "meta")
