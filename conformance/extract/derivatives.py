@@ -81,7 +81,6 @@ def extract() -> dict[str, Any]:
         "resets_grad_accumulator": sorted(variable_type.RESET_GRAD_ACCUMULATOR),
         "python": {name: raised_by(call) is None for name, call in NEWER.items()}
         | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)}
-        | {"trace_has_a_diagonal": gradient_of_trace() == [[1.0], [0.0], [0.0]]}
         | {"errors_name_operations": changed_tensor()[0] == "Exp"}
         | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))},
         "words": {
@@ -184,14 +183,6 @@ NEWER: dict[str, Callable[[], object]] = {
     "inputs_may_be_dict": grad_of_dict,
     "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
 }
-
-
-def gradient_of_trace() -> list[list[float]]:
-    """Of a matrix with more rows than its diagonal has elements."""
-    matrix = torch.ones(3, 1, requires_grad=True)
-    torch.trace(matrix).backward()
-    found: list[list[float]] = matrix.grad.tolist()
-    return found
 
 
 def raised_by(call: Callable[[], object]) -> Exception | None:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -109,8 +108,8 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
 
 # --- what gradients are made of ---------------------------------------------------------------
 
-_HAS_DIAGONAL: Final = profile.active().derivatives["python"]["trace_has_a_diagonal"]
-"""A trace is differentiated along its diagonal alone; else beyond, in a matrix of more rows."""
+_HAS_DIAGONAL: Final = HABITS["a trace has a gradient along its diagonal alone"]
+"""Else beyond it too, in a matrix with more rows than columns."""
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _INDEX_ADD: Final = OperatorHandle("aten::index_add")
