@@ -56,7 +56,8 @@ def conformance(session: nox.Session, torch: str) -> None:
         session.install("-e", ".[dev]")
         # The escapes from the grammar of cases, tried on the torch they are about.
         session.run("pytest", "tests", "-q", "-m", "torch")
-    workers = [] if _has_workers(session.posargs) else ["-n", str(os.cpu_count() or 1)]
+    count = str(os.cpu_count() or 1)
+    workers = [] if _has_workers(session.posargs) else ["-n", count, "--dist", "worksteal"]
     # -rN: every mismatch stands in its failure already, pytest's summary would say it again.
     session.run("pytest", "conformance/oracles", "-q", "-rN", *workers, *session.posargs)
 

@@ -143,6 +143,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("batch", made, ids=[batch.id for batch in made])
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What hypothesis draws comes first: it cannot be split among workers, so none ends alone."""
+    items.sort(key=lambda item: "batch" in getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     planned: Counter[str] = Counter()
     for item in session.items:

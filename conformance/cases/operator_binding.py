@@ -18,10 +18,10 @@ from conformance.cases.values import TENSOR
 from mindtorch_v2.profile import Profile
 from mindtorch_v2.schema import Argument
 
-PER_ARGUMENT: Final = 2
+PER_ARGUMENT: Final = 1
 """Values of the pool that an argument is given; the next argument gets the next ones."""
 CHECK: Final = "xp._C._check_schema_allow_fake_script_object"
-WHOLE_POOL: Final = 2
+WHOLE_POOL: Final = 1
 """Arguments of each declared type that are given every value of the pool."""
 
 

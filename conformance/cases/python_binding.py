@@ -20,7 +20,7 @@ from conformance.cases.turn import Turn
 from conformance.cases.values import with_classes
 from mindtorch_v2.profile import Profile
 
-PER_ARGUMENT: Final = 2
+PER_ARGUMENT: Final = 1
 """Values of the pool that a parameter is given; the next parameter gets the next ones."""
 WHOLE_POOL: Final = 1
 """Parameters of each declared type that are given every value of the pool."""
@@ -268,12 +268,7 @@ class _Maker:
     def some(
         self, callee: Callee, signature: Signature, parameter: Parameter, position: int | None
     ) -> Iterator[str]:
-        declared = (
-            parameter.type,
-            parameter.keyword_only,
-            len(callee.signatures) > 1,
-            callee.numbers_as_tensors,
-        )
+        declared = (parameter.type, parameter.keyword_only, callee.numbers_as_tensors)
         values = pool(callee, parameter.name, position)
         self.seen[declared] = self.seen.get(declared, 0) + 1
         if self.seen[declared] <= WHOLE_POOL:

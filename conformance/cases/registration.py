@@ -55,11 +55,16 @@ USUAL_SCHEMAS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "b": ("b(Tensor x, int y) -> Tensor", "b(Tensor x) -> Tensor", "b(int x) -> int"),
     "b.out": (
-        "b.out(Tensor x) -> Tensor",
-        "b.out(Tensor x, str y) -> Tensor",
+        "b.out(Tensor z) -> Tensor",
+        "b.out(Tensor z, str y) -> Tensor",
         "b.out(float x) -> float",
     ),
 }
+"""By name, what it is mostly defined with.
+
+No two overloads take arguments of the same types and names: TorchScript's registry tells them
+apart by no more (``canonicalSchemaString``), and keeps the second when its operator is gone.
+"""
 WRONG_SCHEMAS: Final = (
     *("a", "b.out", "a(", "s::a(Tensor x) -> Tensor", "a(Tensor x) -> Tensor x y", ""),
     *(

@@ -9,6 +9,7 @@ from conformance.session import (  # noqa: E402, F401 (pytest finds them by name
     checker,
     pytest_addoption,
     pytest_collection_finish,
+    pytest_collection_modifyitems,
     pytest_configure,
     pytest_generate_tests,
     pytest_report_header,

@@ -7,8 +7,7 @@ functional kernel computes, and what it made is copied into what the caller gave
 history are counted above, at ADInplaceOrView and Autograd, as of any other kernel.
 
 What mutates and is no form of another operator needs a row: nothing demands one when it is
-registered, and a rule for it (:func:`mindtorch_v2.dispatch.registry.register_functionalization_rule`)
-is not asked here yet.
+registered, and a rule that :mod:`mindtorch_v2.dispatch.registry` has for it is not asked here yet.
 
 ``MINDTORCH_KERNELS=functional`` takes away the CPU's rows of all mutating operators that this route
 can stand in for, so that the suite can show that it does.  A functional kernel that is made of the

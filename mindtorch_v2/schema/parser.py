@@ -5,6 +5,7 @@ Mirrors ``torch/csrc/jit/frontend/function_schema_parser.cpp``.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from mindtorch_v2 import profile
@@ -59,6 +60,7 @@ def parse_printed_schema(text: str) -> FunctionSchema:
     return parsed
 
 
+@lru_cache(maxsize=1 << 12)
 def parse_name(text: str) -> OperatorName:
     """The operator name that ``text`` is; RuntimeError if it is none."""
     parsed = parse_schema_or_name(text)

@@ -8,6 +8,7 @@ options to theirs, and ``out`` chooses the variant that writes into it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -27,6 +28,7 @@ _SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
 
 _UNSIGNED: Final[dict[str, str | None]] = _FACTS["unsigned_numbers"]
+"""By kind of parameter, the one that is told first before the other."""
 _INT64_MAX: Final = (1 << 63) - 1
 
 _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
@@ -54,15 +56,22 @@ def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call
 
 
 def _checked(call: Call) -> Call:
-    """RuntimeError for an unsigned number that the release cannot hand on to Python."""
-    if not any(_UNSIGNED.values()):
-        return call
-    for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
-        kind = "Tensor" if "Tensor" in str(argument.type) else "Scalar"
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, int) and item > _INT64_MAX:
-                raise RuntimeError(_UNSIGNED[kind])
+    """RuntimeError for an unsigned number that the release cannot hand on to Python.
+
+    All arguments are boxed, Scalars among them, before the first is made a Python object.
+    """
+    for kind, message in _UNSIGNED.items():
+        if message and any(item > _INT64_MAX for item in _integers(call, kind)):
+            raise RuntimeError(message)
     return call
+
+
+def _integers(call: Call, kind: str) -> Iterator[int]:
+    """Those given to parameters of Tensors, or to the others."""
+    for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
+        if ("Tensor" in str(argument.type)) is (kind == "Tensor"):
+            items = value if isinstance(value, list) else [value]
+            yield from (item for item in items if isinstance(item, int))
 
 
 def _out_parameter(overload: Overload) -> str:
