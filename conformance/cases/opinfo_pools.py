@@ -37,8 +37,8 @@ OPERATORS: Final = words("""
     nn_functional_mse_loss nn_functional_nll_loss nn_functional_relu nn_functional_silu
     nn_functional_silu_complex nonzero norm norm_fro norm_inf normal normal_in_place
     normal_number_mean ones ones_like outer permute permute_copy pow prod put __radd__
-    __rand__ randint randint_like rand_like randn randn_like ravel __rdiv__ real reciprocal remainder
-    repeat reshape reshape_as resize_ resize_as_ resolve_conj resolve_neg __rmatmul__
+    __rand__ randint randint_like rand_like randn randn_like ravel __rdiv__ real reciprocal
+    remainder repeat reshape reshape_as resize_ resize_as_ resolve_conj resolve_neg __rmatmul__
     __rmod__ __rmul__ roll __ror__ round round_decimals_0 round_decimals_3
     round_decimals_neg_3 __rpow__ rsqrt __rsub__ rsub __rxor__ scalar_tensor scatter
     scatter_add select select_scatter sgn short sigmoid sign sin sinh
