@@ -151,4 +151,5 @@ def npu(session: nox.Session) -> None:
 def profile(session: nox.Session, torch: str) -> None:
     """Extract the facts of a torch release into mindtorch_v2/profile/data."""
     install_with_torch(session, torch)
+    session.install("expecttest")  # which torch's own tests import
     session.run("python", "-m", "conformance.extract", "--out", "mindtorch_v2/profile/data")

@@ -214,7 +214,7 @@ FUNCTIONS: Final = words("""
     get_default_dtype set_default_dtype get_default_device typename can_cast promote_types
     result_type broadcast_tensors broadcast_shapes broadcast_to cartesian_prod cdist einsum
     tensordot meshgrid norm stft istft unique unique_consecutive block_diag chain_matmul
-    atleast_1d atleast_2d atleast_3d split align_tensors lobpcg svd_lowrank pca_lowrank
+    atleast_1d atleast_2d atleast_3d vector_norm split align_tensors lobpcg svd_lowrank pca_lowrank
     unravel_index manual_seed seed initial_seed get_rng_state set_rng_state set_printoptions
     are_deterministic_algorithms_enabled
     no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled

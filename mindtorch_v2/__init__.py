@@ -4,6 +4,8 @@ The public namespace: the same names at the same paths as in torch.  Which relea
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
 """
 
+from math import e, inf, nan, pi
+
 from mindtorch_v2 import _C, autograd, library, nested, random, return_types, storage, types
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
@@ -77,6 +79,7 @@ from mindtorch_v2.tensor.typed_storage import TypedStorage, is_storage
 from mindtorch_v2.version import __version__
 from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 
+newaxis = None
 is_inference_mode_enabled = tls.is_inference_mode_enabled
 is_grad_enabled = tls.is_grad_enabled
 

@@ -25,6 +25,16 @@ _PREFIXES: Final = {
 }
 """Python module to what its functions' names begin with in ``torch._C``."""
 
+_IN_PYTHON: Final = (
+    "block_diag",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "meshgrid",
+    "norm",
+    "split",
+)
+"""Functions of torch that stand before those of C++."""
+
 
 def bind_methods() -> None:
     """Give tensors every method of the release; those written by hand keep their values."""
@@ -46,7 +56,7 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
     functions = functions_of("torch", public)
     public.update(functions)
-    public["norm"] = functional.norm  # which stands before that of C++
+    public.update({name: getattr(functional, name) for name in _IN_PYTHON})
     c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
     c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
     _bind_module(c_module, "nn")

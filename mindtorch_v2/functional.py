@@ -1,6 +1,7 @@
 """Functions of torch that are written in Python, before bound ones of their names.
 
-Mirrors ``torch/functional.py``.  Here are those that methods of tensors go through.
+Mirrors ``torch/functional.py``.  Here are those that methods of tensors go through, and those that
+take any number of tensors.
 """
 
 from __future__ import annotations
@@ -79,6 +80,41 @@ def _norm_of_other_layout(
 def _refuse_dtype(dtype: Any, which: str) -> None:
     if dtype is not None:
         raise ValueError(f"dtype argument is not supported in {which} norm")
+
+
+def _of_many(name: str) -> Callable[..., Any]:
+    """A function of any number of tensors, which C++ takes as one tuple."""
+
+    def function(*tensors: Any) -> Any:
+        if has_torch_function(tensors):
+            return handle_torch_function(function, tensors, *tensors)
+        return bound_function(name)(tensors)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+block_diag = _of_many("block_diag")
+broadcast_tensors = _of_many("broadcast_tensors")
+cartesian_prod = _of_many("cartesian_prod")
+
+
+def split(tensor: Any, split_size_or_sections: Any, dim: Any = 0) -> Any:
+    """The parts of a tensor, by the method of the name."""
+    if has_torch_function((tensor,)):
+        options = {"dim": dim}
+        return handle_torch_function(split, (tensor,), tensor, split_size_or_sections, **options)
+    return tensor.split(split_size_or_sections, dim)
+
+
+def meshgrid(*tensors: Any, indexing: Any = None) -> Any:
+    """The coordinates of a grid; a list of tensors counts as its tensors."""
+    if has_torch_function(tensors):
+        return handle_torch_function(meshgrid, tensors, *tensors, indexing=indexing)
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    given = {} if indexing is None else {"indexing": indexing}
+    return bound_function("meshgrid")(tensors, **given)
 
 
 def stft(

@@ -63,6 +63,9 @@ HABITS: dict[str, Callable[[], object]] = {
         torch.tensor([1j, 1j], dtype=torch.complex32).norm().item() == 0
     ),
     "a running extreme takes any dimension of a scalar": lambda: torch.ones(()).cummax(2),
+    "a trace has a gradient along its diagonal alone": lambda: answers(
+        gradient_of_trace() == [[1.0], [0.0], [0.0]]
+    ),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
 }
 #: Operators that are pointwise though nothing says so.
@@ -112,6 +115,14 @@ def is_taken(ask: Callable[[], object]) -> bool:
     except (RuntimeError, IndexError):
         return False
     return True
+
+
+def gradient_of_trace() -> list[list[float]]:
+    """Of a matrix with more rows than its diagonal has elements."""
+    matrix = torch.ones(3, 1, requires_grad=True)
+    torch.trace(matrix).backward()
+    found: list[list[float]] = matrix.grad.tolist()
+    return found
 
 
 def answers(yes: bool) -> None:

@@ -327,6 +327,12 @@ class Instantiated(torch.autograd.Function):
     """Is made an instance of, against all advice."""
 
 
+def masked_by_numbers() -> None:
+    """A mask of numbers, which is refused after the warning."""
+    with suppress(RuntimeError):
+        torch.ones(1).masked_scatter(torch.ones(1, dtype=torch.uint8), torch.ones(1))
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -355,6 +361,12 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
     "index_put_": lambda: torch.ones(1).expand(2).index_put_((torch.tensor([0]),), torch.ones(1)),
     "warnAutogradNotImplemented": lambda: through_custom_operator(),
+    "masked_scatter_": lambda: masked_by_numbers(),
+    "scatter_meta": lambda: torch.ones(1).scatter(
+        0, torch.zeros(1).long(), torch.ones(1), reduce="add"
+    ),
+    "mse_kernel": lambda: torch.nn.functional.mse_loss(torch.ones(1).half(), torch.ones(1).half()),
+    "arange_out": lambda: torch.arange(2, out=torch.ones(1)),
     "numpy_T": lambda: torch.ones(()).T,
     "numpy_T(dim)": lambda: torch.ones(1).T,
     "matrix_H": lambda: torch.ones(()).H,
@@ -375,4 +387,5 @@ NOT_EVERYWHERE = (
     "treatSequenceAsTuple",
     "treatSequenceAsTuple(constant)",
     "requires_grad_to_scalar",
+    "mse_kernel",
 )

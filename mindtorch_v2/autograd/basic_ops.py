@@ -71,9 +71,14 @@ class AccumulateGrad(ManualNode):
         return []
 
     def _is_taken(self, grad: Tensor) -> bool:
-        """Whether a gradient is kept as it is, which shows where ``data`` has got another shape."""
+        """Whether a gradient is kept as it is.
+
+        That shows where ``data`` has got another shape, and of zeros without storage.
+        """
         variable = self.variable
-        if tls.is_grad_enabled() or tuple(grad._sizes) == tuple(variable._sizes):
+        if tls.is_grad_enabled():
+            return False
+        if tuple(grad._sizes) == tuple(variable._sizes) and not grad._is_zerotensor():
             return False
         if not is_non_overlapping_and_dense(variable._sizes, variable._strides):
             return False

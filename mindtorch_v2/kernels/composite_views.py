@@ -11,7 +11,9 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -21,12 +23,15 @@ _ALIAS: Final = OperatorHandle("aten::alias")
 _CONJ: Final = OperatorHandle("aten::_conj")
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _EXPAND: Final = OperatorHandle("aten::expand")
+_NARROW: Final = OperatorHandle("aten::narrow")
 _NEG_VIEW: Final = OperatorHandle("aten::_neg_view")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _SPLIT: Final = OperatorHandle("aten::split.Tensor")
 _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
+_TENSOR_SPLIT_INDICES: Final = OperatorHandle("aten::tensor_split.indices")
+_TENSOR_SPLIT_SECTIONS: Final = OperatorHandle("aten::tensor_split.sections")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _VIEW: Final = OperatorHandle("aten::view")
 _VIEW_AS_REAL: Final = OperatorHandle("aten::view_as_real")
@@ -62,6 +67,14 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Any:
     if first > size - length:
         raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return _SLICE(self, dim, first, first + length, 1)
+
+
+@kernel("aten::narrow.Tensor", key=_IMPLICIT)
+def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Any:
+    dtype = start._dtype
+    if start._sizes or dtype.is_floating_point or dtype.is_complex or dtype is DTYPES["bool"]:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return _NARROW(self, dim, int(start.item()), length)
 
 
 @kernel("aten::split.sizes", key=_IMPLICIT)
@@ -245,6 +258,25 @@ def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int) -> list
     starts = (0, *indices)
     stops = (*indices, self._sizes[dim])
     return [_SLICE(self, dim, start, stop, 1) for start, stop in zip(starts, stops, strict=True)]
+
+
+@kernel("aten::tensor_split.tensor_indices_or_sections", key=_IMPLICIT)
+def tensor_split_tensor(self: Tensor, tensor_indices_or_sections: Tensor, dim: int) -> Any:
+    _check_split(self)
+    given = tensor_indices_or_sections
+    named = "tensor_split expected tensor_indices_or_sections to"
+    if given._device.type != "cpu":
+        raise RuntimeError(f"{named} be on cpu, but it's on {given._device}")
+    if given._dtype is not int64:
+        raise RuntimeError(f"{named} have dtype of long, but got {CPP_NAMES[given._dtype]}")
+    if len(given._sizes) > 1:
+        raise RuntimeError(
+            f"{named} be a zero-dimensional or one-dimensional tensor, but got a tensor with "
+            f"{len(given._sizes)} dims"
+        )
+    if not given._sizes:
+        return _TENSOR_SPLIT_SECTIONS(self, int(given.item()), dim)
+    return _TENSOR_SPLIT_INDICES(self, given.tolist(), dim)
 
 
 def _check_split(self: Tensor) -> None:

@@ -56,6 +56,7 @@ class ConvParams:
             (self.padding, 0, "negative padding is not supported"),
             (self.output_padding, 0, "negative output_padding is not supported"),
             (self.stride, 1, "non-positive stride is not supported"),
+            (self.dilation, 0, "dilation should be greater than zero"),
         ):
             if min(values) < lowest:
                 raise RuntimeError(message)

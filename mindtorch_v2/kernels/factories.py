@@ -12,20 +12,24 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
-from mindtorch_v2.tensor.copying import fill, zero
+from mindtorch_v2.tensor.copying import fill, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 Sizes = Sequence[int]
 Options = tuple[int | None, int | None, Device | None, bool | None]
 """Dtype, layout, device and pinned memory, in the order of every schema that has them."""
 
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _MADE: Final = ("Meta", "CompositeExplicitAutograd")
 _EMPTY: Final = (
@@ -218,22 +222,68 @@ def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Tenso
 # --- into a tensor ----------------------------------------------------------------------------
 
 
-@kernel("aten::zeros.out", key="CompositeExplicitAutograd")
+@kernel("aten::zeros.out", keys=_MADE)
 def zeros_out(size: Sizes, out: Tensor) -> Tensor:
     _resize(out, size)
     zero(out)
     return out
 
 
-@kernel("aten::ones.out", key="CompositeExplicitAutograd")
+@kernel("aten::ones.out", keys=_MADE)
 def ones_out(size: Sizes, out: Tensor) -> Tensor:
     return full_out(size, 1, out)
 
 
-@kernel("aten::full.out", key="CompositeExplicitAutograd")
+@kernel("aten::full.out", keys=_MADE)
 def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
     _resize(out, size)
     fill(out, fill_value)
+    return out
+
+
+@kernel("aten::empty.out", key="CompositeImplicitAutograd")
+def empty_out(size: Sizes, memory_format: int | None, out: Tensor) -> Any:
+    return _RESIZE_(out, size, memory_format=memory_format)
+
+
+@kernel("aten::arange.out", keys=_MADE)
+def arange_out(end: Any, out: Tensor) -> Any:
+    return arange_start_out(0, end, 1, out)
+
+
+@kernel("aten::arange.start_out", keys=("CPU", "Meta"))
+def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
+    made = factories.arange(start, end, step, dtype=out._dtype, device=out._device)
+    given, count = numel(out._sizes), numel(made._sizes)
+    if given and given != count:
+        warn(
+            "arange_out",
+            f"The number of elements in the out tensor of shape {list(out._sizes)} is {given} "
+            f"which does not match the computed number of elements {count}. Note that this may "
+            "occur as a result of rounding error. The out tensor will be resized to a tensor of "
+            f"shape ({count},).",
+        )
+    if given != count:
+        set_sizes(out, (count,))
+    return _written(out, made)
+
+
+@kernel("aten::eye.out", keys=("CPU", "Meta"))
+def eye_out(n: int, out: Tensor) -> Tensor:
+    return eye_m_out(n, n, out)
+
+
+@kernel("aten::eye.m_out", keys=("CPU", "Meta"))
+def eye_m_out(n: int, m: int, out: Tensor) -> Tensor:
+    made = factories.eye(n, m, dtype=out._dtype, device=out._device)
+    _resize(out, made._sizes)
+    return _written(out, made)
+
+
+def _written(out: Tensor, made: Tensor) -> Tensor:
+    """The same numbers in the same order, whatever the shape of the output."""
+    if not out.is_meta:
+        store(out, value_array(made).reshape(tuple(out._sizes)))
     return out
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import (
     assert_no_internal_overlap,
@@ -27,7 +28,11 @@ from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
+_NONZERO: Final = OperatorHandle("aten::nonzero")
+_UNBIND: Final = OperatorHandle("aten::unbind.int")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"])
 _GATHERED_BY: Final = _INDEX_DTYPES if HABITS["gather takes int32"] else (int64,)
 
@@ -138,7 +143,7 @@ def _scatter(
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not output.is_meta:
         combine = _replace if reduce is None else _REDUCTIONS[reduce]
-        result = value_array(self).copy()
+        result = np.array(value_array(self))
         if numel(index._sizes):
             _scatter_into(_along(result), dim, index, source, self, combine)
         store(output, result)
@@ -215,6 +220,13 @@ def scatter_value(
 def scatter_reduce(
     outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str
 ) -> tuple[Tensor, ...]:
+    if not self.is_meta:  # there it is a function of Python's
+        warn_once(
+            "scatter_meta",
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+            "reduction options.",
+        )
     return _scatter(outputs, self, dim, index, src, reduce)
 
 
@@ -288,6 +300,12 @@ def nonzero_on_meta(self: Tensor) -> NoReturn:
         "registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
         "to True."
     )
+
+
+@kernel("aten::nonzero_numpy", key="CompositeImplicitAutograd")
+def nonzero_numpy(self: Tensor) -> Any:
+    """The indices of each dimension; a number counts as a row of one."""
+    return _UNBIND(_NONZERO(self if self._sizes else _UNSQUEEZE(self, 0)), 1)
 
 
 @kernel("aten::nonzero.out")

@@ -25,6 +25,8 @@ from mindtorch_v2.tensor.support import TYPE_NAMES
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _KEY: Final = int(DispatchKey.CompositeExplicitAutograd)
+_META: Final = int(DispatchKey.Meta)
+"""Where some releases have the ``out=`` forms of functions in Python."""
 
 
 def _is_generated(name: str) -> bool:
@@ -85,7 +87,7 @@ def _out(functional: Operator) -> Any:
         answer = Call(functional, tuple(values.get(each.name) for each in wanted)).run()
         results = answer if len(outs) > 1 else (answer,)
         for out, result in zip(outs, results, strict=True):
-            _copied(out, result)
+            copied_into(out, result)
         if not operator.schema.returns:
             return None
         return tuple(outs) if len(outs) > 1 else outs[0]
@@ -93,11 +95,11 @@ def _out(functional: Operator) -> Any:
     return run
 
 
-def _copied(out: Any, result: Any) -> None:
+def copied_into(out: Any, result: Any) -> None:
     """``copy_arg``, and ``resize_out_helper`` before it."""
     if isinstance(out, Sequence):
         for one, each in zip(out, result, strict=True):
-            _copied(one, each)
+            copied_into(one, each)
         return
     resize_output(out, result._sizes)
     if out._dtype is not result._dtype:
@@ -109,12 +111,12 @@ def _copied(out: Any, result: Any) -> None:
 
 
 def _find(name: str, key: int) -> Native:
-    if key != _KEY or not _is_generated(name):
+    if key not in (_KEY, _META) or not _is_generated(name):
         return NONE
     form = form_of(name)
     if form is not None and form.kind == OUT:
         return Native(_out(_operator(form.functional)), with_keyset=True)
-    mutating = _mutating_form(name)
+    mutating = _mutating_form(name) if key == _KEY else None
     if mutating is None:
         return NONE
     return Native(_functional(_operator(mutating)), with_keyset=True)

@@ -253,6 +253,7 @@ def bernoulli_(self: Tensor, p: float, generator: Generator | None) -> Tensor:
 def bernoulli_of_(self: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
     if not numel(self._sizes):
         return self
+    assert_no_internal_overlap(self)
     dispatch("bernoulli_tensor_cpu_self_", self._dtype)
     probabilities = _expanded(p, self)
     if p._dtype in DIGITS and not ((probabilities >= 0) & (probabilities <= 1)).all():
@@ -275,9 +276,10 @@ def bernoulli(self: Tensor, generator: Generator | None) -> Any:
     return _BERNOULLI_OF_(_contiguous_like(self, self._sizes), self, generator=generator)
 
 
-@kernel("aten::bernoulli.out")
+@kernel("aten::bernoulli.out", keys=("CPU", "Meta"))
 def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Any:
-    set_sizes(out, tuple(self._sizes))
+    if tuple(out._sizes) != tuple(self._sizes):
+        set_sizes(out, tuple(self._sizes))
     return _BERNOULLI_OF_(out, self, generator=generator)
 
 

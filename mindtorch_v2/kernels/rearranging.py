@@ -78,7 +78,8 @@ def _roll_several(self: Tensor, shifts: Sequence[int], dims: Sequence[int]) -> A
         return _RESHAPE(roll(flat, shifts, (0,)), self._sizes)
     if len(shifts) != len(dims):
         raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+            f"shifts and dimensions must align. shifts: {len(shifts)}, "
+            f"dims:{' ' if self.is_meta else ''}{len(dims)}"
         )
     return _ROLL(roll(self, shifts[:1], dims[:1]), shifts[1:], dims[1:])
 

@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
@@ -83,10 +84,10 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"index_add_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
         )
-    if self._dtype is not source._dtype:
+    if self._dtype is not source._dtype and not self.is_meta:
         raise RuntimeError(
-            "index_add_(): self and source expected to have the same dtype, but got (self) "
-            f"{CPP_NAMES[self._dtype]} and (source) {CPP_NAMES[source._dtype]}"
+            f"index_add_(): self ({CPP_NAMES[self._dtype]}) and source "
+            f"({CPP_NAMES[source._dtype]}) must have the same scalar type"
         )
     if not HABITS["index_add takes an index from elsewhere"] and not (
         self._device == index._device == source._device
@@ -170,6 +171,12 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{CPP_NAMES[self._dtype]} and {CPP_NAMES[source._dtype]}"
+        )
+    if mask._dtype is DTYPES["uint8"] and not mask.is_meta:
+        warn(
+            "masked_scatter_",
+            "masked_scatter_ received a mask with dtype torch.uint8, this behavior is now "
+            "deprecated,please use a mask with dtype torch.bool instead.",
         )
     if mask._dtype is not DTYPES["bool"]:
         raise RuntimeError(

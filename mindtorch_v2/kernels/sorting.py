@@ -104,7 +104,7 @@ def argsort(self: Tensor, dim: int, descending: bool) -> Any:
     return _SORT(self, dim, descending)[1]
 
 
-@kernel("aten::argsort.stable", keys=(_IMPLICIT, "CPU"))
+@kernel("aten::argsort.stable", keys=(_IMPLICIT, "CPU", "Meta"))
 def argsort_stable(self: Tensor, stable: bool, dim: int, descending: bool) -> Any:
     return _SORT_STABLE(self, stable=stable, dim=dim, descending=descending)[1]
 

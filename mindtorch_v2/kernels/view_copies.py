@@ -15,11 +15,13 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.functionalize.facts import ASSERTS, DIAGONAL_IS_CHECKED_ON_META
 from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.generated import copied_into
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size, view_strides
 
@@ -28,9 +30,12 @@ _CLONE: Final = OperatorHandle("aten::clone")
 _COPY: Final = OperatorHandle("aten::copy_")
 _DIAGONAL: Final = OperatorHandle("aten::diagonal")
 _EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
+_NARROW: Final = OperatorHandle("aten::narrow")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
+_UNBIND: Final = OperatorHandle("aten::unbind.int")
 _VIEW: Final = OperatorHandle("aten::view")
 
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
@@ -77,6 +82,62 @@ _OTHER_VIEWS: Final = frozenset(("aten::view.dtype", "aten::detach", "aten::lift
 """Views that autograd does not treat as others."""
 
 rows.DERIVED.insert(0, _find)
+
+
+@kernel("aten::narrow_copy", keys=("CPU", "Meta", _COMPOSITE))
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
+    return _CLONE(_narrowed(self, dim, start, length), memory_format=_CONTIGUOUS)
+
+
+def _narrowed(self: Tensor, dim: int, start: int, length: int) -> Any:
+    """``narrow``, which has other words for a length on the CPU than this."""
+    if length < 0 and self._sizes and not self.is_meta:
+        size = self._sizes[wrap_dim(dim, len(self._sizes))]
+        if -size <= start <= size:
+            first = start + size if start < 0 else start
+            raise RuntimeError(
+                f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+            )
+    return _NARROW(self, dim, start, length)
+
+
+@kernel("aten::narrow_copy.out", keys=("CPU", "Meta"))
+def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, out: Tensor) -> Tensor:
+    if self._dtype is not out._dtype:
+        raise RuntimeError(
+            "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    part = _narrowed(self, dim, start, length)
+    if tuple(out._sizes) != tuple(part._sizes):
+        set_sizes(out, tuple(part._sizes))
+    _COPY(out, part)
+    return out
+
+
+@kernel("aten::split_with_sizes_copy.out", keys=("CompositeExplicitAutograd", "Meta"))
+def split_with_sizes_copy_out(
+    self: Tensor, split_sizes: Sequence[int], dim: int, out: Sequence[Tensor]
+) -> None:
+    parts = _SPLIT_WITH_SIZES(self, split_sizes, dim)
+    _check_count("split_with_sizes_copy_out", out, parts)
+    for given, part in zip(out, parts, strict=True):
+        copied_into(given, part)
+
+
+@kernel("aten::unbind_copy.int_out", keys=("CompositeExplicitAutograd", "Meta"))
+def unbind_copy_int_out(self: Tensor, dim: int, out: Sequence[Tensor]) -> None:
+    parts = _UNBIND(self, dim)
+    _check_count("unbind_copy_int_out", out, parts)
+    for given, part in zip(out, parts, strict=True):
+        _COPY(given, part)
+
+
+def _check_count(name: str, out: Sequence[Tensor], parts: Sequence[Tensor]) -> None:
+    if len(out) != len(parts):
+        raise RuntimeError(
+            f"{name}() expected an out= argument of size {len(parts)}, got size {len(out)}"
+        )
 
 
 # --- views put back -------------------------------------------------------------------------------

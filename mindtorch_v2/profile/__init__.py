@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import (
         Bindings,
         Derivatives,
+        OpInfo,
         Registrations,
         Schemas,
         Signatures,
@@ -279,6 +280,11 @@ class Profile:
     def library(self) -> dict[str, Any]:
         """What of ``torch.library`` differs between releases: functions, words, habits."""
         return self._section("library.json")
+
+    @cached_property
+    def opinfo(self) -> "OpInfo":
+        """With what torch tests its operators: sample inputs, and what is refused."""
+        return cast("OpInfo", self._section("opinfo.json.xz"))
 
     @cached_property
     def schema_language(self) -> dict[str, Any]:

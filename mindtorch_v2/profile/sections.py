@@ -16,10 +16,14 @@ __all__ = [
     "Function",
     "ManualBinding",
     "NodeFacts",
+    "OpInfo",
     "OperatorRegistrations",
     "Overload",
     "Property",
     "Registrations",
+    "Sample",
+    "SampleTensor",
+    "SampledOperator",
     "Schemas",
     "Signatures",
 ]
@@ -241,3 +245,66 @@ class Derivatives(TypedDict):
     python: dict[str, bool]
     #: Messages that releases word differently.
     words: dict[str, str]
+
+
+class _SampleTensorExtras(TypedDict, total=False):
+    #: Each element as a text, in row-major order; or else ...
+    values: list[str]
+    #: ... how many different numbers there are, the least of them, and the step to the next.
+    range: list[float]
+    #: Of a tensor that is not row-major.
+    stride: list[int]
+    #: Present, and true, where it is so.
+    conj: bool
+    requires_grad: bool
+
+
+class SampleTensor(_SampleTensorExtras):
+    """A tensor among the arguments of a sample."""
+
+    dtype: str
+    shape: list[int]
+
+
+class _SampleExtras(TypedDict, total=False):
+    #: The dtype that the sample is of; errors have none.
+    dtype: str
+    #: Of a sample with gradients: the places of differentiable results, None for one tensor.
+    differentiable: list[int] | None
+
+
+class Sample(_SampleExtras):
+    """The arguments of a call, as texts; ``{0}`` in them is the first of the tensors."""
+
+    arguments: list[str]
+    tensors: list[SampleTensor]
+
+
+class _SampledExtras(TypedDict, total=False):
+    #: Present, and true, where the seed is to be set first.
+    seeded: bool
+    #: Names of methods that do the same, and its symbol in Python.
+    method: str
+    inplace: str
+    symbol: str
+    #: Present, and true, where it takes ``out``.
+    out: bool
+
+
+class SampledOperator(_SampledExtras):
+    """What torch tests an operator with."""
+
+    name: str
+    #: ``xp.add``, the method ``.item``, or a text with the arguments in it: ``{1} + {0}``.
+    call: str
+    samples: list[Sample]
+    #: What it refuses.
+    errors: list[Sample]
+
+
+class OpInfo(TypedDict):
+    """``opinfo.json.xz``: the sample inputs and error inputs of torch.testing._internal."""
+
+    operators: list[SampledOperator]
+    #: By operator, why samples are not here, and how many.
+    left_out: dict[str, dict[str, int]]

@@ -41,6 +41,8 @@ def to_list(tensor: Tensor) -> Any:
     if tensor.layout is not strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     if numel(tensor._sizes):
+        if tensor._is_zerotensor():
+            raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
         check_dtype("tolist", tensor.dtype)
     _check_lists(tensor._sizes)
     return value_array(tensor).tolist()

@@ -20,12 +20,13 @@ def infinitely_differentiable_silu_backward(grad: Any, input: Any) -> Any:
     return mul(mul(grad, sigmoid), add(mul(input, sub(1.0, sigmoid)), 1.0))
 
 
+def native_dropout_double_backward(grad: Any, grad_output: Any, mask: Any, scale: float) -> Any:
+    scaled = mul(call("type_as", mask, grad_output), scale)
+    return mul(call("type_as", grad, grad_output), scaled)
+
+
 def infinitely_differentiable_native_dropout_backward(grad: Any, mask: Any, scale: float) -> Any:
     return mul(grad, mul(call("type_as", mask, grad), scale))
-
-
-def native_dropout_double_backward(grad_input: Any, grad: Any, mask: Any, scale: float) -> Any:
-    return mul(mul(call("type_as", grad_input, grad), call("type_as", mask, grad)), scale)
 
 
 def mse_loss_double_backward(grad: Any, input: Any, reduction: int) -> Any:

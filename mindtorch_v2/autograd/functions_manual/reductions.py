@@ -50,6 +50,26 @@ def scale_grad_by_count(grad: Any, mask: Any, dims: Sequence[int]) -> Any:
     return mul(div(grad, call("sum", mask, list(dims), True)), mask)
 
 
+def aminmax_backward(
+    self: Any,
+    dim: int | None,
+    keepdim: bool,
+    grad_min: Any,
+    grad_max: Any,
+    min: Any,
+    max: Any,
+) -> Any:
+    """Those of the elements that are an extreme share its gradient."""
+    dims = [] if dim is None else [dim]
+    result = None
+    for grad, extreme in ((grad_min, min), (grad_max, max)):
+        if grad is not None:
+            mask = eq(self, restore_reduced_dims(extreme, dims, keepdim))
+            part = scale_grad_by_count(restore_reduced_dims(grad, dims, keepdim), mask, dims)
+            result = part if result is None else add(result, part)
+    return result
+
+
 def evenly_distribute_backward(grad: Any, input: Any, value: Any) -> Any:
     """Each of the elements that have the value gets the same part."""
     if input.is_meta:  # a tensor that is like a subclass

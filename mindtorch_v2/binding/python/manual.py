@@ -188,7 +188,7 @@ def _nonzero(receiver: Tensor | None, parsed: Parsed) -> Any:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return call_operator("aten::nonzero.out", self=tensor, out=value(parsed, "out"))
     if "as_tuple" in names and value(parsed, "as_tuple"):
-        return call_operator("aten::nonzero_numpy", self=tensor)
+        return tuple(call_operator("aten::nonzero_numpy", self=tensor))
     return call_operator("aten::nonzero", self=tensor)
 
 

@@ -22,7 +22,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _TO: Final = OperatorHandle("aten::to.dtype")
 _SOFTMAX: Final = OperatorHandle("aten::_softmax")
+_SOFTMAX_OUT: Final = OperatorHandle("aten::_softmax.out")
 _LOG_SOFTMAX: Final = OperatorHandle("aten::_log_softmax")
+_LOG_SOFTMAX_OUT: Final = OperatorHandle("aten::_log_softmax.out")
 _LOG_SOFTMAX_INT: Final = OperatorHandle("aten::log_softmax.int")
 _LAYER_NORM: Final = OperatorHandle("aten::native_layer_norm")
 _NLL_FORWARD: Final = OperatorHandle("aten::nll_loss_forward")
@@ -80,6 +82,16 @@ def softmax(self: Tensor, dim: int, dtype: int | None) -> Any:
 @kernel("aten::log_softmax.int", key=_IMPLICIT)
 def log_softmax(self: Tensor, dim: int, dtype: int | None) -> Any:
     return _LOG_SOFTMAX(_converted(self, dtype), dim, False)
+
+
+@kernel("aten::softmax.int_out", key="CompositeExplicitAutograd")
+def softmax_out(self: Tensor, dim: int, dtype: int | None, out: Tensor) -> Any:
+    return _SOFTMAX_OUT(_converted(self, dtype), dim, False, out=out)
+
+
+@kernel("aten::log_softmax.int_out", key="CompositeExplicitAutograd")
+def log_softmax_out(self: Tensor, dim: int, dtype: int | None, out: Tensor) -> Any:
+    return _LOG_SOFTMAX_OUT(_converted(self, dtype), dim, False, out=out)
 
 
 @kernel("aten::layer_norm", key=_IMPLICIT)

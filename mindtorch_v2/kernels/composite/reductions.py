@@ -108,6 +108,8 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
 
 # --- what gradients are made of ---------------------------------------------------------------
 
+_HAS_DIAGONAL: Final = HABITS["a trace has a gradient along its diagonal alone"]
+"""Else beyond it too, in a matrix with more rows than columns."""
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _INDEX_ADD: Final = OperatorHandle("aten::index_add")
@@ -125,7 +127,8 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     if len(sizes) != 2:
         raise RuntimeError("expected matrix input")
     rows, columns = sizes
-    places = _ARANGE(0, rows * columns, columns + 1, dtype=int64, device=grad._device)
+    end = min(rows, columns) * (columns + 1) if _HAS_DIAGONAL else rows * columns
+    places = _ARANGE(0, end, columns + 1, dtype=int64, device=grad._device)
     flat = _INDEX_ADD(_zeros([rows * columns], grad), 0, places, _EXPAND(grad, places._sizes))
     return _VIEW(flat, list(sizes))
 

@@ -13,13 +13,19 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
+from mindtorch_v2.kernels.structured import Outputs, Structured
 from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
+
+_ONES_LIKE: Final = OperatorHandle("aten::ones_like")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 
 for _name, _compare in (
     ("eq", np.equal),
@@ -40,7 +46,23 @@ _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 
 pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
 pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
-pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1)
+
+
+def _like_integers(question: Structured, answer: OperatorHandle) -> Structured:
+    """What integers need not be asked: all zeros or ones, laid out as the tensor is."""
+
+    def run(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+        if outputs[0] is None and is_integral(self._dtype):
+            return (answer(self, dtype=BOOL),)
+        return question(outputs, self)
+
+    return run
+
+
+structured.add(
+    "aten::isinf",
+    _like_integers(Pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1), _ZEROS_LIKE),
+)
 
 
 def _check_isfinite(self: Tensor) -> None:
@@ -60,6 +82,9 @@ def _isfinite(self: Array, always: bool) -> Array:
 
 structured.add(
     "aten::isfinite",
-    Pointwise("aten::isfinite", _isfinite, _TRUTH_OP, 1, _check_isfinite, prepare=_without_nan),
+    _like_integers(
+        Pointwise("aten::isfinite", _isfinite, _TRUTH_OP, 1, _check_isfinite, prepare=_without_nan),
+        _ONES_LIKE,
+    ),
     keys=("CompositeImplicitAutograd",),
 )

@@ -13,7 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape, run_reduction
+from mindtorch_v2.kernels.cpu.reductions import (
+    check_rank,
+    reduced_dims,
+    reduced_shape,
+    run_reduction,
+)
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array
@@ -85,6 +90,7 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     found = tuple(set_output(given, shape, self._dtype, self._device) for given in outputs)
     if not found[0].is_meta and numel(shape):
+        check_rank(rank)
         check_implemented("aten::aminmax", self._dtype)
         values = as_array(self, self._dtype)
         for output, compute in zip(found, (np.min, np.max), strict=True):

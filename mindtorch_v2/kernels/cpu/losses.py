@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import is_warned_of, warn_once
 
 NONE: Final = 0
 MEAN: Final = 1
@@ -63,6 +64,12 @@ def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> 
     if not squares.is_meta:
         dispatch("mse_cpu", iterator.common_dtype)
         dtype = iterator.common_dtype
+        if dtype is DTYPES["float16"] and is_warned_of("mse_kernel"):
+            warn_once(
+                "mse_kernel",
+                "Applying the CPU mse kernel on half-type tensors. This may be slower than using "
+                "float or double-type tensors.",
+            )
         with np.errstate(all="ignore"):
             difference = as_array(self, dtype) - as_array(target, dtype)
             store(squares, rounded(np.asarray(difference * difference), dtype))

@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
+_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 
 def _parameter_dtype(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> DType:
@@ -96,7 +97,11 @@ def native_layer_norm_on_meta(
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     _check_on_meta(input, normalized_shape, weight, bias)
-    return native_layer_norm(input, normalized_shape, weight, bias, eps)
+    output, *moments = native_layer_norm(input, normalized_shape, weight, bias, eps)
+    if input._dtype in _HALVES:
+        moments = [new_tensor(each._sizes, _FLOAT, each._device) for each in moments]
+    mean, rstd = moments
+    return output, mean, rstd
 
 
 @kernel("aten::native_layer_norm")

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
 
 _BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -36,6 +37,15 @@ _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 
+MAX_DIMS: Final = 64
+"""``dim_bitset_size``."""
+
+
+def check_rank(rank: int) -> None:
+    """Dimensions to reduce are bits of a word."""
+    if rank > MAX_DIMS:
+        raise RuntimeError(f"only tensors with up to {MAX_DIMS} dims are supported")
+
 
 def reduced_dims(
     dims: Sequence[int] | None, rank: int, *, allow_empty: bool = False
@@ -43,6 +53,7 @@ def reduced_dims(
     """The dimensions that are reduced: all, if none are named (``make_dim_mask``)."""
     if not dims:
         return () if allow_empty and dims is not None else tuple(range(rank))
+    check_rank(rank)
     wrapped = [wrap_dim(dim, rank) for dim in dims]
     for place, dim in enumerate(wrapped):
         if dim in wrapped[:place]:
@@ -100,10 +111,17 @@ def reduce_into(
         return
     dtype = output._dtype
     if numel(self._sizes):
+        warn_of_cast(self._dtype, dtype)
         check_implemented(facts, dtype)
     with np.errstate(all="ignore"):
         found = compute(as_array(self, dtype), reduced)
         store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
+
+
+def warn_of_cast(source: DType, computed: DType) -> None:
+    """``copy_impl``: what is computed in another dtype is cast first."""
+    if source.is_complex and not computed.is_complex and computed is not DTYPES["bool"]:
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
 def _sum(values: Array, dims: tuple[int, ...]) -> Array:

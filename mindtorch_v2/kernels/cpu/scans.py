@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.reductions import warn_of_cast
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
@@ -41,6 +42,7 @@ def _scan(name: str, compute: Any) -> None:
             return (output,)
         assert_no_internal_overlap(output)
         found = output._dtype
+        warn_of_cast(self._dtype, found)
         values = as_array(self, found)
         if self._sizes:
             with np.errstate(all="ignore"):

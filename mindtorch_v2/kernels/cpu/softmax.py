@@ -84,7 +84,7 @@ def _backward(name: str, compute: Callable[[Array, Array, int], Array], *, check
         rank = len(grad_output._sizes)
         if checks and tuple(grad_output._sizes) != tuple(output._sizes):
             raise RuntimeError(
-                f"Expected tensor for argument #1 'grad' to have the same size as tensor for "
+                f"Expected tensor for argument #1 'grad' to have same size as tensor for "
                 f"argument #2 'output'; but {list(grad_output._sizes)} does not equal "
                 f"{list(output._sizes)} (while checking arguments for softmax_backward)"
             )

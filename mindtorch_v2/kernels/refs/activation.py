@@ -30,8 +30,8 @@ def gelu_backward(grad: Tensor, self: Tensor, approximate: str = "none") -> Any:
 
 @body(_DECOMPOSED + "native_dropout_backward")
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
-    """A product with the mask, as if that were of the gradient's dtype."""
-    return _MUL(grad_output, to_dtype(mask, grad_output._dtype))
+    """A product with the mask in the gradient's dtype times the scale."""
+    return _MUL(grad_output, _MUL(to_dtype(mask, grad_output._dtype), scale))
 
 
 @body(_DECOMPOSED + "threshold_backward")

@@ -1,0 +1,119 @@
+"""Which of torch's samples are cases: operators with kernels, and what no comparison is fit for.
+
+Names are OpInfo's own: the function, and of several ways to test it which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from conformance.names import words
+
+if TYPE_CHECKING:
+    from mindtorch_v2.profile.sections import Sample
+
+OPERATORS: Final = words("""
+    H T abs acos add addbmm addcdiv addcmul addmm addmm_decomposed addmv addr alias_copy all
+    amax amin aminmax any arange argmax argmin argsort as_strided as_strided_copy
+    as_strided_partial_views as_strided_scatter asin atan atan2 baddbmm bernoulli bfloat16
+    bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
+    bmm bool broadcast_tensors broadcast_to byte cat cdouble ceil cfloat char chunk clamp
+    clamp_max clamp_min clone conj contiguous cos cosh count_nonzero cummax cummin cumprod
+    cumsum diagonal diagonal_copy diagonal_scatter div_floor_rounding div_no_rounding_mode
+    div_trunc_rounding dot double empty empty_like empty_strided eq erf exp exp2 expand
+    expand_as expand_copy expm1 eye fill flatten flip float floor floor_divide fmax fmin
+    fmod full full_like gather ge __getitem__ gt half imag index_add index_put index_select
+    int isfinite isinf isnan item le lerp linalg_vector_norm log log10 log1p log2
+    log_softmax log_softmax_with_dtype logical_and logical_not logical_or logical_xor
+    logsumexp long lt mH mT masked_fill masked_scatter masked_select matmul max_binary
+    max_reduction_no_dim max_reduction_with_dim maximum mean median min_binary
+    min_reduction_no_dim min_reduction_with_dim minimum mm movedim mul mv nanmean nanmedian
+    nansum narrow narrow_copy native_dropout_backward native_layer_norm ne neg new_empty
+    new_empty_strided new_full new_ones new_zeros nn_functional_conv2d
+    nn_functional_cross_entropy nn_functional_dropout nn_functional_embedding
+    nn_functional_gelu nn_functional_l1_loss nn_functional_layer_norm
+    nn_functional_leaky_relu nn_functional_linear nn_functional_max_pool2d
+    nn_functional_mse_loss nn_functional_nll_loss nn_functional_relu nn_functional_silu
+    nn_functional_silu_complex nonzero norm norm_fro norm_inf normal normal_in_place
+    normal_number_mean ones ones_like outer permute permute_copy pow prod put __radd__
+    __rand__ randint randint_like rand_like randn randn_like ravel __rdiv__ real reciprocal
+    remainder repeat reshape reshape_as resize_ resize_as_ resolve_conj resolve_neg __rmatmul__
+    __rmod__ __rmul__ roll __ror__ round round_decimals_0 round_decimals_3
+    round_decimals_neg_3 __rpow__ rsqrt __rsub__ rsub __rxor__ scalar_tensor scatter
+    scatter_add select select_scatter sgn short sigmoid sign sin sinh
+    slice softmax _softmax_backward_data softmax_with_dtype sort split split_list_args
+    split_with_sizes split_with_sizes_copy sqrt square squeeze squeeze_copy squeeze_multiple
+    stack std std_mean std_mean_unbiased std_unbiased sub sum t t_copy take tan tanh
+    tensor_split topk trace transpose transpose_copy tril triu true_divide trunc unbind
+    unbind_copy unflatten unfold unfold_copy uniform unsqueeze unsqueeze_copy var var_mean
+    var_mean_unbiased var_unbiased vdot view view_as view_as_complex view_as_real view_copy
+    where zero_ zeros zeros_like""")
+"""Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
+is not here fails."""
+
+ELSEWHERE: Final = words("""
+    to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
+    signal_windows_cosine signal_windows_exponential signal_windows_gaussian
+    signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall""")
+"""Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
+the next are too large to be shown, and of windows there is but what one without points calls."""
+
+UNINITIALISED: Final = words("""
+    empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_
+    resize_as_""")
+"""Their values are what memory holds, so they run on meta alone."""
+
+_HALVES: Final = ("float16", "bfloat16")
+_SUMS: Final = words("""
+    addmm addmm_decomposed addbmm addmv addr baddbmm bmm dot matmul __rmatmul__ mm mv outer vdot
+    nn_functional_linear nn_functional_conv2d prod log_softmax softmax _softmax_backward_data
+    nn_functional_cross_entropy nn_functional_nll_loss native_layer_norm
+    nn_functional_layer_norm""")
+ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_SUMS, _HALVES),
+    **dict.fromkeys(words("rsqrt nn_functional_mse_loss"), _HALVES),
+    **dict.fromkeys(words("nn_functional_conv2d nn_functional_gelu"), (*_HALVES, "float32")),
+    "native_layer_norm": (*_HALVES, "float32", "float64"),
+    "lerp": ("float64",),
+    **dict.fromkeys(words("div_floor_rounding floor_divide fmod remainder"), ("bfloat16",)),
+    "__rpow__": ("complex64",),
+}
+"""Dtypes in which digits of a result are those of a vector unit or of the C library: half the
+precision, rounded after each step or after all, differences of numbers that nearly cancel, the
+remainder of a division by next to nothing, 0 to a complex power.  They run on meta alone."""
+
+CANCELLED: Final = words("""
+    atan2 lerp native_layer_norm nn_functional_layer_norm std_mean tanh""")
+"""Their gradients are small differences of large numbers, of which few digits are certain."""
+
+WITHOUT_KERNEL: Final = ("padding='valid'", "padding='same'", "max_norm=1.0")
+"""Arguments with which an operator is another one, for which there is no kernel yet."""
+
+WITHOUT_DTYPE: Final[Mapping[str, tuple[str, ...]]] = {"nn_functional_conv2d": ("complex64",)}
+"""Dtypes for which an operator has no kernel yet."""
+
+WITHOUT_OUT_ON_META: Final = words("nanmean scatter")
+"""With an output on meta torch 2.4 calls what is C++'s, which warns or refuses."""
+
+REFUSED_ON_META: Final = words("""
+    amax amin aminmax cat gather index_add index_select masked_scatter nn_functional_conv2d
+    nn_functional_max_pool2d scatter scatter_add take""")
+"""Python's functions at Meta refuse in words of their own, which are not mirrored yet."""
+
+EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
+"""Dtypes in which results have no digits that could differ."""
+
+KEYWORDS: Final = ("nosuch=1", "dim=0", "dtype=xp.int64", "keepdim=True", "out=None", "alpha=2")
+"""What a drawn call has too many."""
+
+
+def has_kernel(name: str, sample: Sample) -> bool:
+    lacks = sample.get("dtype") in WITHOUT_DTYPE.get(name, ())
+    return not lacks and not any(text in WITHOUT_KERNEL for text in sample["arguments"])
+
+
+def has_values(name: str, sample: Sample) -> bool:
+    """Whether what comes out on the CPU can be compared."""
+    return name not in UNINITIALISED and sample["dtype"] not in ROUNDED.get(name, ())

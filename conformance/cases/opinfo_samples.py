@@ -1,0 +1,176 @@
+"""Torch's samples as texts: a tensor, and the calls that a sample is a sample of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
+
+SEED: Final = "xp.manual_seed(5)\n"
+IMAGINARY: Final = "(1 + 0.5j)"
+"""What a range of complex numbers is a real one times."""
+
+NESTED: Final = 4
+"""Tensors of more dimensions are not written as nested lists."""
+
+
+# Tensors ----------------------------------------------------------------------------------------
+
+
+def tensor(facts: SampleTensor, device: str = "cpu") -> str:
+    """An expression for a tensor; on meta it has no values, and only its strides are kept."""
+    made = _on_meta(facts) if device == "meta" else _with_values(facts)
+    return f"{made}.conj()" if "conj" in facts else made
+
+
+def _on_meta(facts: SampleTensor) -> str:
+    options = f"dtype=xp.{facts['dtype']}, device='meta'"
+    if "stride" in facts:
+        return f"xp.empty_strided({_tuple(facts['shape'])}, {_tuple(facts['stride'])}, {options})"
+    return f"xp.empty({_tuple(facts['shape'])}, {options})"
+
+
+def _with_values(facts: SampleTensor) -> str:
+    shape, dtype = facts["shape"], facts["dtype"]
+    if "stride" in facts:
+        geometry = f"{_tuple(shape)}, {_tuple(facts['stride'])}"
+        return f"{_storage(facts)}.as_strided({geometry})"
+    if "values" in facts:
+        if not math.prod(shape):
+            return f"xp.empty({_tuple(shape)}, dtype=xp.{dtype})"
+        return _literal(facts["values"], shape, dtype)
+    return _numbers(facts, math.prod(shape), _tuple(shape))
+
+
+def _storage(facts: SampleTensor) -> str:
+    """The one-dimensional tensor that a strided one is a view of."""
+    shape, stride = facts["shape"], facts["stride"]
+    if not math.prod(shape):
+        return f"xp.empty(0, dtype=xp.{facts['dtype']})"
+    steps = zip(shape, stride, strict=True)
+    extent = 1 + sum((size - 1) * step for size, step in steps)
+    if "values" not in facts:
+        return _numbers(facts, extent)
+    values = [facts["values"][0]] * extent
+    for value, place in zip(facts["values"], _places(shape, stride), strict=True):
+        values[place] = value
+    return _literal(values, [extent], facts["dtype"])
+
+
+def _places(shape: Sequence[int], stride: Sequence[int]) -> Iterator[int]:
+    """Where in the storage the elements are, in row-major order."""
+    if not shape:
+        yield 0
+        return
+    for index in range(shape[0]):
+        for inner in _places(shape[1:], stride[1:]):
+            yield index * stride[0] + inner
+
+
+def _numbers(facts: SampleTensor, size: int, shape: str = "") -> str:
+    """So many numbers of a range, in an order that is not that of their size."""
+    count, first, step = facts["range"]
+    dtype = facts["dtype"]
+    if count == 1:
+        return f"xp.full({shape or _tuple([size])}, {first}, dtype=xp.{dtype})"
+    scattered = f"xp.arange({size}) * {17 if count % 13 == 0 else 13} % {count}"
+    if step != 1:
+        scattered += f" * {step}"
+    if first:
+        scattered += f" + {first}"
+    if dtype.startswith("complex"):
+        scattered = f"({scattered}) * {IMAGINARY}"
+    viewed = f".view{shape}" if shape and shape != _tuple([size]) else ""
+    return f"({scattered}){viewed}.to(xp.{dtype})"
+
+
+def _literal(values: Sequence[str], shape: Sequence[int], dtype: str) -> str:
+    """Nested lists; of many dimensions a flat one, viewed."""
+    if len(shape) > NESTED:
+        return f"xp.tensor([{', '.join(values)}], dtype=xp.{dtype}).view({_tuple(shape)})"
+    return f"xp.tensor({_nested(values, shape)}, dtype=xp.{dtype})"
+
+
+def _nested(values: Sequence[str], shape: Sequence[int]) -> str:
+    if not shape:
+        return values[0]
+    size = math.prod(shape[1:])
+    rows = [values[start : start + size] for start in range(0, len(values), size)]
+    return f"[{', '.join(_nested(row, shape[1:]) for row in rows)}]"
+
+
+def _tuple(sizes: Sequence[int]) -> str:
+    inner = ", ".join(map(str, sizes))
+    return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+# Calls ------------------------------------------------------------------------------------------
+
+
+def arguments(sample: Sample, device: str = "cpu") -> list[str]:
+    """The arguments of a sample, its tensors in them."""
+    made = [tensor(facts, device) for facts in sample["tensors"]]
+    given = [text.format(*made) for text in sample["arguments"]]
+    return [text.replace("'cpu'", f"'{device}'") for text in given]
+
+
+def called(call: str, given: Sequence[str]) -> str:
+    """A call of what :class:`SampledOperator.call` says, with these arguments."""
+    if call.startswith("."):
+        return f"{given[0]}{call}({', '.join(given[1:])})"
+    if "{" in call:
+        return call.format(*(f"({text})" if text[0] in "-(" else text for text in given))
+    return f"{call}({', '.join(given)})"
+
+
+def function(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+    return _seed(operator) + called(operator["call"], arguments(sample, device))
+
+
+def method(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+    return called(f".{operator['method']}", arguments(sample, device))
+
+
+def symbol(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+    return called(f"{{0}} {operator['symbol']} {{1}}", arguments(sample, device))
+
+
+def in_place(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+    """The first argument changes; the case shows it and whether that is what came out."""
+    first, *rest = arguments(sample, device)
+    return f"x = {first}\ny = {called('.' + operator['inplace'], ['x', *rest])}\n(x, y is x)"
+
+
+def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+    """With what came out of a call as the output of another."""
+    given = arguments(sample, device)
+    once, again = (called(operator["call"], each) for each in (given, [*given, "out=o"]))
+    return f"{_seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
+
+
+def gradient(operator: SampledOperator, sample: Sample) -> str:
+    """The sum of what can be differentiated, and the gradients of what requires one."""
+    lines: list[str] = []
+    names: list[str] = []
+    made: list[str] = []
+    for facts in sample["tensors"]:
+        if "requires_grad" not in facts:
+            made.append(tensor(facts))
+            continue
+        names.append("abcdefghij"[len(names) % 10] * (1 + len(names) // 10))
+        made.append(names[-1])
+        lines.append(f"{names[-1]} = {tensor(facts)}.requires_grad_()")
+    given = [text.format(*made) for text in sample["arguments"]]
+    lines.append(f"y = {called(operator['call'], given)}")
+    places = sample["differentiable"]
+    sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
+    total = sums[0] if len(sums) == 1 else f"({' + '.join(sums)})"
+    shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
+    return "\n".join((_seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
+
+
+def _seed(operator: SampledOperator) -> str:
+    return SEED if "seeded" in operator else ""
