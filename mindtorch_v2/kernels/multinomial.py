@@ -128,11 +128,11 @@ def _check_probabilities(values: Array) -> None:
 
 def _with_replacement(row: Array, count: int, generator: Generator | None) -> Any:
     """Categories in whose share of the line from 0 to 1 the numbers of the generator fall."""
-    if not (row >= 0).all() and not np.isnan(row).any():
-        raise RuntimeError("invalid multinomial distribution (encountering probability entry < 0)")
-    if not np.isfinite(row).all():
+    wrong = row[~((row >= 0) & np.isfinite(row))]
+    if wrong.size:
+        entry = "= infinity or NaN" if wrong[0] >= 0 else "< 0"  # a NaN is not at least 0
         raise RuntimeError(
-            "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
+            f"invalid multinomial distribution (encountering probability entry {entry})"
         )
     shares = np.cumsum(row, dtype=row.dtype)
     if not shares.size or not shares[-1] > 0:
