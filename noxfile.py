@@ -114,7 +114,8 @@ def _conformance_python(session: nox.Session, release: str) -> Path:
 def tests(session: nox.Session) -> None:
     """The tests that need no torch: contracts of mindtorch_v2, and the harness itself."""
     session.install("-e", ".[dev]")
-    session.run("pytest", *(session.posargs or ["tests", "-m", "not torch"]))
+    everything = ["tests", "-m", "not torch", "-n", str(os.cpu_count() or 1)]
+    session.run("pytest", *(session.posargs or everything))
 
 
 @nox.session

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of
@@ -68,7 +69,7 @@ class finfo(_Limits):  # noqa: N801 (torch's name)
                 f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
             )
         check_dtype("finfo", dtype)
-        self._dtype = dtype
+        self._dtype = REAL_OF_COMPLEX.get(dtype, dtype)
 
     @property
     def eps(self) -> float:
