@@ -91,12 +91,13 @@ def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
     return f"{_BLOCK.format(limits)}{body}{after}".rstrip("\n")
 
 
-def _shares_line(node: ast.stmt, all_: list[ast.stmt]) -> bool:
+def _shares_line(node: ast.stmt, statements: list[ast.stmt]) -> bool:
+    """Whether another of the statements begins or ends on a line of this one."""
     return any(
         other is not node
         and other.lineno <= (node.end_lineno or 0)
-        and other.end_lineno >= node.lineno  # type: ignore[operator]
-        for other in all_
+        and (other.end_lineno or 0) >= node.lineno
+        for other in statements
     )
 
 

@@ -62,16 +62,20 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
     pipeline = tls.local_dispatch_key_set().pipeline
     if not isinstance(pipeline, Pipeline):  # somebody has included the key without a pipeline
         return call.redispatch(below)
+    key, kernel = call.operator.entry.table.lookup(below)
+    reason, forecast = "", None
     try:
         device = _device_of_waiting(call, pipeline)
-        key, kernel = call.operator.entry.table.lookup(below)
-        if _is_composite(call, below, kernel):
-            return call.run_at(Target(below, key, kernel))
-        return pipeline.enqueue(call, below, Forecast(call, device, kernel))
+        if not _is_composite(call, below, kernel):
+            forecast = Forecast(call, device, kernel)
     except CannotWaitError as error:
         reason = str(error)
-    with pipeline.at_its_place(call, reason):
-        return call.run()
+    if reason:
+        with pipeline.at_its_place(call, reason):
+            return call.run()
+    if forecast is None:
+        return call.run_at(Target(below, key, kernel))
+    return pipeline.enqueue(call, below, forecast)
 
 
 def _is_composite(call: Call, keyset: int, kernel: Kernel) -> bool:

@@ -134,8 +134,7 @@ def _geometry(tensor: Tensor) -> tuple[object, ...]:
 
 def _on_meta(call: Call) -> list[Any]:
     """The arguments, with meta for the device where one is named."""
-    arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
-    return [_META if isinstance(value, Device) else value for _, value in arguments]
+    return [_META if isinstance(value, Device) else value for value in call.stack]
 
 
 def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:

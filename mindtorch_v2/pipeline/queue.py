@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mindtorch_v2 import warn
@@ -37,7 +37,8 @@ class Queued:
     site: str
     #: Whether Python learned of what it would have warned of.
     hands_warnings_on: bool
-    plan: Any = field(default=None)
+    #: What the plan kernel answered, if there is one.
+    plan: Any = None
 
     @property
     def name(self) -> str:
