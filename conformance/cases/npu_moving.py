@@ -1,0 +1,109 @@
+"""A case's text with its tensors on the device ``here()``.
+
+What makes a tensor out of none is given the device: every function of torch that takes one and has
+no tensor to take it from, by the profile's schemas, and the modules that make parameters.  A text
+that names the CPU names ``here()`` instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from mindtorch_v2.profile import Profile
+
+_FROM_VALUES: Final = frozenset(("tensor", "as_tensor", "asarray"))
+"""These are no operators."""
+_HOST: Final = frozenset(("Generator",))
+"""Random numbers are drawn on the CPU."""
+_MODULES: Final = frozenset(
+    ("Linear", "Embedding", "LayerNorm", "Conv2d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+)
+_WITHOUT: Final = re.compile(
+    "|".join(
+        (
+            r"float8|complex32|chalf|\bfloat16.*\dj|\dj.*\bfloat16",  # dtypes that ACL has not
+            r"device='meta'",  # what a tensor on the CPU may mix with if it has no dimensions
+            r"_dispatch_",  # what asks the dispatcher for keys or kernels
+            r"repr\(w|str\(w|repr\(nn.Parameter|_replace\(None",  # tensors as text
+            r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
+            r"clip_grad_norm_\(\[[^p]*\]",  # without a gradient torch's answer is on the CPU
+            r"as_tensor\(.*numpy\(",  # memory shared with the host
+            r"linspace[.\w]*\(xp\.",  # makes a tensor on the CPU, wherever its own are
+            r"rng_state",  # which is on the CPU
+            r"sorted=False",  # in no order that documents name
+            r"(sign|threshold|var_mean|std_mean)\w*\(.*(nan|inf)",  # nor what becomes of a NaN
+        )
+    ),
+    re.DOTALL,
+)
+_HERE: Final = ast.parse("here()", mode="eval").body
+
+
+def moved(text: str, factories: frozenset[str]) -> str | None:
+    """The text with its tensors on ``here()``; None for one that makes none there.
+
+    ``factories`` are those of a profile (:func:`factories_of`).
+    """
+    if _WITHOUT.search(text):
+        return None
+    tree = ast.parse(text)
+    if "functionalized(" in text and any(map(_assigns_item, ast.walk(tree))):
+        return None
+    mover = _Mover(factories)
+    tree = mover.visit(tree)
+    return ast.unparse(tree) if mover.has_moved else None
+
+
+def factories_of(profile: Profile) -> frozenset[str]:
+    """Functions that take a device and no tensor to make one like it."""
+    found = set(_FROM_VALUES)
+    for operator in profile.schemas["schemas"]:
+        arguments = operator.partition("(")[2].rpartition("->")[0]
+        if "Device? device" in arguments and not re.search(r"\bTensor\S* ", arguments):
+            found.add(operator.partition("(")[0].removeprefix("aten::").partition(".")[0])
+    return frozenset(found)
+
+
+def _assigns_item(node: ast.AST) -> bool:
+    """Whether it is ``x[0] = 2``: torch itself calls other operators for that than on the CPU."""
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+
+
+class _Mover(ast.NodeTransformer):
+    """Gives devices to calls that have none."""
+
+    def __init__(self, factories: frozenset[str]) -> None:
+        self._factories = factories
+        self.has_moved = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        named = {keyword.arg for keyword in node.keywords}
+        if self._makes_tensors(node.func) and not named & {"device", "out"}:
+            node.keywords.append(ast.keyword("device", _HERE))
+            self.has_moved = True
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "cpu" and not node.args:
+            node.func.attr = "to"
+            node.args.append(_HERE)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy" and not node.args:
+            node.func.value = ast.Call(ast.Attribute(node.func.value, "cpu"), [], [])
+        if ast.unparse(node.func) == "xp.get_rng_state":
+            return ast.Call(ast.Attribute(node, "to"), [_HERE], [])
+        return node
+
+    def _makes_tensors(self, function: ast.expr) -> bool:
+        """Whether it is ``xp.ones`` or ``nn.Linear`` or the like."""
+        if not isinstance(function, ast.Attribute):
+            return False
+        owner = ast.unparse(function.value)
+        if owner in ("nn", "xp.nn"):
+            return function.attr in _MODULES
+        return owner == "xp" and function.attr in self._factories - _HOST
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if node.value != "cpu":
+            return node
+        self.has_moved = True
+        return _HERE

@@ -1,0 +1,211 @@
+"""Operators that join, arrange, gather and scatter elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from mindtorch_v2.kernels.npu.marshal import UnsupportedError
+from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, is_number, number_of
+from mindtorch_v2.kernels.npu.rows import add, row
+from mindtorch_v2.kernels.overlap import has_internal_overlap
+from mindtorch_v2.kernels.promotion import Number, Operand
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import is_contiguous
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.tensor import Tensor
+
+_BOOL: Final = DTYPES["bool"]
+_SET: Final = 0
+
+
+# --- joining and arranging ------------------------------------------------------------------------
+
+
+@row("aten::cat")
+def cat(b: Builder, tensors: Sequence[Tensor], dim: int) -> Tensor:
+    out = b.out
+    full = [b.cast(tensor, out._dtype) for tensor in tensors if 0 not in tensor._sizes]
+    b.launch("Cat", full, dim, out)
+    return out
+
+
+def _arranged(name: str, b: Builder, self: Tensor, *sizes: Sequence[int] | int) -> Tensor:
+    out = b.out
+    b.launch(name, self, *sizes, out)
+    return out
+
+
+for _short in ("repeat", "flip", "roll", "tril", "triu"):
+    add(f"aten::{_short}", partial(_arranged, _short.capitalize()))
+
+
+@row("aten::constant_pad_nd")
+def constant_pad_nd(b: Builder, self: Tensor, pad: Sequence[int], value: Number) -> Tensor:
+    if any(extent < 0 for extent in pad):
+        raise UnsupportedError("a negative padding cuts")
+    out = b.out
+    b.launch("ConstantPadNd", self, pad, value, out)
+    return out
+
+
+# --- by index -------------------------------------------------------------------------------------
+
+
+@row("aten::index_select")
+def index_select(b: Builder, self: Tensor, dim: int, index: Tensor) -> Tensor:
+    out = b.out
+    if len(index._sizes) > 1:
+        raise RefusedError("the index is no vector")
+    b.launch("IndexSelect", self, dim, index, out)
+    return out
+
+
+@row("aten::gather")
+def gather(b: Builder, self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
+    out = b.out
+    b.launch("Gather", self, dim, index, out)
+    return out
+
+
+@row("aten::scatter.src")
+def scatter_src(b: Builder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    out = b.out
+    b.launch("Scatter", self, dim, index, src, _SET, out)
+    return out
+
+
+@row("aten::scatter.value")
+def scatter_value(b: Builder, self: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
+    out = b.out
+    b.launch("ScatterValue", self, dim, index, _fitting(value, self), _SET, out)
+    return out
+
+
+@row("aten::scatter_add")
+def scatter_add(b: Builder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    out = b.out
+    b.launch("ScatterAdd", self, dim, index, src, out)
+    return out
+
+
+@row("aten::index_add")
+def index_add(
+    b: Builder, self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
+) -> Tensor:
+    out = b.out
+    b.launch("IndexAdd", self, dim, index, source, _fitting(alpha, self), out)
+    return out
+
+
+def _indices(b: Builder, self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor]:
+    """A whole dimension is a tensor of no elements; indices are on the device."""
+    found = []
+    for index in indices:
+        if index is None:
+            found.append(b.new((0,), self._dtype))
+        elif index._device != b.device:
+            raise UnsupportedError("an index is on another device")
+        elif not is_integral(index._dtype) or not index._sizes:
+            raise UnsupportedError("an index is a mask, or has no dimensions")
+        else:
+            found.append(index)
+    if any(index is not None and index._dtype is _BOOL for index in indices):
+        raise UnsupportedError("the shape depends on the values of a mask")
+    return found
+
+
+@row("aten::index.Tensor")
+def index(b: Builder, self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    out = b.out
+    b.launch("Index", self, _indices(b, self, indices), out)
+    return out
+
+
+@row("aten::_index_put_impl_")
+def index_put_impl_(
+    b: Builder,
+    self: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool,
+    unsafe: bool,
+) -> Tensor:
+    if not is_contiguous(self._sizes, self._strides):
+        raise UnsupportedError("what is written to has gaps")
+    b.launch(
+        "IndexPutImpl",
+        *(self, _indices(b, self, indices), b.operand(values, self._dtype), accumulate, unsafe),
+    )
+    return self
+
+
+# --- by mask --------------------------------------------------------------------------------------
+
+
+def _fitting(number: Number, like: Tensor) -> Number:
+    """A number of the kind that ACLNN wants beside a tensor."""
+    if like._dtype is _BOOL:
+        return bool(number)
+    if is_integral(like._dtype):
+        if number != int(number.real):
+            raise UnsupportedError("a fraction for integers")
+        return int(number.real)
+    return number if like._dtype.is_complex else float(number.real)
+
+
+def masked_fill(b: Builder, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    """A copy, in which the mask is filled."""
+    out = b.out
+    if not is_number(value):
+        raise UnsupportedError("a value on the device")
+    number = number_of(value)
+    if isinstance(number, complex) and not self._dtype.is_complex:
+        raise UnsupportedError("a complex number for real ones")
+    b.copy(out, self)
+    b.launch("InplaceMaskedFillScalar", out, mask, _fitting(number, self))
+    return out
+
+
+def masked_fill_(b: Builder, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+    """In place: masking needs no second tensor."""
+    b.check()
+    if not is_number(value) or has_internal_overlap(self):
+        raise UnsupportedError("a value on the device, or a tensor that overlaps itself")
+    if mask._dtype is not _BOOL or isinstance(number_of(value), complex):
+        raise UnsupportedError("a mask that is none, or a complex number")
+    b.launch("InplaceMaskedFillScalar", self, mask, _fitting(number_of(value), self))
+    return self
+
+
+for _overload in ("Scalar", "Tensor"):
+    add(f"aten::masked_fill.{_overload}", masked_fill)
+    add(f"aten::masked_fill_.{_overload}", masked_fill_)
+
+
+# --- embeddings -----------------------------------------------------------------------------------
+
+
+@row("aten::embedding")
+def embedding(
+    b: Builder, weight: Tensor, indices: Tensor, padding_idx: int, *of_gradients: bool
+) -> Tensor:
+    out = b.out
+    b.launch("Embedding", weight, indices, out)
+    return out
+
+
+@row("aten::embedding_dense_backward")
+def embedding_dense_backward(
+    b: Builder,
+    grad_output: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    out = b.out
+    settings = (num_weights, padding_idx, scale_grad_by_freq)  # no padding is the largest uint64
+    b.launch("EmbeddingDenseBackward", b.contiguous(grad_output), indices, *settings, out)
+    return out

@@ -1,0 +1,28 @@
+"""What tensors have for NPUs beside torch's own methods: ``tensor.npu()`` and ``tensor.is_npu``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_v2.npu.devices import AnyDevice, index_of
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
+from mindtorch_v2.tensor.tensor import Tensor
+
+
+def npu(self: Any, device: AnyDevice = None, non_blocking: bool = False) -> Tensor:
+    """The tensor on an NPU, the current one if none is named: itself if it is there."""
+    where = Device(EXTENSION_DEVICE, index_of(device))
+    moved: Tensor = self.to(where, non_blocking=non_blocking)
+    return moved
+
+
+def is_npu(self: Tensor) -> bool:
+    """Whether it is on an NPU."""
+    return self._device.type == EXTENSION_DEVICE
+
+
+def bind() -> None:
+    """Give tensors both."""
+    methods: Any = Tensor
+    methods.npu = npu
+    methods.is_npu = property(is_npu)

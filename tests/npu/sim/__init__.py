@@ -1,0 +1,1 @@
+"""A strict simulated Ascend runtime in C, and what tests need to build and drive it."""
