@@ -95,14 +95,19 @@ import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
     _functional_bindings,
+    _pickling,
+    _utils,
     func,
     nn,
+    npu,
     optim,
     overrides,
     utils,
 )
 from mindtorch_v2.pipeline import pipeline  # noqa: E402
 
+_pickling.bind()
+utils.dlpack.bind()
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 vars(_C).update(_functional_bindings.OF_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
@@ -162,6 +167,7 @@ __all__ = [
     "nested",
     "nn",
     "no_grad",
+    "npu",
     "ones",
     "ones_like",
     "ops",

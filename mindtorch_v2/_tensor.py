@@ -142,7 +142,7 @@ class _Methods:
         if has_torch_function((self,)):
             options = {"tensor_contents": tensor_contents}
             return handle_torch_function(_TENSOR.__repr__, (self,), self, **options)
-        return tensor_str(self)
+        return tensor_str(self, tensor_contents)
 
     def __format__(self: Any, format_spec: Any) -> Any:
         if has_torch_function((self,)):

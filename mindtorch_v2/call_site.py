@@ -13,7 +13,7 @@ import dis
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 _LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
 _CALLS: Final = ("CALL", "CALL_METHOD", "CALL_KW")
@@ -75,21 +75,74 @@ def hands_warnings_on() -> bool:
 
     Bound functions and methods have it.  ``torch.ops`` has not: there C++ prints the warning.
     """
-    frame: FrameType | None = sys._getframe(1)
-    calls_operator = is_binding = False
-    while frame is not None:
-        module = _module(frame)
-        if is_binding and not module.startswith(_CPP):
-            return True
-        is_binding = module in _BINDINGS
-        calls_operator |= module == _OPERATORS
-        frame = frame.f_back
-    return is_binding or not calls_operator
+    return CallSite().hands_warnings_on
 
+
+class CallSite:
+    """Where the package was called from when this was made; ``file:line`` as text.
+
+    The line is looked up when somebody asks: what waits in a pipeline keeps one for every call.
+    ``hands_warnings_on`` is what the function of that name says then.
+    """
+
+    __slots__ = ("_code", "_instruction", "hands_warnings_on")
+
+    def __init__(self) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        calls_operator = was_binding = handed_on = False
+        site = None
+        while frame is not None:
+            try:
+                is_inside, is_cpp, is_binding, is_operators = _kinds[frame.f_globals["__name__"]]
+            except KeyError:
+                name = frame.f_globals.get("__name__", "")
+                is_inside, is_cpp, is_binding, is_operators = _kind_of(name)
+            if was_binding and not is_cpp:
+                handed_on = True
+            if not is_inside or frame.f_back is None:
+                site = site or frame
+                if handed_on:
+                    break
+            was_binding = is_binding
+            calls_operator |= is_operators
+            frame = frame.f_back
+        assert site is not None
+        self._code, self._instruction = site.f_code, site.f_lasti
+        self.hands_warnings_on = handed_on or was_binding or not calls_operator
+
+    def __str__(self) -> str:
+        at = self._instruction
+        lines = (line for start, end, line in self._code.co_lines() if start <= at < end)
+        return f"{self._code.co_filename}:{next(lines, None)}"
+
+
+class _Kind(NamedTuple):
+    """What the name of a frame's module says."""
+
+    is_inside: bool
+    #: Whether torch has C++ there, which hands warnings of what it calls to nobody.
+    is_cpp: bool
+    is_binding: bool
+    is_operators: bool
+
+
+def _kind_of(module: str) -> _Kind:
+    kind = _kinds[module] = _Kind(
+        module.startswith(_PACKAGE) or module == __package__,
+        module != _CASTS and module.startswith(_CPP),
+        module in _BINDINGS,
+        module == _OPERATORS,
+    )
+    return kind
+
+
+_kinds: Final[dict[str, _Kind]] = {}
 
 _PACKAGE: Final = f"{__package__}."
 _OPERATORS: Final = f"{__package__}.binding.operators"
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))
+_CASTS: Final = f"{__package__}.binding.casts"
+"""C++ too; but it asks values for numbers as Python does, by ``__float__`` and its like."""
 _ASKING: Final = (__name__, f"{__package__}.binding.python.checks")
 _BINDINGS: Final = tuple(
     f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")

@@ -23,6 +23,11 @@ WARNING_TEXTS: Final[dict[str, str]] = _FACTS["warning_texts"]
 """What is warned of in other words by other releases, by the function that does."""
 
 
+def not_differentiable(dtype: str) -> str:
+    """What is said of a result with history whose C++ dtype has no gradients."""
+    return str(_FACTS["not_differentiable"]).format(dtype)
+
+
 def std_string(pointer: str | None) -> str:
     """``std::string(const char*)``: RuntimeError for a null pointer, in the C++ library's words."""
     if pointer is None:
@@ -34,6 +39,14 @@ def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""
     location = _FACTS["asserts"][function]
     return f"{condition} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
+
+
+def expected(condition: str) -> str:
+    """The message of a TORCH_CHECK that failed and was given no words."""
+    return (
+        f"Expected {condition} to be true, but got false.  (Could this error message be improved?  "
+        "If so, please report an enhancement request to PyTorch.)"
+    )
 
 
 def is_asserted(function: str) -> bool:

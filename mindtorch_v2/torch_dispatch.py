@@ -23,6 +23,7 @@ from mindtorch_v2.dispatch.keyset import (
 )
 from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attribute
 from mindtorch_v2.pybind.classes import tp_name
+from mindtorch_v2.tensor.pending import settled
 from mindtorch_v2.tensor.tensor import Tensor
 
 _PYTHON: Final = functionality_bit(DispatchKey.Python)
@@ -116,4 +117,4 @@ def shallow_copy_and_detach(tensor: Tensor) -> Any:
     if not isinstance(answer, Tensor):
         kind = tp_name(type(answer))
         raise RuntimeError(f"detach returned invalid type {kind}, expected Tensor")
-    return answer
+    return settled(answer)  # C++ gives it a counter of its own

@@ -100,15 +100,23 @@ def warning_handler() -> Iterator[None]:
             warnings.warn(text, UserWarning, stacklevel=6)
 
 
-@contextmanager
-def as_called(handed_on: bool) -> Iterator[None]:
+class as_called:  # noqa: N801 (used as a function)
     """A block that runs what was called earlier, and handed warnings on to Python or did not."""
-    outer, _handlers.handed_on = _handlers.handed_on, handed_on
-    try:
-        with warning_handler():
-            yield
-    finally:
-        _handlers.handed_on = outer
+
+    __slots__ = ("_handed_on", "_outer")
+
+    def __init__(self, handed_on: bool) -> None:
+        self._handed_on = handed_on
+
+    def __enter__(self) -> None:
+        self._outer = _handlers.handed_on, _handlers.buffer
+        _handlers.handed_on, _handlers.buffer = self._handed_on, []
+
+    def __exit__(self, *raised: object) -> None:
+        found = _handlers.buffer
+        _handlers.handed_on, _handlers.buffer = self._outer
+        for text in found or ():
+            warnings.warn(text, UserWarning, stacklevel=6)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ to Python are in :mod:`~mindtorch_v2.binding.python_fallbacks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -228,9 +229,14 @@ def _batched(key: int, title: str) -> Fallback:
 
 
 def _pipeline(call: Call, keyset: int) -> Any:
+    return _pipeline_fallback()(call, keyset)
+
+
+@cache
+def _pipeline_fallback() -> Fallback:
     from mindtorch_v2.pipeline.capture import pipeline_fallback  # stands on this package
 
-    return pipeline_fallback(call, keyset)
+    return pipeline_fallback
 
 
 # --- refusals and keys that are only passed on ------------------------------------------------

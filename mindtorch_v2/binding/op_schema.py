@@ -33,7 +33,7 @@ class OpSchema:
     RuntimeError: aten::relu() is missing value for argument 'self'. Declaration: …
     """
 
-    __slots__ = ("__dict__", "numbers_as_tensors", "schema")
+    __slots__ = ("__dict__", "__weakref__", "numbers_as_tensors", "schema")
 
     def __init__(self, schema: str | FunctionSchema, *, numbers_as_tensors: bool = False) -> None:
         self.schema = parse_schema(schema) if isinstance(schema, str) else schema

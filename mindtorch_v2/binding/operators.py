@@ -22,7 +22,7 @@ from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
-from mindtorch_v2.dispatch.keyset import full_after, intersection
+from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
@@ -37,6 +37,8 @@ _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_
 
 _UNDEFINED_TENSOR: Final = tensor_keyset(0, inference=False)
 """The keys of what None is where a tensor is declared (``UndefinedTensorImpl``)."""
+_NUMBER: Final = tensor_keyset(mask_of(DispatchKey.CPU), inference=False)
+_NUMBER_IN_INFERENCE_MODE: Final = tensor_keyset(mask_of(DispatchKey.CPU), inference=True)
 _DISPATCH_TYPES: Final = {
     "Tensor": _UNDEFINED_TENSOR,
     "Optional[Tensor]": 0,
@@ -100,7 +102,7 @@ class Operator:
         """``aten::add.Tensor``, as the user typed it."""
         return _joined(self.name, self.overload_name)
 
-    @property
+    @cached_property
     def canonical(self) -> str:
         return _joined(self._text.name, self.overload_name)
 
@@ -209,8 +211,8 @@ class Call(NamedTuple):
             for each in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(each, Tensor):
                     mask |= each._keys
-                elif each is None or not tls.is_inference_mode_enabled():
-                    mask |= none  # a number would be made a tensor, in that mode without autograd
+                else:
+                    mask |= none if each is None else _keys_of_number()
         return mask
 
     def run_at(self, target: Target, *, redispatched: bool = False) -> Any:
@@ -281,6 +283,11 @@ class Packet:
 
 def _joined(name: str, overload_name: str) -> str:
     return f"{name}.{overload_name}" if overload_name else name
+
+
+def _keys_of_number() -> int:
+    """Of the tensor on the CPU that a number is in C++, made in the mode that the thread is in."""
+    return _NUMBER_IN_INFERENCE_MODE if tls.is_inference_mode_enabled() else _NUMBER
 
 
 def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:

@@ -14,6 +14,7 @@ from mindtorch_v2.binding.api_functions import api_function
 from mindtorch_v2.binding.convert import converter
 from mindtorch_v2.binding.errors import ConversionError, c_string
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.binding.stop import Stopped, is_stopping_at_python
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.pybind.cast import PybindTypeError, caster_for
 from mindtorch_v2.schema.function_schema import Argument
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
     """The answer of ``kernel``; RuntimeError or PybindTypeError if the schema returns no such."""
     assert kernel.function is not None
+    if is_stopping_at_python():
+        raise Stopped(call)
     args, kwargs = call.python_arguments()
     before: list[Any] = []
     if kernel.with_keyset:

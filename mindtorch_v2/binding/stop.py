@@ -18,6 +18,7 @@ class Stopped(BaseException):
 
 class _State(threading.local):
     active = False
+    at_python = False
 
 
 _state = _State()
@@ -35,3 +36,17 @@ def stopping() -> Iterator[None]:
 
 def is_stopping() -> bool:
     return _state.active
+
+
+@contextmanager
+def stopping_at_python() -> Iterator[None]:
+    """Have a kernel written in Python raise Stopped instead of running."""
+    before, _state.at_python = _state.at_python, True
+    try:
+        yield
+    finally:
+        _state.at_python = before
+
+
+def is_stopping_at_python() -> bool:
+    return _state.at_python

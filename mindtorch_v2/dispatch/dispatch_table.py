@@ -23,12 +23,12 @@ from mindtorch_v2.dispatch.key import (
     BLOCKS,
     EXTENSION_KEYS,
     FULL_BACKEND_MASK,
-    FUNCTIONALITY_ORDER,
     NUM_BACKENDS,
     NUM_FUNCTIONALITY_KEYS,
     DispatchKey,
     is_per_backend_functionality_key,
-    to_runtime_key,
+    to_backend_bit,
+    to_functionality_key,
 )
 from mindtorch_v2.dispatch.keyset import (
     EXTENSION_BITS,
@@ -133,15 +133,14 @@ class DispatchTable(Mapping[int, Kernel]):
     @cached_property
     def non_fallthrough_keys_per_backend(self) -> Mapping[int, int]:
         """The key mask by the highest backend bit of a call: all keys but its fallthroughs."""
-        return {backend: self._non_fallthrough_keys(backend) for backend in BACKEND_ORDER}
-
-    def _non_fallthrough_keys(self, backend: int) -> int:
-        mask = FULL
-        for functionality in FUNCTIONALITY_ORDER:
-            key = to_runtime_key(functionality, backend) or functionality
-            if self._kernels.get(key, MISSING).is_fallthrough:
-                mask = difference(mask, functionality_bit(functionality))
-        return mask
+        masks = dict.fromkeys(BACKEND_ORDER, FULL)
+        for key, kernel in self._kernels.items():
+            if kernel.is_fallthrough:
+                functionality = functionality_bit(to_functionality_key(key))
+                own = to_backend_bit(key)
+                for backend in (own,) if own else BACKEND_ORDER:
+                    masks[backend] = difference(masks[backend], functionality)
+        return masks
 
     def non_fallthrough(self, mask: int, keys: int) -> int:
         """``mask``, which is ``keys`` as the thread has masked them, without what is passed over.

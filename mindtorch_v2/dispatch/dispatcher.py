@@ -63,6 +63,18 @@ class Snapshot(NamedTuple):
     live: frozenset[object]
 
 
+class Extra(NamedTuple):
+    """A kernel that a backend of our own has for an operator of the profile, and its plan."""
+
+    key: int
+    kernel: Kernel
+    plan: Plan | None
+
+
+Extension = Callable[[str, AnnotatedSchema, Mapping[int, tuple[Kernel, ...]]], Extra | None]
+"""From an operator's full name, its schema, and the kernels that it has by key."""
+
+
 class OperatorDefinition:
     """An entry and how often it is defined and registered: at nought it is forgotten."""
 
@@ -82,8 +94,12 @@ class Dispatcher:
         self._from_profile = from_profile
         #: By ``ns::name`` the overloads that registrations have defined, in that order.
         self._defined: dict[str, tuple[OperatorEntry, ...]] = {}
+        #: Goes up with every change: who remembers what follows from registrations asks for it.
+        self.version = 0
         #: A token for each registration that can be taken back.
         self._live: set[object] = set()
+        #: Who has more kernels for operators of the profile.
+        self._extensions: list[Extension] = []
 
     @cached_property
     def _libraries(self) -> dict[str, str]:
@@ -124,6 +140,11 @@ class Dispatcher:
         entry.schema = _profile_schema(name)
         entry.signature_debug = _profile_signature(name)
         kernels = _profile_kernels(name)
+        for extension in self._extensions:
+            extra = extension(name, entry.schema, kernels)
+            if extra is not None:
+                kernels.setdefault(extra.key, (extra.kernel,))
+                entry.set_plan(table_key(extra.key), extra.plan)
         entry.set_kernels(kernels)
         definition = OperatorDefinition(entry)
         definition.definitions = 1
@@ -224,14 +245,26 @@ class Dispatcher:
     def _once(self, undo: Callable[[], object]) -> Undo:
         token = object()
         self._live.add(token)
+        self.version += 1
 
         def run() -> None:
             with self.lock:
                 if token in self._live:
                     self._live.remove(token)
+                    self.version += 1
                     undo()
 
         return run
+
+    def extend(self, extension: Extension) -> None:
+        """Give operators of the profile a kernel more: those that are known now, and every other
+        one when it is first named.  It is not taken back, except by :meth:`restore`."""
+        with self.lock:
+            self._extensions.append(extension)
+            for name, definition in self._operators.items():
+                schema = definition.entry.schema
+                if self._from_profile and name in _profile_names() and schema is not None:
+                    _extend(definition, schema, extension)
 
     # --- what torch has not -------------------------------------------------------------------
 
@@ -304,6 +337,7 @@ class Dispatcher:
         Who holds an operator that was not there then holds one that is not defined.
         """
         with self.lock:
+            self.version += 1
             since = [name for name in self._operators if name not in snapshot.operators]
             for name in since:
                 gone = self._operators.pop(name).entry
@@ -324,8 +358,13 @@ class Dispatcher:
 
     # --- fallbacks ----------------------------------------------------------------------------
 
+    @property
+    def fallbacks(self) -> Mapping[int, Kernel]:
+        """What runs at runtime keys for operators that have nothing there; never changed."""
+        return self._fallbacks
+
     def fallback(self, key: int) -> Kernel | None:
-        """What runs at a runtime key for an operator that has nothing there."""
+        """The same for one key."""
         return self._fallbacks.get(key)
 
     def register_fallback(self, key: int, kernel: Kernel) -> Undo:
@@ -367,6 +406,15 @@ class Dispatcher:
         if key is None:
             return self.names()
         return [entry.name for entry in self.entries() if key in entry.kernels]
+
+
+def _extend(definition: OperatorDefinition, schema: AnnotatedSchema, extension: Extension) -> None:
+    entry = definition.entry
+    extra = extension(entry.name, schema, entry.kernels)
+    if extra is not None and extra.key not in entry.kernels:
+        entry.add_kernel(extra.key, extra.kernel)
+        entry.set_plan(table_key(extra.key), extra.plan)
+        definition.registrations += 1
 
 
 def check_inferred(schema: AnnotatedSchema, kernel: Kernel) -> None:

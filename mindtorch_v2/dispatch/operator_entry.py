@@ -10,48 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce, wraps
+from functools import cached_property, reduce, wraps
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.dispatch_table import DispatchTable
 from mindtorch_v2.dispatch.flat_hash_order import FlatHashOrder
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
-from mindtorch_v2.dispatch.key import (
-    EXTENSION_KEYS,
-    NPU_BIT,
-    DispatchKey,
-    is_alias_dispatch_key,
-    key_name,
-    to_backend_bit,
-)
-from mindtorch_v2.dispatch.keyset import (
-    FULL,
-    backend_keyset_from_autograd,
-    has,
-    is_included_in_alias,
-    mask_of,
-    runtime_dispatch_keyset,
-    runtime_keys,
-)
+from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name
+from mindtorch_v2.dispatch.keyset import has
+from mindtorch_v2.dispatch.precedence import EXTENSIONS, RUNTIME_KEYS, Source, affected, sources
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import FunctionSchema
 
-_AUTOGRAD_OTHER_BACKENDS: Final[int] = profile.active().keys.constants[
-    "_dispatch_autogradother_backends"
-]
-RUNTIME_KEYS: Final = (int(DispatchKey.Undefined), *runtime_keys(FULL))
-"""The keys of torch's that a table has entries for, in the order in which it is dumped."""
-_EXTENSIONS: Final = tuple(EXTENSION_KEYS.values())
-_TABLE_KEYS: Final = (*RUNTIME_KEYS, *_EXTENSIONS)
 _INVARIANT: Final = "expected_k._equalsBoxedAndUnboxed(dispatchTable_[idx])"
-
-_NON_FUNCTIONAL: Final = DispatchKey.CompositeExplicitAutogradNonFunctional
-_EXPLICIT: Final = DispatchKey.CompositeExplicitAutograd
-_IMPLICIT: Final = DispatchKey.CompositeImplicitAutograd
-_NESTED: Final = DispatchKey.CompositeImplicitAutogradNestedTensor
-
 
 Plan = Callable[..., Any]
 """What a pipeline calls ahead of a kernel, to learn what it will need."""
@@ -66,6 +38,9 @@ class Fallbacks(Protocol):
     @property
     def lock(self) -> AbstractContextManager[object]: ...
 
+    @property
+    def fallbacks(self) -> Mapping[int, Kernel]: ...
+
     def fallback(self, key: int) -> Kernel | None: ...
 
 
@@ -74,6 +49,9 @@ class Computed(NamedTuple):
 
     kernel: Kernel
     reason: str
+
+
+_NOTHING: Final = Computed(MISSING, "missing")
 
 
 @dataclass(frozen=True)
@@ -182,8 +160,9 @@ class OperatorEntry:
 
     def _updated(self, table: DispatchTable, key: int) -> DispatchTable:
         changed = dict(table)
-        for affected in _affected(key):
-            changed[affected] = self.compute(affected).kernel
+        own = self._sources
+        for each in affected(key):
+            changed[each] = self._computed(each, own).kernel
         return DispatchTable(changed)
 
     def set_plan(self, key: int, plan: Plan | None) -> None:
@@ -255,56 +234,45 @@ class OperatorEntry:
         table = self._table
         if table is None:
             with self.lock:  # no registration comes in between
-                computed = {key: self.compute(key).kernel for key in _TABLE_KEYS}
-                self._table = table = DispatchTable(computed)
+                own = self._sources
+                served = {key: self._computed(key, own).kernel for key in own}
+                # Where no kernel of its own has a say, the fallback is all there is.
+                self._table = table = DispatchTable({**self._fallbacks.fallbacks, **served})
         return table
 
     # --- the table ----------------------------------------------------------------------------
 
     def compute(self, key: int) -> Computed:
-        """The kernel that dispatch to ``key`` runs; the numbers are those of the Note
-        [DispatchTable computation] in OperatorEntry.cpp."""
-        kernels = self.kernels
-        # 1. a kernel registered for this key
-        if key in kernels:
-            return Computed(kernels[key][0], "kernel")
-        # 2.1, 2.2. a kernel for every backend
-        for alias in (_NON_FUNCTIONAL, _EXPLICIT):
-            if alias in kernels and key in _SERVED[alias]:
-                return Computed(kernels[alias][0], "default backend kernel")
-        # 2.3. a composition of other operators
-        composed = self._composed(key)
-        if composed is not None:
-            return composed
-        # 2.4, 2.5. a kernel for every autograd or batched key
-        for alias, reason in _LAST_ALIASES:
-            if alias in kernels and key in _SERVED[alias]:
-                return Computed(kernels[alias][0], reason)
+        """The kernel that dispatch to ``key`` runs, and why: see ``precedence``."""
+        return self._computed(key, self._sources)
+
+    @property
+    def _sources(self) -> Mapping[int, Source]:
+        return sources(frozenset(self.kernels))
+
+    def _computed(self, key: int, own: Mapping[int, Source]) -> Computed:
+        source = own.get(key)
+        if source is not None:
+            at, reason = source
+            kernel = AMBIGUOUS_AUTOGRAD_OTHER if at is None else self.kernels[at][0]
+            return Computed(kernel, reason)
         # 3. the key's fallback
         fallback = self._fallbacks.fallback(key)
         if fallback is not None:
             return Computed(fallback, "backend fallback")
         # 4. an error
-        return Computed(MISSING, "missing")
-
-    def _composed(self, key: int) -> Computed | None:
-        kernels = self.kernels
-        if _NESTED in kernels and key in _SERVED[_NESTED]:
-            return Computed(kernels[_NESTED][0], "nested kernel")
-        if _IMPLICIT not in kernels or key not in _SERVED[_IMPLICIT]:
-            return None
-        if key == DispatchKey.AutogradOther and not _OTHER_BACKENDS.isdisjoint(kernels):
-            return Computed(AMBIGUOUS_AUTOGRAD_OTHER, "ambiguous autogradother")
-        if _EXPLICIT in kernels or not _BACKENDS[key].isdisjoint(kernels):
-            return None
-        return Computed(kernels[_IMPLICIT][0], "math kernel")
+        return _NOTHING
 
     @_while_nothing_changes
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
-        table = self.table
+        table = self._table
+        if table is None:  # nothing is kept that could be out of date
+            return
+        own = self._sources
         for key in RUNTIME_KEYS[1:]:
-            if self.compute(key).kernel.code != table.get(key, MISSING).code:
+            kept, computed = table.get(key, MISSING), self._computed(key, own).kernel
+            if computed is not kept and computed.code != kept.code:
                 raise RuntimeError(
                     internal_assert(_INVARIANT, "checkInvariants")
                     + f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
@@ -339,8 +307,9 @@ class OperatorEntry:
     def dump_computed_table(self) -> str:
         """The whole table, with the reason of each entry."""
         lines = []
+        own = self._sources
         for key in self._shown_keys():
-            kernel, reason = self.compute(key)
+            kernel, reason = self._computed(key, own)
             if kernel is not MISSING:
                 passes = "fallthrough " if kernel.is_fallthrough else ""
                 lines.append(f"{key_name(key)}: {passes}{kernel.debug} [{reason}]\n")
@@ -355,69 +324,4 @@ class OperatorEntry:
     def _shown_keys(self) -> Iterator[int]:
         """torch's keys, and of ours those that have a kernel."""
         yield from RUNTIME_KEYS
-        yield from (key for key in _EXTENSIONS if key in self.kernels)
-
-
-_LAST_ALIASES: Final = (
-    (DispatchKey.Autograd, "autograd kernel"),
-    (DispatchKey.FuncTorchBatchedDecomposition, "batched kernel"),
-)
-
-
-def _served(alias: DispatchKey) -> frozenset[int]:
-    """The keys that a kernel at ``alias`` is for; Undefined counts as a backend."""
-    served = frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
-    return served | {int(DispatchKey.Undefined)} if alias in _FOR_BACKENDS else served
-
-
-_FOR_BACKENDS: Final = (_NON_FUNCTIONAL, _EXPLICIT, _IMPLICIT)
-_SERVED: Final[dict[int, frozenset[int]]] = {
-    alias: _served(alias)
-    for alias in (*_FOR_BACKENDS, _NESTED, *(pair[0] for pair in _LAST_ALIASES))
-}
-
-
-@cache
-def _keys_of(keyset: int) -> frozenset[int]:
-    """The keys, no aliases, that a keyset has."""
-    return frozenset(
-        int(key) for key in DispatchKey if not is_alias_dispatch_key(key) and has(keyset, key)
-    )
-
-
-_OTHER_BACKENDS: Final = _keys_of(_AUTOGRAD_OTHER_BACKENDS)
-_BACKENDS: Final = {key: _keys_of(backend_keyset_from_autograd(key)) for key in _TABLE_KEYS}
-"""The backends behind an autograd key."""
-
-
-@cache
-def _affected(key: int) -> tuple[int, ...]:
-    """The keys whose entries are computed anew when something changes at ``key``."""
-    if key == DispatchKey.Undefined:
-        return (key,)
-    affected = [] if _has_no_runtime_keys(key) else list(runtime_keys(runtime_dispatch_keyset(key)))
-    if key in _FOR_BACKENDS:
-        affected.append(int(DispatchKey.Undefined))
-    if _is_backend(key):
-        affected.append(_autograd_key(to_backend_bit(key)))
-    return tuple(affected)
-
-
-def _has_no_runtime_keys(alias: int) -> bool:
-    return key_name(alias) in profile.active().registrations["aliases_without_runtime_keys"]
-
-
-def _is_backend(key: int) -> bool:
-    """``isBackendDispatchKey``."""
-    backends = _AUTOGRAD_OTHER_BACKENDS | mask_of(DispatchKey.Dense)
-    return not is_alias_dispatch_key(key) and key != DispatchKey.NestedTensor and has(backends, key)
-
-
-def _autograd_key(backend_bit: int) -> int:
-    """``getAutogradKeyFromBackend``."""
-    if backend_bit == NPU_BIT:
-        return int(DispatchKey.AutogradNPU)
-    backends = profile.active().keys.backends
-    name = backends[backend_bit.bit_length() - 1] if backend_bit else ""
-    names = profile.active().keys.autograd_key_of_backend
-    return int(DispatchKey[names.get(name, "AutogradOther")])
+        yield from (key for key in EXTENSIONS if key in self.kernels)

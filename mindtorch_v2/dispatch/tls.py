@@ -58,9 +58,10 @@ class RawLocalDispatchKeySet:
         self.pipeline: Pipeline | None = None
 
     def copy(self) -> RawLocalDispatchKeySet:
-        copy = RawLocalDispatchKeySet()
-        for name in self.__slots__:
-            setattr(copy, name, getattr(self, name))
+        copy = object.__new__(RawLocalDispatchKeySet)
+        copy._included, copy._excluded = self._included, self._excluded
+        copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
+        copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
         return copy
 
     @property

@@ -25,6 +25,7 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -193,9 +194,12 @@ def _writes(operator: Operator) -> bool:
 
 
 def _wrapped(operator: Operator, answer: Any) -> Any:
-    """``wrap``: C++ makes tuples of lists, and of tuples with names what has these."""
+    """``wrap``: C++ makes tuples of lists, of tuples with names what has these, and of the number
+    of a dtype the dtype."""
     if isinstance(answer, list):
         return tuple(answer)
+    if type(answer) is int:
+        return to_python(operator.schema.returns[0], answer)
     return return_types.wrap(operator, answer) if isinstance(answer, tuple) else answer
 
 

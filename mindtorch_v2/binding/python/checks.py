@@ -70,7 +70,9 @@ def has_torch_function(value: Any) -> bool:
 
 def is_asked(*values: Any) -> bool:
     """``check_has_torch_function``: whether there is a mode, or one of the values overrides."""
-    return is_mode_enabled() or any(map(has_torch_function, values))
+    if is_mode_enabled():
+        return True
+    return any(has_torch_function(each) for each in values if type(each) is not Tensor)
 
 
 def is_overridden(*values: Any) -> bool:

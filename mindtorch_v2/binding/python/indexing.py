@@ -26,7 +26,7 @@ from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
-from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
@@ -426,10 +426,14 @@ def _index(tensor: Tensor, tensors: Sequence[Tensor | None]) -> Any:
     return call_operator("aten::index.Tensor", self=tensor, indices=list(tensors))
 
 
+_USUAL_DEVICES: Final = ("cpu", "cuda", EXTENSION_DEVICE)
+"""Those that C++ has shorter ways for, with words of their own; the NPU speaks as the CPU."""
+
+
 def _mask(tensor: Tensor, keep: bool) -> Any:
     """``boolToIndexingTensor``: an index for the new dimension, or none for False."""
     options = {"dtype": _INT64, "layout": enum_value(tensor.layout), "device": tensor.device}
-    if tensor.device.type in ("cpu", "cuda"):
+    if tensor.device.type in _USUAL_DEVICES:
         made = call_operator("aten::empty.memory_format", size=[int(keep)], **options)
         return call_operator("aten::fill_.Scalar", self=made, value=0.0) if keep else made
     name = "aten::zeros" if keep else "aten::empty.memory_format"
@@ -460,7 +464,7 @@ def _slice(
     if not isinstance(step, SymInt) and step <= 0:
         raise ValueError("step must be greater than zero")
     if tensor._sizes or _LOOKS_UP_SIZES_OF_SCALARS:
-        if dim >= len(tensor._sizes) and tensor._device.type not in ("cpu", "cuda"):
+        if dim >= len(tensor._sizes) and tensor._device.type not in _USUAL_DEVICES:
             wrap_dim(dim, len(tensor._sizes), scalar=False)
         size = _size_at(tensor, dim)
         if may_skip and start == 0 and step == 1 and _takes_all(stop, size):

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any, Final
 
 from mindtorch_v2 import overloaded, profile
+from mindtorch_v2.autograd.node import any_requires_grad
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, default_scalar_type, scalar_type
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
@@ -38,6 +39,7 @@ _REFUSAL: Final[dict[str, str]] = _FACTS["no_subclass"]
 _ERRORS: Final = {"RuntimeError": RuntimeError, "TypeError": TypeError}
 _ALIAS_IS_SEEN: Final[bool] = _FACTS["as_subclass_is_seen"]
 _CLASS_FIRST: Final[bool] = _FACTS["wrapper_class_first"]
+_KEEPS_OBJECTS: Final[bool] = _FACTS["keeps_objects"]
 
 
 def _class(parsed: Parsed) -> type:
@@ -52,9 +54,18 @@ def _check_subclass(cls: type) -> None:
         raise _ERRORS[_REFUSAL["type"]](_REFUSAL["message"])
 
 
-def instance_of(cls: Any, tensor: Tensor) -> Any:
-    """``THPVariable_NewWithVar``: the same tensor as an object of another class."""
+def instance_of(
+    cls: Any, tensor: Tensor, *, comes_from_python: bool = False, keeps_object: bool = True
+) -> Any:
+    """``THPVariable_NewWithVar``: the same tensor as an object of another class.
+
+    What ``comes_from_python``, from an override of the operator that made it, is an object already
+    and stays that one.  RuntimeError if its class is not the wanted one, and if it may not stay
+    (``allow_preexisting_pyobj``).
+    """
     _check_subclass(cls)
+    if comes_from_python:
+        return _object_of(cls, tensor, keeps_object)
     made = object.__new__(cls)
     for slot in Tensor.__slots__:
         if not slot.startswith("__") and hasattr(tensor, slot):
@@ -66,13 +77,26 @@ def instance_of(cls: Any, tensor: Tensor) -> Any:
     return made
 
 
+def _object_of(cls: type, tensor: Tensor, keeps_object: bool) -> Tensor:
+    refusal = (
+        f"Creating a new Tensor subclass {name_of_type(cls)} but the raw Tensor object is already "
+        f"associated to a python object of type {name_of_type(type(tensor))}"
+    )
+    if not keeps_object:
+        raise RuntimeError(refusal)
+    if not isinstance(tensor, cls):
+        raise RuntimeError(f"{refusal} which is not a subclass of the requested type")
+    return tensor
+
+
 def _as_subclass(receiver: Tensor, parsed: Parsed) -> Any:
     cls = _class(parsed)
     with nullcontext() if _ALIAS_IS_SEEN else stashed_stack():
-        stops = _ALIAS_IS_SEEN and is_stopping()
-        if stops or is_seen_by_python([receiver]):
-            return instance_of(cls, call_operator("aten::alias", self=receiver))
-        return instance_of(cls, receiver._alias())
+        is_seen = is_seen_by_python([receiver])
+        if is_stopping() and not (_ALIAS_IS_SEEN or is_seen or any_requires_grad([receiver])):
+            return instance_of(cls, receiver._alias())
+        alias = call_operator("aten::alias", self=receiver)
+        return instance_of(cls, alias, comes_from_python=is_seen, keeps_object=_KEEPS_OBJECTS)
 
 
 def _make_subclass(receiver: None, parsed: Parsed) -> Any:
@@ -80,6 +104,7 @@ def _make_subclass(receiver: None, parsed: Parsed) -> Any:
     if _CLASS_FIRST:
         _check_subclass(cls)
     with stashed_stack():
+        is_seen = is_seen_by_python([value(parsed, "data")])
         data = _detached(value(parsed, "data"))
     data._set_requires_grad(value(parsed, "require_grad"))
     _check_policy(parsed)
@@ -89,7 +114,7 @@ def _make_subclass(receiver: None, parsed: Parsed) -> Any:
             mask_of(compute_dispatch_key(data._dtype, data._layout, device.type)),
             data._is_inference(),
         )
-    return instance_of(cls, data)
+    return instance_of(cls, data, comes_from_python=is_seen, keeps_object=_KEEPS_OBJECTS)
 
 
 def _check_policy(parsed: Parsed) -> None:

@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, DType, Layout, sparse_coo
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 
 _stored_name: Final = vars(type)["__name__"]
 """See Note [tp_name] in :mod:`mindtorch_v2.pybind.classes`."""
@@ -149,4 +150,6 @@ def new_instance(*args: Any, **kwargs: Any) -> Any:
             "Cannot directly construct TensorBase; subclass it and then construct that"
         )
     tensor = new_tensor(tuple(given), kwargs)
-    return None if tensor is None else instance_of(cls, tensor)  # None if a mode answered that
+    if tensor is None:  # which a mode may answer
+        return None
+    return instance_of(cls, tensor, comes_from_python=is_seen_by_python((tensor,)))
