@@ -99,7 +99,7 @@ def method(receiver: Any, name: str, *args: Any) -> Any:
     of_value = _OF_VALUES.get(name)
     if of_value is not None:
         return of_value(receiver, *args)
-    if is_number(receiver):  # a tensor in C++, that wraps it
+    if receiver is None or is_number(receiver):  # tensors in C++: undefined, or wrapping it
         return call(name, receiver, *args)
     raise UnknownFunctionError(f"mindtorch_v2 knows no method {name} of C++'s values yet")
 

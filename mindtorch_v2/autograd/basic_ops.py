@@ -19,11 +19,12 @@ from mindtorch_v2.autograd.node import (
     TensorPreHook,
 )
 from mindtorch_v2.autograd.operators import add
+from mindtorch_v2.autograd.ownership import others_that_hold
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE
 from mindtorch_v2.autograd.variable import TensorGeometry, grad_fn, gradient_edge
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import ViewFunction
-from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
+from mindtorch_v2.tensor.geometry import is_contiguous, is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -61,43 +62,43 @@ class AccumulateGrad(ManualNode):
         return None if meta is None else meta.post_accumulate_grad_hooks
 
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
-        (grad,) = grads
-        if grad is None:
+        if grads[0] is None:
             return []
         if grad_fn(self.variable) is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if self.variable.requires_grad:
-            self._accumulate(grad)
+            self._accumulate(grads)
         return []
 
-    def _is_taken(self, grad: Tensor) -> bool:
-        """Whether a gradient is kept as it is.
-
-        That shows where ``data`` has got another shape, and of zeros without storage.
-        """
-        variable = self.variable
-        if tls.is_grad_enabled():
-            return False
-        if tuple(grad._sizes) == tuple(variable._sizes) and not grad._is_zerotensor():
-            return False
-        if not is_non_overlapping_and_dense(variable._sizes, variable._strides):
-            return False
-        dims = zip(grad._sizes, grad._strides, variable._strides, strict=False)
-        return all(size == 1 or stride == own for size, stride, own in dims)
-
-    def _accumulate(self, grad: Tensor) -> None:
+    def _accumulate(self, grads: list[Gradient]) -> None:
+        is_unseen = others_that_hold(grads, 0) <= bool(self._post_hooks)  # which see it later
+        (grad,) = grads
+        assert grad is not None
         meta = self.variable._materialize_autograd_meta()
-        if meta.grad is None and self._is_taken(grad):
+        if meta.grad is not None:
+            if tls.is_grad_enabled():
+                meta.grad = add(meta.grad, grad)
+            else:
+                at.call("add_", meta.grad, grad)
+        elif is_unseen and not tls.is_grad_enabled() and obeys_contract(grad, self.variable):
             meta.grad = at.call("detach", grad)
-        elif meta.grad is None:
-            meta.grad = clone_obey_contract(grad, self.variable)
-        elif tls.is_grad_enabled():
-            meta.grad = add(meta.grad, grad)
         else:
-            at.call("add_", meta.grad, grad)
+            meta.grad = clone_obey_contract(grad, self.variable)
         hooks = self._post_accumulate_hooks()
         if hooks:
             call_post_accumulate_hooks(hooks.values(), self.variable)
+
+
+def obeys_contract(grad: Tensor, variable: Tensor) -> bool:
+    """Whether a gradient lies in memory as :func:`clone_obey_contract` would lay it.
+
+    A dimension of one element may have any stride but 0, which stands for what was expanded.
+    See ``obeys_layout_contract`` in grad_layout_contract.h.
+    """
+    if not is_non_overlapping_and_dense(variable._sizes, variable._strides):
+        return is_contiguous(grad._sizes, grad._strides)
+    dims = zip(grad._sizes, grad._strides, variable._strides, strict=False)
+    return all(stride != 0 if size == 1 else stride == own for size, stride, own in dims)
 
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:

@@ -14,17 +14,19 @@ from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import AccumulateGrad
 from mindtorch_v2.autograd.node import Edge, Node
 from mindtorch_v2.autograd.variable import (
-    grad_fn,
+    check_inplace,
     rebase_tensor,
     set_gradient_edge,
     try_get_grad_accumulator,
 )
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.messages import WARNING_TEXTS
+from mindtorch_v2.messages import WARNING_TEXTS, is_asserted
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
+_ASKS_CHANGED_VIEWS: Final = not is_asserted("rebase_history")
+"""Whether a view that is marked as changed is asked what every change in place is asked."""
 _RETURNED_AS_IS: Final = profile.active().derivatives["words"]["returned_as_is"]
 
 
@@ -122,11 +124,13 @@ def _without_gradient(tensor: Tensor, is_input: bool, is_changed: bool, is_saved
 
 
 def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tensor:
-    if grad_fn(tensor) is None and tensor.requires_grad:
+    if tensor._is_leaf() and tensor.requires_grad:  # no look at a base that has been changed
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
     if not is_input:
+        if _ASKS_CHANGED_VIEWS and tensor._is_view():
+            raise RuntimeError(WARNING_TEXTS["mark_dirty"])
         warn_once("mark_dirty", WARNING_TEXTS["mark_dirty"])
     if tensor._is_view() and len(call.raw) > 1:
         raise RuntimeError(
@@ -138,6 +142,8 @@ def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tens
             "one that does the other operations). You can ask on the forum "
             "https://discuss.pytorch.org/ if you need help to do this change."
         )
+    if _ASKS_CHANGED_VIEWS:
+        check_inplace(tensor, True)
     meta = tensor._materialize_autograd_meta()
     meta.grad, meta.hooks = None, []
     accumulator = try_get_grad_accumulator(tensor)
@@ -149,6 +155,7 @@ def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tens
 
 
 def _view_as_self(tensor: Tensor) -> Tensor:
+    """As Python calls it, for the class of a tensor may override that."""
     with tls.guarded(tls.AutoGradMode, False):
-        view: Tensor = at.call("view_as", tensor, tensor)
+        view: Tensor = tensor.view_as(tensor)  # type: ignore[attr-defined]
     return view

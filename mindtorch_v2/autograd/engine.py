@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly, at
 from mindtorch_v2.autograd.basic_ops import GraphRoot
 from mindtorch_v2.autograd.functions_manual.shapes import sum_to
@@ -23,9 +24,13 @@ from mindtorch_v2.autograd.node import (
     running,
 )
 from mindtorch_v2.autograd.operators import add
+from mindtorch_v2.autograd.ownership import has_storage_of_its_own, others_that_hold
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn_once
 
 FormatError = Callable[[str], str]
@@ -155,21 +160,24 @@ class GraphTask(RunningTask):
             if not info.needed:
                 return
         outputs = self._call(node, grads)
+        grads.clear()  # so that what the node hands on as it is has no second owner
         if not self.keep_graph:
             node._release_variables()
         if anomaly.is_enabled() and anomaly.should_check_nan():
             _check_nan(node, outputs)
-        for grad, edge in zip(outputs, node._edges, strict=False):
+        for place, edge in zip(range(len(outputs)), node._edges, strict=False):
             if edge.function is not None:
+                grad, outputs[place] = outputs[place], None  # it has one owner at a time
                 self._hand_on(grad, edge.function, edge.input_nr)
 
     def _call(self, node: Node, grads: list[Gradient]) -> list[Gradient]:
         grads = _call_tensor_pre_hooks(node, grads)
         if node._pre_hooks:
-            grads = call_pre_hooks(node._pre_hooks.values(), grads)
+            grads[:] = call_pre_hooks(node._pre_hooks.values(), grads)
         if not self.keep_graph:
             node._will_release_variables()
-        outputs = node._apply(list(grads))
+        # Without post hooks, nobody here looks at the gradients again: the node may keep one.
+        outputs = node._apply(list(grads) if node._post_hooks else grads)
         name = node.name()
         validate_outputs(
             node._edges, outputs, lambda message: f"Function {name} returned an {message}"
@@ -196,14 +204,36 @@ class GraphTask(RunningTask):
 
 
 def _accumulate(buffer: list[Gradient], place: int, grad: Gradient) -> None:
-    if grad is not None:
-        old = buffer[place]
-        buffer[place] = grad if old is None else add(old, grad)
+    """Add a gradient to what is there, in its memory if nobody else knows it."""
+    if grad is None:
+        return
+    if buffer[place] is None:
+        buffer[place] = grad
+    elif _can_accumulate_inplace(buffer, place) and not is_tensor_subclass_like(grad):
+        at.call("add_", buffer[place], grad)
+    else:
+        buffer[place] = add(buffer[place], grad)
+
+
+def _can_accumulate_inplace(buffer: list[Gradient], place: int) -> bool:
+    """``can_accumulate_inplace`` of torch/csrc/autograd/input_buffer.cpp."""
+    if tls.is_grad_enabled() or others_that_hold(buffer, place):
+        return False
+    old = buffer[place]
+    assert old is not None
+    is_vanilla = not (is_tensor_subclass_like(old) or old._is_zerotensor() or old.is_nested)
+    return (
+        is_vanilla
+        and old._layout is strided
+        and is_non_overlapping_and_dense(old._sizes, old._strides)
+        and has_storage_of_its_own(old)
+    )
 
 
 def _call_tensor_pre_hooks(node: Node, grads: list[Gradient]) -> list[Gradient]:
+    """In the same list, so that no other keeps what was there before."""
     for hook in (*node._all_tensor_pre_hooks(), *node._retains_grad_hooks.values()):
-        grads = hook(grads)
+        grads[:] = hook(grads)
     return grads
 
 
@@ -253,6 +283,9 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
     if grad._layout is not wanted.layout and grad._layout is not sparse_coo:
         _check_layout(place, grad, wanted, format_error)
     if grad._device != wanted.device:
+        is_anywhere = wanted.is_tensor_subclass or grad._python_dispatch
+        if is_anywhere and (grad._sizes or not _SCALARS_FOLLOW_SUBCLASSES):
+            return grad
         if grad._sizes:
             raise RuntimeError(
                 format_error(
@@ -267,7 +300,7 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
 def _of_dtype(grad: Tensor, wanted: InputMetadata) -> Tensor:
     both_real = not grad._dtype.is_complex and not wanted.dtype.is_complex
     if not grad._dtype.is_floating_point and not (both_real or wanted.dtype.is_complex):
-        raise RuntimeError(_INTERNAL)
+        raise RuntimeError(expected(_IS_SUITABLE))
     if grad._dtype is wanted.dtype:
         return grad
     converted: Tensor = at.call("to", grad, wanted.dtype)
@@ -288,11 +321,11 @@ def _check_layout(
         )
 
 
-_INTERNAL: Final = (
-    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
-    "true, but got false.  (Could this error message be improved?  If so, please report an "
-    "enhancement request to PyTorch.)"
-)
+_SCALARS_FOLLOW_SUBCLASSES: Final = profile.active().derivatives["python"][
+    "scalar_gradients_follow_subclasses"
+]
+"""Whether a scalar is moved to where a tensor lies whose class overrides operators."""
+_IS_SUITABLE: Final = "isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex)"
 
 
 def _is_expandable_to(shape: Sequence[int], desired: Sequence[int]) -> bool:

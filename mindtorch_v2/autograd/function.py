@@ -23,8 +23,8 @@ from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariab
 from mindtorch_v2.autograd.variable import (
     bump_version,
     collect_next_edges,
+    create_gradient_edge,
     grad_fn,
-    set_history,
     tensor_data,
 )
 from mindtorch_v2.binding.python.type_names import type_name
@@ -347,5 +347,6 @@ def _delayed_error(message: str, inputs: list[Any]) -> Any:
     node = Error(message)
     node._set_next_edges(collect_next_edges(inputs))
     outputs = [None if each is None else tensor_data(each) for each in inputs]
-    set_history(outputs, node)
+    for each in outputs:
+        create_gradient_edge(each, node)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)

@@ -197,4 +197,4 @@ class _unsafe_preserve_version_counter(_DecoratorContextManager):  # noqa: N801 
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
         for each, version in zip(self.tensors, self.prev_versions, strict=True):
-            each._versions.value = version
+            each._versions.set(version)

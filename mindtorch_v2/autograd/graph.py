@@ -5,12 +5,13 @@ Mirrors ``torch/autograd/graph.py``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2.autograd import node
 from mindtorch_v2.autograd.hooks import RemovableHandle
-from mindtorch_v2.autograd.node import Node
 from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
 from mindtorch_v2.autograd.variable import bump_version, gradient_edge, output_nr
 from mindtorch_v2.tensor.support import HABITS
@@ -25,6 +26,18 @@ __all__ = [
     "increment_version",
     "saved_tensors_hooks",
 ]
+
+
+class Node(ABC):
+    """What every node is an instance of, though no node's class has it among its bases."""
+
+    @abstractmethod
+    def name(self) -> str:
+        """Of the operation."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> bool:
+        return True if cls is Node and issubclass(subclass, node.Node) else NotImplemented
 
 
 class GradientEdge(NamedTuple):

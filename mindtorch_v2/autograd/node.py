@@ -38,13 +38,15 @@ class InputMetadata(NamedTuple):
     device: Device
     shape: Size
     is_nested_tensor: bool = False
+    is_tensor_subclass: bool = False
 
     @classmethod
     def of(cls, tensor: Tensor) -> InputMetadata:
         dtype, meta = tensor._dtype, tensor._autograd
         if meta is not None and meta.grad_dtype is not ...:
             dtype = meta.grad_dtype
-        return cls(dtype, tensor._layout, tensor._device, tensor._sizes, tensor.is_nested)
+        nested, seen = tensor.is_nested, tensor._python_dispatch
+        return cls(dtype, tensor._layout, tensor._device, tensor._sizes, nested, seen)
 
 
 class Edge(NamedTuple):

@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.manual import call_operator
 from mindtorch_v2.binding.python.properties import DELETED
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
@@ -202,7 +203,10 @@ def _set_data(self: Tensor, data: Any) -> None:
         reset_grad_accumulator(self)
     for slot in ("sizes", "strides", "storage_offset", "storage", "dtype", "device", "layout"):
         setattr(self, f"_{slot}", getattr(data, f"_{slot}"))
-    self._content, self._keys = data._content, data._keys
+    own = self._keys & PYTHON_KEYS  # which are the class's
+    self._content, self._keys = data._content, data._keys & ~PYTHON_KEYS | own
+    if self._functional is not None and data._functional is not None:
+        self._functional.shallow_copy_from(data._functional)
 
 
 PROPERTIES: Final[dict[str, property]] = {

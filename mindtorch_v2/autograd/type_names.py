@@ -15,7 +15,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _TRANSLATED: Final = {
     f"{backend}{name}Type": f"torch.{module}{name}Tensor"
-    for backend, module in (("CPU", ""), ("SparseCPU", "sparse."))
+    for backend, module in (("CPU", ""), ("SparseCPU", "sparse."), ("NPU", "npu."))
     for name in ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
 }
 

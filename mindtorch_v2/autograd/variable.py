@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any, Final
 
+from mindtorch_v2 import messages
 from mindtorch_v2.autograd.node import Edge, FunctionalPreHook, InputMetadata, Node, flattened
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import (
@@ -18,6 +19,7 @@ from mindtorch_v2.tensor.autograd_meta import (
     ViewFunction,
     ViewInfo,
 )
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
@@ -158,11 +160,18 @@ def collect_next_edges(values: Iterable[Any]) -> list[Edge]:
 
 
 def set_history(outputs: Iterable[Any], node: Node) -> None:
-    """Results that a node has computed."""
+    """Results that a node has computed; RuntimeError for a dtype without gradients."""
     for each in flattened(outputs):
-        number = node._add_input_metadata(each)
-        if each is not None:
-            set_gradient_edge(each, Edge(node, number))
+        if each is not None and not each._is_differentiable():
+            raise RuntimeError(messages.not_differentiable(CPP_NAMES[each._dtype]))
+        create_gradient_edge(each, node)
+
+
+def create_gradient_edge(output: Tensor | None, node: Node) -> None:
+    """One result of a node, whatever its dtype."""
+    number = node._add_input_metadata(output)
+    if output is not None:
+        set_gradient_edge(output, Edge(node, number))
 
 
 def rebase_history(outputs: Iterable[Any], node: Node) -> None:
@@ -185,6 +194,9 @@ def rebase_tensor(tensor: Tensor, edge: Edge) -> None:
     assert edge.function is not None
     if len(edge.function._received) != 1:
         raise RuntimeError("Functions which modify views in-place must return a single Variable")
+    if meta.creation_meta is not CreationMeta.DEFAULT and messages.is_asserted("rebase_history"):
+        condition = "creation_meta == CreationMeta::DEFAULT"
+        raise RuntimeError(messages.internal_assert(condition, "rebase_history"))
     base, view_fn = meta.view
     meta.output_nr = edge.input_nr
     slices = CopySlices(base, TensorGeometry.of(tensor), view_fn, edge.function)
@@ -195,9 +207,15 @@ def rebase_tensor(tensor: Tensor, edge: Edge) -> None:
 
 
 def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> None:
-    """Hooks stay with the old node, but for the one that keeps the gradient."""
+    """Hooks stay with the old node, but for the one that keeps the gradient.
+
+    RuntimeError without a new one: a view may have had history that its base has not.
+    """
     meta = tensor._autograd
     assert meta is not None
+    if new is None:
+        function = "update_tensor_hooks_on_new_gradfn"
+        raise RuntimeError(messages.internal_assert("new_fn", function))
     meta.hooks, meta.backward_hooks = [], None
     if meta.retains_grad:
         hook = old._retains_grad_hooks.pop(meta.output_nr)

@@ -12,6 +12,8 @@ from mindtorch_v2.autograd.operators import add, div, eq, mul, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 
 def sum_backward(grad: Any, sizes: Sequence[int], dims: Any, keepdim: bool) -> Any:
@@ -72,7 +74,7 @@ def aminmax_backward(
 
 def evenly_distribute_backward(grad: Any, input: Any, value: Any) -> Any:
     """Each of the elements that have the value gets the same part."""
-    if input.is_meta:  # a tensor that is like a subclass
+    if any(map(is_tensor_subclass_like, (grad, input, value))):
         both = call("logical_and", call("isnan", input), call("isnan", value))
         mask = call("logical_or", eq(input, value), both)
         return mul(mask, div(grad, call("sum", mask)))
@@ -92,13 +94,13 @@ def prod_backward(
     dim = wrap_dim(dim, len(input._sizes))
     if not keepdim:
         grad, result = call("unsqueeze", grad, dim), call("unsqueeze", result, dim)
-    if not input.is_meta and not _count_zeros(input):
+    if not is_tensor_subclass_like(input) and not _count_zeros(input):
         return mul(grad, conj(div(result, input)))
     return _prod_safe_zeros_backward(grad, input, dim)
 
 
 def _prod_backward_of_all(grad: Any, input: Any, result: Any) -> Any:
-    if not input.is_meta:
+    if not is_tensor_subclass_like(input):
         zeros = _count_zeros(input)
         if not zeros:
             return mul(grad, conj(div(result, input)))
@@ -234,10 +236,11 @@ def cumprod_backward(grad: Any, input: Any, dim: int, output: Any) -> Any:
         return grad
     input, output = conj(input), conj(output)
     weighted = mul(output, grad)
-    if input.is_meta or not _count_zeros(input):
+    is_like = any(map(is_tensor_subclass_like, (input, grad, output)))
+    if not is_like and not _count_zeros(input):
         return div(_reversed_cumsum(weighted, dim), input)
-    if tls.is_grad_enabled():
-        return _cumprod_backward_by_slices(grad, input, dim)
+    if is_like or tls.is_grad_enabled():
+        return _cumprod_backward_by_slices(grad, input, dim, is_like=is_like)
     return _cumprod_backward_around_zeros(grad, input, dim, output, weighted)
 
 
@@ -245,33 +248,40 @@ def _reversed_cumsum(tensor: Any, dim: int) -> Any:
     return call("flip", call("cumsum", call("flip", tensor, [dim]), dim), [dim])
 
 
-def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int) -> Any:
+def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int, *, is_like: bool) -> Any:
     """One slice after the other, of operations that have gradients themselves."""
     sizes = list(input._sizes)
     count = sizes[dim]
-    ones = call("ones", [*sizes[:dim], 1, *sizes[dim + 1 :]], TensorOptions.of(grad))
-    found = []
+    found: Any = [] if is_like else call("zeros", sizes, TensorOptions.of(grad))
+    one = call("ones", [1], TensorOptions.of(grad))
+    ones = call("expand", one, [*sizes[:dim], 1, *sizes[dim + 1 :]])
     for place in range(count):
         products = ones
         if place:
-            products = call("prod", call("narrow", input, dim, 0, place), dim, True)
+            products = call("prod", call("slice", input, dim, 0, place), dim, True)
         if place < count - 1:
-            behind = call("cumprod", call("narrow", input, dim, place + 1, count - place - 1), dim)
-            products = call("cat", [products, mul(products, behind)], dim)
-        rest = call("narrow", grad, dim, place, count - place)
-        found.append(call("sum", mul(rest, products), [dim]))
-    return call("stack", found, dim)
+            behind = call("cumprod", call("slice", input, dim, place + 1), dim)
+            if place:
+                behind = mul(call("expand_as", products, behind), behind)
+            products = call("cat", [products, behind], dim)
+        part = call("sum", mul(call("slice", grad, dim, place), products), [dim])
+        if is_like:
+            found.append(part)
+        else:
+            call("copy_", call("select", found, dim, place), part)
+    return call("stack", found, dim) if is_like else found
 
 
 def _cumprod_backward_around_zeros(
     grad: Any, input: Any, dim: int, output: Any, weighted: Any
 ) -> Any:
     """What stands before the first zero, that zero itself, and nothing behind it."""
+    found = call("zeros", list(input._sizes), TensorOptions.of(grad))
     zeros_so_far = call("cumsum", eq(input, 0), dim)
     before = eq(zeros_so_far, 0)
     masked = call("masked_fill", weighted, call("logical_not", before), 0.0)
-    sums = div(_reversed_cumsum(masked, dim), call("masked_fill", input, eq(input, 0), 1.0))
-    found = call("masked_fill", sums, call("logical_not", before), 0.0)
+    sums = call("div_", _reversed_cumsum(masked, dim), input)
+    found = _put(found, before, sums)
 
     until_second = eq(zeros_so_far, 1)
     is_first = call("logical_and", until_second, eq(input, 0))
@@ -283,7 +293,15 @@ def _cumprod_backward_around_zeros(
     )
     leading = call("masked_fill", input, call("logical_not", before), 1.0)
     at_zero = mul(call("sum", products, [dim], True), call("prod", leading, dim, True))
-    return call("where", is_first, at_zero, found)
+    return _put(found, is_first, at_zero)
+
+
+def _put(tensor: Any, mask: Any, values: Any) -> Any:
+    """The values where the mask is true, scattered in place or chosen anew."""
+    if HABITS["cumprod's gradient is scattered around zeros"]:
+        chosen = call("masked_select", values, mask)
+        return call("masked_scatter_", tensor, mask, chosen)
+    return call("where", mask, values, tensor)
 
 
 def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:

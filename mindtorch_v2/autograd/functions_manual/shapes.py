@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 
 def unsqueeze_multiple(tensor: Any, dims: Any, rank: int) -> Any:
@@ -166,7 +167,8 @@ def index_backward(zeros_like_self: Any, indices: Any, grad: Any) -> Any:
 
 
 def index_select_backward(grad: Any, sizes: Sequence[int], dim: int, index: Any) -> Any:
-    return call("index_add", call("new_zeros", grad, list(sizes)), dim, index, grad)
+    index_add = "index_add" if is_tensor_subclass_like(index) else "index_add_"
+    return call(index_add, call("new_zeros", grad, list(sizes)), dim, index, grad)
 
 
 def gather_backward(grad: Any, self: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
