@@ -1,4 +1,4 @@
-"""The kernel at BackendSelect: what is made where no tensor says, goes where its options say.
+"""The kernel at BackendSelect: what is made goes where its options say, and its tensors, if any.
 
 Mirrors what ``torchgen/dest/register_dispatch_key.py`` and ``gen_backend_select`` write for each
 operator whose only word about a backend are a dtype, a layout and a device.
@@ -13,14 +13,16 @@ from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.dispatch.kernel import MISSING
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.options import compute_dispatch_key
+from mindtorch_v2.tensor.tensor import Tensor
 
 _OPTIONS: Final = ("dtype", "layout", "device")
+_BELOW: Final = full_after(DispatchKey.BackendSelect)
 _OWN: Final = frozenset(
     DispatchKey[f"{layout}NPU"] for layout in ("", "Quantized", "Sparse", "SparseCsr")
 )
@@ -46,6 +48,9 @@ def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
         made = rows.find(operator.canonical, DispatchKey.CPU).function
         if made is not None:
             return made(*stack)
+    for value in stack:
+        if isinstance(value, Tensor):
+            mask |= intersection(value._keys, _BELOW)
     return Call(operator, stack).redispatch(mask)
 
 

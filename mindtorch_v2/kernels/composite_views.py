@@ -285,3 +285,43 @@ def _check_split(self: Tensor) -> None:
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with "
             f"{len(self._sizes)} dims"
         )
+
+
+# --- hsplit, vsplit, dsplit -------------------------------------------------------------------
+
+
+def _split_along(name: str, dim: int, least: int) -> None:
+    """``tensor_split`` along one dimension into equal parts, or at given places.
+
+    ``least`` is the rank that a tensor must have; of a vector it is the only dimension.
+    """
+
+    def dim_of(self: Tensor) -> int:
+        rank = len(self._sizes)
+        if rank < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a "
+                f"tensor with {rank} dimensions!"
+            )
+        return min(dim, rank - 1)
+
+    def sections(self: Tensor, sections: int) -> Any:
+        along = dim_of(self)
+        size = self._sizes[along]
+        if not sections or size % sections:
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {along}, but the size of the "
+                f"dimension {size} is not divisible by the split_size {sections}!"
+            )
+        return _TENSOR_SPLIT_SECTIONS(self, sections, along)
+
+    def indices(self: Tensor, indices: Sequence[int]) -> Any:
+        return _TENSOR_SPLIT_INDICES(self, indices, dim_of(self))
+
+    kernel(f"aten::{name}.int", key=_IMPLICIT)(sections)
+    kernel(f"aten::{name}.array", key=_IMPLICIT)(indices)
+
+
+_split_along("hsplit", 1, least=1)
+_split_along("vsplit", 0, least=2)
+_split_along("dsplit", 2, least=3)

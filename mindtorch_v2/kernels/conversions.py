@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.values import memory_format_of_value
+from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import has
 from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
-from mindtorch_v2.kernels.promotion import result_type
+from mindtorch_v2.kernels.promotion import Number, can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
@@ -31,6 +31,7 @@ _RESIZE: Final = OperatorHandle("aten::resize_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
 _EXCHANGEABLE: Final = (
     DispatchKey.CPU,
+    DispatchKey.NPU,
     DispatchKey.SparseCPU,
     DispatchKey.SparseCsrCPU,
 )
@@ -124,9 +125,15 @@ def to_copy(
     return _COPY(made, self, non_blocking)
 
 
-@kernel("aten::result_type.Tensor", key=_IMPLICIT)
-def result_type_of_tensors(tensor: Tensor, other: Tensor) -> int:
-    return enum_value(result_type((tensor, other)))
+@kernel("aten::result_type.Tensor", "aten::result_type.Scalar", key=_IMPLICIT)
+@kernel("aten::result_type.Scalar_Tensor", "aten::result_type.Scalar_Scalar", key=_IMPLICIT)
+def result_type_of_both(one: Tensor | Number, two: Tensor | Number) -> int:
+    return enum_value(result_type((one, two)))
+
+
+@kernel("aten::can_cast", key=_IMPLICIT)
+def can_cast_dtype(source: int, target: int) -> bool:
+    return can_cast(dtype_of_value(source), dtype_of_value(target))
 
 
 @kernel("aten::_has_compatible_shallow_copy_type", key=_IMPLICIT)

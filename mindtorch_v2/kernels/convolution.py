@@ -235,7 +235,9 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     dtype = input._dtype
     with np.errstate(all="ignore"):
         values, kernels = (as_array(each, dtype) for each in (input, weight))
-        found = arrays.convolve(values, kernels, parameters, sizes)
+        found = arrays.convolve(
+            values, kernels, parameters, sizes, lambda array: rounded(array, dtype)
+        )
         if bias is not None and not can_cast(promote_types(dtype, bias._dtype), dtype):
             raise RuntimeError(
                 f"result type {CPP_NAMES[promote_types(dtype, bias._dtype)]} can't be cast to the "

@@ -2,6 +2,10 @@
 
 Mirrors ``aten/src/ATen/native/TensorFactories.cpp``.  What a tensor may be is for
 :mod:`mindtorch_v2.tensor.factories` to say; here an operator's arguments become its options.
+
+As in C++ a new tensor is filled by an operator, in place: where ``zeros`` is called above
+ADInplaceOrView, as in formulas of gradients, that counts as a change.  On meta
+(``torch/_refs/__init__.py``) nothing is filled.
 """
 
 from __future__ import annotations
@@ -12,14 +16,17 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
+from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
-from mindtorch_v2.tensor.copying import fill, store, value_array, zero
+from mindtorch_v2.tensor.construct import infer_dtype
+from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -29,7 +36,11 @@ Sizes = Sequence[int]
 Options = tuple[int | None, int | None, Device | None, bool | None]
 """Dtype, layout, device and pinned memory, in the order of every schema that has them."""
 
+_ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
+_EYE_OUT: Final = OperatorHandle("aten::eye.m_out")
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _RESIZE_: Final = OperatorHandle("aten::resize_")
+_ZERO_: Final = OperatorHandle("aten::zero_")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _MADE: Final = ("Meta", "CompositeExplicitAutograd")
 _EMPTY: Final = (
@@ -53,7 +64,7 @@ def given_options(options: Sequence[Any]) -> dict[str, Any]:
     found = {
         "dtype": None if dtype is None else dtype_of_value(dtype),
         "layout": None if layout is None else _layout(layout),
-        "device": device,
+        "device": None if device is None else with_index(device),
         "pin_memory": pin_memory,
     }
     if format and format[0] is not None:
@@ -96,25 +107,52 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
 
 
 @kernel("aten::zeros", keys=_MADE)
-def zeros(size: Sizes, *options: Any) -> Tensor:
-    return _zeroed(factories.zeros(tuple(size), **given_options(options)))
+def zeros(size: Sizes, *options: Any) -> Any:
+    made = factories.zeros(tuple(size), **given_options(options))
+    return _ZERO_(made) if _is_filled(made) and _has_operators(made) else made
+
+
+def _is_filled(made: Tensor) -> bool:
+    """Whether a new tensor has elements that an operator sets."""
+    return made._layout is strided and not made.is_meta and not made._dtype._is_quantized
+
+
+def _is_numbered(made: Tensor) -> bool:
+    """The same, where operators that put numbers into an output have kernels."""
+    return _is_filled(made) and not is_on_accelerator(made)
+
+
+def _has_operators(made: Tensor) -> bool:
+    """Whether there are kernels where it lies: an accelerator may be there for its memory alone."""
+    return not is_on_accelerator(made) or DispatchKey.NPU in _ZERO_.operator.entry.table
 
 
 def _zeroed(made: Tensor) -> Tensor:
     """What ``zero_`` refuses to do with a new tensor, which holds zeros already."""
-    if made._layout is strided and not made.is_meta and not made._dtype._is_quantized:
+    if _is_filled(made):
         zero(made)
     return made
 
 
 @kernel("aten::ones", keys=_MADE)
-def ones(size: Sizes, *options: Any) -> Tensor:
-    return factories.ones(tuple(size), **given_options(options))
+def ones(size: Sizes, *options: Any) -> Any:
+    given = given_options(options)
+    factories.check_layout_of_full(given.get("layout"))
+    return _filled(factories.empty(tuple(size), **given), 1)
 
 
 @kernel("aten::full", keys=_MADE)
-def full(size: Sizes, fill_value: Any, *options: Any) -> Tensor:
-    return factories.full(tuple(size), fill_value, **given_options(options))
+def full(size: Sizes, fill_value: Any, *options: Any) -> Any:
+    given = {"dtype": infer_dtype(fill_value), **given_options(options)}
+    return _filled(factories.empty(size, **given), fill_value)
+
+
+def _filled(made: Tensor, value: Any) -> Any:
+    if _is_filled(made) and _has_operators(made):
+        return _FILL_(made, value)
+    if _is_filled(made):
+        fill(made, value)
+    return made
 
 
 @kernel("aten::scalar_tensor", keys=_MADE)
@@ -123,28 +161,30 @@ def scalar_tensor(s: Any, *options: Any) -> Tensor:
 
 
 @kernel("aten::arange", keys=_MADE)
-def arange(end: Any, *options: Any) -> Tensor:
-    return factories.arange(end, **given_options(options))
+def arange(end: Any, *options: Any) -> Any:
+    return arange_start_step(0, end, 1, *options)
 
 
 @kernel("aten::arange.start", keys=_MADE)
-def arange_start(start: Any, end: Any, *options: Any) -> Tensor:
-    return factories.arange(start, end, **given_options(options))
+def arange_start(start: Any, end: Any, *options: Any) -> Any:
+    return arange_start_step(start, end, 1, *options)
 
 
 @kernel("aten::arange.start_step", keys=_MADE)
-def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Tensor:
-    return factories.arange(start, end, step, **given_options(options))
+def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
+    made = factories.arange(start, end, step, **given_options(options))
+    return _ARANGE_OUT(start, end, step, out=made) if _is_numbered(made) else made
 
 
 @kernel("aten::eye", keys=_MADE)
-def eye(n: int, *options: Any) -> Tensor:
-    return factories.eye(n, **given_options(options))
+def eye(n: int, *options: Any) -> Any:
+    return eye_m(n, n, *options)
 
 
 @kernel("aten::eye.m", keys=_MADE)
-def eye_m(n: int, m: int, *options: Any) -> Tensor:
-    return factories.eye(n, m, **given_options(options))
+def eye_m(n: int, m: int, *options: Any) -> Any:
+    made = factories.eye(n, m, **given_options(options))
+    return _EYE_OUT(n, m, out=made) if _is_numbered(made) else made
 
 
 @kernel("aten::_efficientzerotensor", keys=("CPU", "Meta"))

@@ -21,10 +21,11 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -69,6 +70,7 @@ def gather(
             raise worded("gather by floats")
         _check_gathered(self, dim, index)
         if not output.is_meta:
+            dispatch("scatter_gather_tensor_cpu", self._dtype)
             source, places = _along(raw_array(self)), _along(value_array(index))
             _check_bounds(places, dim, source.shape[dim])
             sizes = list(places.shape)
@@ -145,6 +147,8 @@ def _scatter(
         combine = _replace if reduce is None else _REDUCTIONS[reduce]
         result = np.array(value_array(self))
         if numel(index._sizes):
+            kind = "scalar" if tensor is None else "tensor"
+            dispatch(f"scatter_gather_{kind}_cpu", self._dtype)
             _scatter_into(_along(result), dim, index, source, self, combine)
         store(output, result)
     return (output,)
@@ -220,13 +224,11 @@ def scatter_value(
 def scatter_reduce(
     outputs: Outputs, self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str
 ) -> tuple[Tensor, ...]:
-    if not self.is_meta:  # there it is a function of Python's
-        warn_once(
-            "scatter_meta",
-            "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
-            "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
-            "reduction options.",
-        )
+    warn_once(
+        "scatter_meta",
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "
+        "in a future PyTorch release. Use torch.scatter_reduce instead for more reduction options.",
+    )
     return _scatter(outputs, self, dim, index, src, reduce)
 
 
@@ -276,8 +278,15 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
     if not out.is_meta and count:
         if len(self._sizes) > 1 and not self._sizes[dim]:
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
+        if len(self._sizes) < 2:
+            dispatch("index_select", self._dtype)
         places, source = value_array(index).reshape(-1), _along(raw_array(self))
-        if ((places < 0) | (places >= source.shape[dim])).any():
+        wrong = places[(places < 0) | (places >= source.shape[dim])]
+        if wrong.size and dim == 1 and is_contiguous(out._sizes, out._strides):
+            raise RuntimeError(
+                f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[1]}"
+            )
+        if wrong.size:
             raise IndexError("index out of range in self")
         store_bits(out, np.take(source, places, axis=dim).reshape(tuple(sizes)))
     return out
@@ -302,6 +311,7 @@ def nonzero_on_meta(self: Tensor) -> NoReturn:
     )
 
 
+@kernel("aten::where", key="CompositeImplicitAutograd")
 @kernel("aten::nonzero_numpy", key="CompositeImplicitAutograd")
 def nonzero_numpy(self: Tensor) -> Any:
     """The indices of each dimension; a number counts as a row of one."""
@@ -317,6 +327,7 @@ def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
         )
     assert_no_internal_overlap(out)
     assert_no_overlap(out, self)
+    dispatch("nonzero_count_cpu", self._dtype)
     values = value_array(self)
     found = np.argwhere(values) if values.ndim else np.empty((int(bool(values)), 0), np.int64)
     resize_output(out, found.shape, (1, found.shape[0]))
@@ -339,6 +350,8 @@ def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
     assert_no_overlap(out, self)
     assert_no_overlap(out, mask)
     shape = infer_size(mask._sizes, self._sizes)
+    if numel(shape):
+        dispatch("masked_select", self._dtype)
     chosen = np.broadcast_to(value_array(mask), shape)
     found = np.broadcast_to(raw_array(self), shape)[chosen]
     resize_output(out, found.shape)
@@ -357,6 +370,7 @@ def take_out(self: Tensor, index: Tensor, out: Tensor) -> Tensor:
     resize_output(out, index._sizes)
     count = numel(self._sizes)
     if numel(index._sizes) and not out.is_meta:
+        dispatch("take_cpu", self._dtype)
         places = value_array(index)
         wrong = (places < -count) | (places >= count)
         if wrong.any():

@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import expand, permute
 from mindtorch_v2.tensor import conversions
@@ -216,6 +217,8 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     iterator = TensorIterator(config, (None,), operands)
     output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
     if not output.is_meta:
+        if numel(output._sizes):
+            dispatch("index_cpu", self._dtype)
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
 
@@ -348,4 +351,11 @@ def index_put_(self: Tensor, indices: Indices, values: Tensor, accumulate: bool)
 
 @kernel("aten::index_put", keys=("Meta", "CompositeExplicitAutograd"))
 def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
+    if not self.is_meta and not _have_mask(indices):  # what does not fit is told before a copy is
+        _check_count(self, indices)
+        _check_values(make_info(self, indices), values)
     return _INDEX_PUT_(_CLONE(self), indices, values, accumulate)
+
+
+def _have_mask(indices: Indices) -> bool:
+    return any(each is not None and each._dtype in (_BYTE, _BOOL) for each in indices)

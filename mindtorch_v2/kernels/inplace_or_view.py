@@ -42,7 +42,7 @@ def with_written(call: Call, answer: Any) -> Any:
         if argument.alias_info is not None and argument.alias_info.is_write
         for name in argument.alias_info.before
     }
-    if not written:
+    if not written or not schema.returns:
         return answer
     names = [each.alias_info.before[0] if each.alias_info else "" for each in schema.returns]
     if len(names) == 1:
@@ -82,6 +82,17 @@ def inplace_or_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
                 bump_version(each)
         return answer
     return _as_views(operator, facts, stack, answer)
+
+
+def makes_views(operator: Operator) -> bool:
+    """Whether all that the operator's kernel here does is to make views of what it answers."""
+    facts = _facts(operator)
+    return facts.base is not None and facts.is_differentiable
+
+
+def make_views(call: Call, answer: Any) -> None:
+    """Make aliases, which such an operator has answered below, views of its argument."""
+    _as_views(call.operator, _facts(call.operator), call.stack, answer)
 
 
 class _Facts:

@@ -16,11 +16,13 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_o
 from mindtorch_v2.kernels.promotion import can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     is_contiguous,
+    numel,
     strides_in_order,
     suggest_memory_format,
     wrap_dim,
@@ -60,7 +62,11 @@ def cat(outputs: Outputs, tensors: Sequence[Tensor], dim: int) -> tuple[Tensor, 
         assert_no_internal_overlap(output)
         for tensor in tensors:
             assert_no_overlap(output, tensor)
-    if not output.is_meta and shaped:
+    if not output.is_meta and shaped and numel(sizes):
+        everything = (output, *tensors)
+        is_plain = all(is_contiguous(each._sizes, each._strides) for each in everything)
+        if dtype.is_floating_point and is_plain and {each._dtype for each in tensors} == {dtype}:
+            dispatch("cat_serial_kernel", dtype)
         store(output, np.concatenate([value_array(tensor) for tensor in shaped], axis=dim))
     return (output,)
 

@@ -7,14 +7,19 @@ generator writes for structured kernels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel, storage_bytes
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import warn
+
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 
 
 def new_tensor(
@@ -42,11 +47,14 @@ def resize_output(
 ) -> bool:
     """Have an ``out=`` tensor the shape of the result; a warning if it had elements.
 
-    Answers whether it had another shape.  ``strides`` are those it gets then.
+    Answers whether it had another shape.  ``strides`` are those it gets then.  No operator is
+    called for it, unless somebody would be told of that.
     """
     if tuple(tensor._sizes) == tuple(sizes):
         return False
     warn_of_resizing(tensor._sizes, sizes)
+    if is_seen_by_python((tensor,)):
+        _RESIZE_(tensor, sizes)
     set_sizes(tensor, sizes, strides)
     return True
 

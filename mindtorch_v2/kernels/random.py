@@ -48,6 +48,7 @@ _NOT_TRUE: Final = (
 _REAL_VIEW: Final = OperatorHandle("aten::view_as_real")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _UNIFORM_: Final = OperatorHandle("aten::uniform_")
+_CLONE: Final = OperatorHandle("aten::clone")
 _NORMAL_: Final = OperatorHandle("aten::normal_")
 _RANDOM_: Final = OperatorHandle("aten::random_.from")
 _BERNOULLI_: Final = OperatorHandle("aten::bernoulli_.float")
@@ -115,6 +116,11 @@ def normal_(self: Tensor, mean: float, std: float, generator: Generator | None) 
     else:
         distributions.normal(self, mean, std, generator)
     return self
+
+
+@kernel("aten::normal_functional", key="CompositeExplicitAutograd")
+def normal_functional(self: Tensor, mean: float, std: float, generator: Generator | None) -> Any:
+    return _NORMAL_(_CLONE(self, memory_format=None), mean, std, generator=generator)
 
 
 @kernel("aten::normal_", key="Meta")

@@ -20,11 +20,13 @@ from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import copy_values, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn
 
 _CLONE: Final = OperatorHandle("aten::clone")
@@ -35,8 +37,10 @@ _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _CAT: Final = OperatorHandle("aten::cat")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
 _MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
-_SCATTER: Final = OperatorHandle("aten::scatter_.src")
+_SCATTER: Final = OperatorHandle("aten::scatter.src")
+_SCATTER_: Final = OperatorHandle("aten::scatter_.src")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_PUT_: Final = OperatorHandle("aten::put_")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
@@ -53,7 +57,7 @@ def index_add(
     output = set_output(
         given, self._sizes, self._dtype, self._device, self=self if given is self else None
     )
-    if output.is_meta:  # whose kernels in Python do not ask for overlaps
+    if output.is_meta:
         return (output,)
     if given is not None:
         assert_no_internal_overlap(output)
@@ -61,6 +65,10 @@ def index_add(
         assert_no_overlap(output, source)
     if output is not self:
         copy_values(output, self)
+    if len(self._sizes) < 2:
+        dispatch("index_add_", self._dtype)
+    elif not self._dtype.is_complex:  # as rows are scattered
+        dispatch("scatter_gather_tensor_cpu", self._dtype)
     places = value_array(index).reshape(-1)
     size = self._sizes[dim] if self._sizes else 1
     if ((places < 0) | (places >= size)).any():
@@ -84,7 +92,7 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
         raise RuntimeError(
             f"index_add_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
         )
-    if self._dtype is not source._dtype and not self.is_meta:
+    if self._dtype is not source._dtype:
         raise RuntimeError(
             f"index_add_(): self ({CPP_NAMES[self._dtype]}) and source "
             f"({CPP_NAMES[source._dtype]}) must have the same scalar type"
@@ -143,6 +151,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
         raise IndexError("put_(): Tried to put elements into an empty tensor")
     if self.is_meta or not wanted:
         return self
+    dispatch("take_put_cpu", self._dtype)
     found = np.array(as_array(self, self._dtype)).reshape(-1)
     values = as_array(source, self._dtype).reshape(-1)
     places = value_array(index).reshape(-1)
@@ -160,9 +169,9 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
 
 
 @kernel("aten::put", key="CompositeExplicitAutograd")
-def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Any:
     copy: Tensor = _CLONE(self, memory_format=None)
-    return put_(copy, index, source, accumulate)
+    return _PUT_(copy, index, source, accumulate)
 
 
 @kernel("aten::masked_scatter_", keys=("CPU", "Meta"))
@@ -183,9 +192,11 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{CPP_NAMES[mask._dtype]}"
         )
-    if self.is_meta:  # whose kernel in Python does not look at the mask's shape
-        return self
     mask = _EXPAND(mask, list(self._sizes))
+    if self.is_meta:
+        return self
+    if numel(self._sizes):
+        dispatch("masked_scatter", self._dtype)
     found = np.array(value_array(self))
     chosen = np.broadcast_to(value_array(mask), found.shape)
     values = value_array(source).reshape(-1)
@@ -223,7 +234,9 @@ def value_selecting_reduction_backward(
     if not keepdim and sizes:
         grad, indices = _UNSQUEEZE(grad, dim), _UNSQUEEZE(indices, dim)
     options = {"dtype": grad._dtype, "layout": grad._layout, "device": grad._device}
-    return _SCATTER(_ZEROS(list(sizes), **options), dim, indices, grad)
+    is_like = is_tensor_subclass_like(grad) or is_tensor_subclass_like(indices)
+    scatter = _SCATTER if is_like else _SCATTER_
+    return scatter(_ZEROS(list(sizes), **options), dim, indices, grad)
 
 
 @kernel("aten::fill_diagonal_", key="CompositeImplicitAutograd")
@@ -236,6 +249,8 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool) -> Tensor:
     height, width = sizes[:2]
     size, stride = min(height, width), sum(self._strides)
     offset = self._storage_offset
+    if self._functional is not None and HABITS["fill_diagonal_ asks no value for its offset"]:
+        offset = self._functional.storage_offset
     _FILL(_AS_STRIDED(self, [size], [stride], offset), fill_value)
     if wrap and len(sizes) == 2 and height > width + 1:
         step = width + 1

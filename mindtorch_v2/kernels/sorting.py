@@ -1,11 +1,12 @@
-"""Elements in order: ``sort``, ``argsort``, ``topk``.
+"""Elements in order: ``sort``, ``argsort``, ``topk``, ``_unique``.
 
-Mirrors ``aten/src/ATen/native/Sorting.cpp`` and ``TopKImpl.h``.  NaN counts as the largest.  Ties
-stand as they stood if the sort is stable, and else as C++'s algorithms leave them.
+Mirrors ``aten/src/ATen/native/Sorting.cpp``, ``TopKImpl.h`` and ``Unique.cpp``.  NaN counts as the
+largest.  Ties stand as they stood if the sort is stable, and else as C++'s algorithms leave them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
-from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
@@ -36,26 +37,34 @@ def sort_stable(
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
     strides = dense_strides_like(self._sizes, self._strides)
-    if not self.is_meta and numel(self._sizes) and HABITS["sort refuses before it resizes"]:
+    is_unseen = bool(self._sizes) and not any(each is not None for each in outputs)
+    if not self.is_meta and (is_unseen or HABITS["sort refuses before it resizes"]):
         check_dtype("sort", self._dtype)
     values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
-    if not values.is_meta and numel(self._sizes):
-        check_dtype("sort", self._dtype)
+    if values.is_meta:
+        return values, indices
+    if numel(self._sizes):
         assert_no_internal_overlap(values)
-        order = _order(value_array(self), dim, descending, stable=bool(stable))
-        bits = raw_array(self)
-        if self._sizes:
-            bits = np.take_along_axis(bits, order, axis=dim)
+    array, bits = value_array(self), raw_array(self)
+    store_bits(values, bits)
+    store(indices, _places(self._sizes, dim))
+    if self._sizes:
+        check_dtype("sort", self._dtype)  # what it refuses, it has copied
+    if self._sizes and numel(self._sizes):
+        order = _order(array, dim, descending, stable=bool(stable))
         store(indices, order)
-        store_bits(values, bits)
+        store_bits(values, np.take_along_axis(bits, order, axis=dim))
     return values, indices
+
+
+def _places(sizes: Sequence[int], dim: int) -> Array:
+    """Of each element, its place along a dimension."""
+    return np.indices(sizes, np.int64)[dim] if sizes else np.zeros((), np.int64)
 
 
 def _order(values: Array, dim: int, descending: bool, *, stable: bool) -> Array:
     """The indices of the elements along a dimension, in order."""
-    if not values.ndim:
-        return np.zeros((), np.int64)
     if not stable:
         return np.apply_along_axis(_sorted, dim, values, descending)
     if not descending:
@@ -149,3 +158,15 @@ def _top(row: Array, k: int, largest: bool, in_order: bool) -> Array:
         if in_order:
             sort(places, k - 1, before)
     return np.array(places[:k], np.int64)
+
+
+@kernel("aten::_unique")
+def unique(self: Tensor, sorted: bool, return_inverse: bool) -> tuple[Tensor, Tensor]:
+    """Every value once, in order either way; and for each element the place of its value."""
+    values, inverse = np.unique(value_array(self).reshape(-1), return_inverse=True)
+    found = new_tensor(values.shape, self._dtype, self._device)
+    store(found, values)
+    places = new_tensor(self._sizes if return_inverse else (0,), int64, self._device)
+    if return_inverse:
+        store(places, inverse.reshape(tuple(self._sizes)))
+    return found, places

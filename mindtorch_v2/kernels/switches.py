@@ -27,7 +27,10 @@ def is_known(name: str) -> bool:
 
 
 def dispatch(name: str, dtype: DType) -> None:
-    """Raise what a kernel's switch raises for a dtype that it has no case for."""
-    if dtype in _REFUSED[name]:
+    """Raise what a kernel's switch raises for a dtype that it has no case for.
+
+    What no switch of a release refuses, that has none of the name.
+    """
+    if dtype in _REFUSED.get(name, ()):
         message = f"\"{name}\" not implemented for '{CPP_NAMES[dtype]}'"
         raise exception_of(_FACTS["error"], message)

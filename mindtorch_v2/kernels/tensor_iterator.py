@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     contiguous_strides,
+    dense_strides_like,
     dimension_order,
     is_contiguous,
     is_non_overlapping_and_dense,
@@ -204,6 +205,14 @@ class TensorIterator:
         casts = self.config.cast_common_dtype_to_outputs and self.device.type == "cpu"
         return casts and output._dtype is not self.common_dtype
 
+    def _promoted(self, operand: Tensor) -> Tensor:
+        """The geometry that is walked: on the CPU that of a copy, if there is to be a cast."""
+        casts = self.config.promote_inputs_to_common_dtype and self.device.type == "cpu"
+        if not casts or operand._dtype is self.common_dtype:
+            return operand
+        strides = dense_strides_like(operand._sizes, operand._strides)
+        return new_tensor(operand._sizes, self.common_dtype, Device("meta"), strides)
+
     def _strides(self) -> tuple[int, ...]:
         """Strides of an output that is made or resized."""
         shaped = [
@@ -211,7 +220,8 @@ class TensorIterator:
             for each, resized in zip(self._given, self._will_resize, strict=True)
             if each is not None and not resized
         ]
-        operands = [*shaped, *(each for each in self.inputs if isinstance(each, Tensor))]
+        inputs = (self._promoted(each) for each in self.inputs if isinstance(each, Tensor))
+        operands = [*shaped, *inputs]
         same_shape = all(tuple(sizes_of(each)) == self.shape for each in (*shaped, *self.inputs))
         if same_shape:
             found = _fast_strides(self.shape, operands)

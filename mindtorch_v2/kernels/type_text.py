@@ -17,6 +17,7 @@ _TRANSLATED: Final = frozenset(("Byte", "Char", "Double", "Float", "Int", "Long"
 _BACKENDS: Final = {
     "CPU": "torch",
     "CUDA": "torch.cuda",
+    "NPU": "torch.npu",
     "SparseCPU": "torch.sparse",
     "SparseCUDA": "torch.cuda.sparse",
 }

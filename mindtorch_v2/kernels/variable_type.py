@@ -37,6 +37,12 @@ BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrVi
 _CLONE: Final = OperatorHandle("aten::clone")
 
 
+def _is_inplace(base: str) -> bool:
+    """By its name; what changes arguments and does not say so is ``mutable``, and no history of
+    theirs is looked at."""
+    return base.startswith("__i") if base.endswith("__") else base.endswith("_")
+
+
 def unpack(operator: Operator, stack: tuple[Any, ...]) -> None:
     """RuntimeError for an undefined tensor where there must be one."""
     for place, name in _tensors(operator):
@@ -65,7 +71,7 @@ class VariableType:
         schema = operator.schema
         self.names = [argument.name for argument in schema.arguments]
         self.base = operator.name.removeprefix("aten::")
-        self.is_inplace = any(a.is_write and not a.is_out for a in schema.arguments)
+        self.is_inplace = _is_inplace(self.base) and any(a.is_write for a in schema.arguments)
         self.outs = [place for place, a in enumerate(schema.arguments) if a.is_out]
         self.is_view = name in derivatives["views"]
         self.node = self.facts.get("node")
@@ -134,8 +140,7 @@ class VariableType:
         results = answer if isinstance(answer, tuple) else (answer,)
         differentiable = [results[place] for place in self.outputs]
         if node is not None:
-            changes = (self.is_inplace or self.outs) and not self.is_view
-            (rebase_history if changes else set_history)(differentiable, node)
+            self._record(node, differentiable)
         self._check_complex(differentiable)
         if isinstance(node, GeneratedNode):
             self._save_outputs(node, results)
@@ -189,8 +194,8 @@ class VariableType:
                 )
 
     def _check_complex(self, outputs: Sequence[Any]) -> None:
-        """Not of what is changed in place: torch generates the check for new tensors only."""
-        if self.facts.get("complex") or self.is_inplace:
+        """torch generates the check for new tensors only, and the boxed fallback has none."""
+        if self.facts.get("complex") or self.is_inplace or self.outs or self._is_boxed:
             return
         for each in flattened(outputs):
             if each is not None and each._dtype.is_complex and each.requires_grad:
@@ -200,6 +205,14 @@ class VariableType:
                 )
 
     # --- history ------------------------------------------------------------------------------
+
+    def _record(self, node: Node, outputs: Sequence[Any]) -> None:
+        """Give results their history; the boxed fallback passes over dtypes without gradients."""
+        found = list(flattened(outputs))
+        if self._is_boxed:
+            found = [each for each in found if each is not None and each._is_differentiable()]
+        changes = (self.is_inplace or self.outs) and not self.is_view
+        (rebase_history if changes else set_history)(found, node)
 
     def _node(self, inputs: Sequence[Any], stack: tuple[Any, ...]) -> Node:
         edges = collect_next_edges(inputs)

@@ -28,7 +28,7 @@ from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.functionalize.mutations import functional_arguments
-from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
 from mindtorch_v2.kernels.promotion import BOOL, can_cast
@@ -70,6 +70,15 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
         return _route(find, name, key, own) or own
 
     return provide
+
+
+def route(name: str, key: int, *, own: Native) -> Native | None:
+    """The kernel of this route for a backend whose functional operators are those at ``key``.
+
+    ``own`` runs where the functional operator is made of the mutating one.  None for an operator
+    that is no form of one that there is.
+    """
+    return _route(rows.find, name, key, own)
 
 
 def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
@@ -118,6 +127,8 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
     else:
         count = sum(argument.is_out for argument in operator.schema.arguments)
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
+    if form.kind == INPLACE:  # TensorIterator looks at memory before it looks at shapes
+        _check_overlaps(inputs, outputs)
     shapes = _shapes(form, inputs, outputs)
     _check_overlaps(inputs, outputs)
     made = _functional(form, operator, keyset, stack)

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -40,14 +41,19 @@ def _reduction(reduction: str) -> int:
 
 
 def _overridable(
-    *relevant: str, public: Callable[[], Any] | None = None
+    *names: str,
+    relevant: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+    public: Callable[[], Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Have ``__torch_function__`` of arguments asked first (``handle_torch_function``).
 
-    ``relevant`` are the names of those that are asked.  As torch's functions do, it is handed what
-    has no default as it stands, and everything else by its name.  ``public`` answers the function
-    that is named as the one called, if it is another.
+    ``names``, or ``relevant``, are those that are asked.  As torch's functions do, it is handed
+    what has no default as it stands, and everything else by its name, but for what is ``hidden``:
+    that is asked too if one of the others answers, and not handed on.  ``public`` answers the
+    function that is named as the one called, if it is another.
     """
+    relevant = names or relevant
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = signature(function)
@@ -68,6 +74,7 @@ def _overridable(
             asked = tuple(given[name] for name in relevant)
             if not has_torch_function(asked):
                 return function(*args, **kwargs)
+            asked = (*asked, *(given.pop(name) for name in hidden))
             first = [given.pop(name) for name in required]
             shown = called if public is None else public()
             return handle_torch_function(shown, asked, *first, **given)
@@ -148,9 +155,10 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Rows of ``weight`` by their numbers; those of ``padding_idx`` get no gradient."""
-    if max_norm is not None:
-        raise NotImplementedError("mindtorch_v2 has no embedding with a largest norm yet")
+    """Rows of ``weight`` by their numbers; those of ``padding_idx`` get no gradient.
+
+    With ``max_norm`` the rows that are asked for are made as small as that first, in place.
+    """
     if padding_idx is None:
         padding_idx = -1
     elif padding_idx > 0:
@@ -160,6 +168,9 @@ def embedding(
         if padding_idx < -weight.size(0):
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx = weight.size(0) + padding_idx
+    if max_norm is not None:
+        input = input.contiguous()
+        _TORCH["embedding_renorm_"](weight.detach(), input, max_norm, norm_type)
     return _TORCH["embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -233,8 +244,8 @@ def max_pool2d(*args: Any, **kwargs: Any) -> Any:
 # --- losses -----------------------------------------------------------------------------------
 
 
-def _comparison(name: str) -> Callable[..., Any]:
-    """A loss of two tensors in one shape."""
+def _comparison(name: str, differ: Callable[[Any, Any], Any], **overridden: Any) -> Any:
+    """A loss of two tensors in one shape; ``differ`` is what is weighted of each element."""
 
     def compare(
         input: Any,
@@ -243,26 +254,76 @@ def _comparison(name: str) -> Callable[..., Any]:
         reduce: bool | None = None,
         reduction: str = "mean",
     ) -> Any:
-        return _compared(name, input, target, reduction)
+        return weighed(input, target, size_average, reduce, reduction)
 
-    compare.__name__ = compare.__qualname__ = name
-    return _overridable("input", "target")(compare)
+    def weighed(
+        input: Any,
+        target: Any,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        weight: Any = None,
+    ) -> Any:
+        one, two = _in_one_shape(input, target)
+        if size_average is not None or reduce is not None:
+            reduction = _legacy_reduction(size_average, reduce)
+        if weight is None:
+            return _NN[name](one, two, _reduction(reduction))
+        if weight.size() != input.size():
+            raise ValueError("Weights and input must have the same size.")
+        return _reduced(differ(one, two) * weight, weight, reduction)
+
+    found = weighed if HABITS["losses take weights"] else compare
+    found.__name__ = found.__qualname__ = name
+    if found is compare:
+        return _overridable("input", "target")(compare)
+    return _overridable(**overridden)(weighed)
 
 
-mse_loss = _comparison("mse_loss")
-l1_loss = _comparison("l1_loss")
-
-
-def _compared(name: str, input: Any, target: Any, reduction: str) -> Any:
+def _in_one_shape(input: Any, target: Any) -> Any:
     if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=4,
+            stacklevel=5,
         )
-    one, two = _TORCH["broadcast_tensors"]([input, target])
-    return _NN[name](one, two, _reduction(reduction))
+    return _TORCH["broadcast_tensors"]([input, target])
+
+
+def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """``legacy_get_string``."""
+    averages, reduces = (each is None or bool(each) for each in (size_average, reduce))
+    found = "none" if not reduces else "mean" if averages else "sum"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
+        stacklevel=5,
+    )
+    return found
+
+
+def _reduced(losses: Any, weight: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    if reduction not in _REDUCTIONS:
+        raise ValueError(
+            f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
+        )
+    total = _TORCH["sum"](losses)
+    return total if reduction == "sum" else total / _TORCH["sum"](weight)
+
+
+mse_loss = _comparison(
+    "mse_loss",
+    lambda one, two: _TORCH["pow"](one - two, 2),
+    relevant=("input", "target", "weight"),
+)
+l1_loss = _comparison(
+    "l1_loss",
+    lambda one, two: _TORCH["abs"](one - two),
+    relevant=("input", "target"),
+    hidden=("weight",),
+)
 
 
 @_overridable("input", "target", "weight")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_v2.tensor.base import _TensorMeta
 from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled
@@ -14,18 +15,47 @@ from mindtorch_v2.torch_function import disabled
 __all__ = ["Parameter"]
 
 
-class Parameter(Tensor):
+class _ParameterMeta(_TensorMeta):
+    """Lets a tensor of another class be a parameter: one that has ``_is_param``."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        is_asked = self is Parameter and isinstance(instance, Tensor)
+        is_marked = is_asked and getattr(instance, "_is_param", False)
+        return is_marked or super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that becomes one of a module's parameters when the module gets it as attribute.
 
     It requires a gradient unless ``requires_grad`` says otherwise, in ``no_grad`` mode as well.
+    A tensor of another class stays one of that class; RuntimeError if its ``detach`` answers none.
     """
 
     __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         given = empty(0) if data is None else data
-        made: Parameter = Tensor._make_subclass(cls, given, requires_grad)  # type: ignore[attr-defined]
-        return made
+        made: Any
+        if type(given) in (Tensor, Parameter):
+            made = Tensor._make_subclass(cls, given, requires_grad)  # type: ignore[attr-defined]
+        else:
+            made = _of_other_class(given, requires_grad)
+        parameter: Parameter = made
+        return parameter
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
+
+
+def _of_other_class(given: Any, requires_grad: bool) -> Any:
+    """Marked as a parameter, and not an instance of that class."""
+    made = given.detach().requires_grad_(requires_grad)
+    if type(made) is not type(given):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(given).__name__} requires that "
+            f"detach() returns an instance of the same type, but return type {type(made).__name__} "
+            "was found instead. To use the type as a Parameter, please correct the detach() "
+            "semantics defined by its __torch_dispatch__() implementation."
+        )
+    made._is_param = True
+    return made

@@ -9,29 +9,54 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE
+from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import check_dtype
 
 if TYPE_CHECKING:
+    from mindtorch_v2.tensor.storage import Bytes
     from mindtorch_v2.tensor.tensor import Tensor
 
 
 def raw_array(tensor: Tensor) -> Array:
-    """The bits of a tensor as a NumPy view of its storage: writing to it changes the tensor."""
+    """The bits of a tensor as a NumPy view of its storage: writing to it changes the tensor.
+
+    Of an accelerator's memory it is a view of a copy, which nobody can write to.
+    """
     raw = elements_of(tensor.dtype).raw
     if numel(tensor._sizes) == 0:
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
-    memory = tensor._bytes()
+    if is_on_accelerator(tensor):
+        start, stop = _span(tensor)
+        return _strided(tensor, tensor._untyped_storage()._span(start, stop), 0)
+    return _strided(tensor, tensor._bytes(), tensor._storage_offset)
+
+
+def _strided(tensor: Tensor, memory: Bytes, offset: int) -> Array:
+    raw = elements_of(tensor.dtype).raw
     return np.ndarray(
         tensor._sizes,
         raw,
         buffer=memory,
-        offset=tensor._storage_offset * raw.itemsize,
+        offset=offset * raw.itemsize,
         strides=[stride * raw.itemsize for stride in tensor._strides],
     )
+
+
+def is_on_accelerator(tensor: Tensor) -> bool:
+    """Whether the host cannot write to the tensor's memory."""
+    return tensor._device.type == EXTENSION_DEVICE
+
+
+def _span(tensor: Tensor) -> tuple[int, int]:
+    """The bytes of a storage between a tensor's first element and its last."""
+    itemsize = tensor._dtype.itemsize
+    start = tensor._storage_offset * itemsize
+    return start, storage_bytes(tensor._sizes, tensor._strides, tensor._storage_offset, itemsize)
 
 
 def value_array(tensor: Tensor) -> Array:
@@ -51,12 +76,27 @@ def store(tensor: Tensor, values: Array) -> None:
     if tensor._is_conj():
         values = np.conj(values)
     if numel(tensor._sizes):
-        raw_array(tensor)[...] = elements_of(tensor.dtype).encode(np.asarray(values))
+        store_bits(tensor, elements_of(tensor.dtype).encode(np.asarray(values)))
 
 
 def store_bits(tensor: Tensor, bits: Array) -> None:
-    if numel(tensor._sizes):
+    if not numel(tensor._sizes):
+        return
+    if is_on_accelerator(tensor):
+        _store_on_accelerator(tensor, bits)
+    else:
         raw_array(tensor)[...] = bits
+
+
+def _store_on_accelerator(tensor: Tensor, bits: Array) -> None:
+    """What lies between the elements of the tensor is read first."""
+    (start, stop), storage = _span(tensor), tensor._untyped_storage()
+    if stop - start == numel(tensor._sizes) * tensor._dtype.itemsize:
+        memory = np.empty(stop - start, np.uint8)
+    else:
+        memory = storage._span(start, stop).copy()
+    _strided(tensor, memory, 0)[...] = bits
+    storage._put(start, memory)
 
 
 def copy_values(target: Tensor, source: Tensor) -> None:
@@ -65,6 +105,9 @@ def copy_values(target: Tensor, source: Tensor) -> None:
         return
     if source.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    on_accelerator = is_on_accelerator(target) and is_on_accelerator(source)
+    if on_accelerator and accelerator().copy(target, source):
+        return
     same = target.dtype is source.dtype
     if same and target._lazy_bits() == source._lazy_bits():
         check_dtype("clone", source.dtype)
@@ -87,6 +130,8 @@ def fill(tensor: Tensor, value: Any) -> None:
     if tensor.is_meta:
         return
     check_dtype("fill_one" if count == 1 else "fill_", tensor.dtype)
+    if is_on_accelerator(tensor) and accelerator().fill(tensor, value):
+        return
     store(tensor, np.asarray(scalar_to(value, tensor.dtype)))
 
 
@@ -96,5 +141,5 @@ def zero(tensor: Tensor) -> None:
         return
     if not numel(tensor._sizes):
         fill(tensor, 0)
-    else:
+    elif not (is_on_accelerator(tensor) and accelerator().fill(tensor, 0)):
         store_bits(tensor, np.zeros((), elements_of(tensor.dtype).raw))

@@ -53,7 +53,7 @@ class dtype(metaclass=MadeInC):  # noqa: N801 (torch's name)
         return str(self._facts["name"])
 
     def __reduce__(self) -> str:
-        return str(self._facts["aliases"][0])
+        return str(self).rpartition(".")[2]
 
 
 class _Constant(metaclass=MadeInC):

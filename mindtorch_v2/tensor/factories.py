@@ -15,7 +15,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
 from mindtorch_v2.tensor import construct, quantized, sparse
 from mindtorch_v2.tensor.arange import arange_size, arange_values
-from mindtorch_v2.tensor.copying import fill, store
+from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
@@ -140,10 +140,15 @@ def _check_layout(
 
 def ones(*size: Any, layout: Layout | None = None, **options: Any) -> Tensor:
     """A strided tensor of ones."""
+    check_layout_of_full(layout)
+    return _filled(empty(*size, layout=layout, **options), 1)
+
+
+def check_layout_of_full(layout: Layout | None) -> None:
+    """RuntimeError for one in which not every element is stored."""
     if layout in (sparse_coo, *sparse_compressed):
         kind = "sparse" if layout is sparse_coo else repr(layout)
         raise RuntimeError(f"full(...) is not implemented for {kind} layout")
-    return _filled(empty(*size, layout=layout, **options), 1)
 
 
 def _filled(tensor: Tensor, value: Any) -> Tensor:
@@ -160,7 +165,14 @@ def zeros(*size: Any, **options: Any) -> Tensor:
         shape = _shape(size)
         wrong = next(extent for extent in shape if extent < 0)
         raise worded("zeros of a negative size", **{"-1: [-1]": f"{wrong}: {list(shape)}"})
-    return _empty("zeros", *size, **options)
+    return _zeroed(_empty("zeros", *size, **options))
+
+
+def _zeroed(tensor: Tensor) -> Tensor:
+    """A new tensor, of zeros: the host's memory comes so, an accelerator's does not."""
+    if is_on_accelerator(tensor) and tensor._layout is strided and not tensor._dtype._is_quantized:
+        zero(tensor)
+    return tensor
 
 
 def empty_like(tensor: Tensor, **options: Any) -> Tensor:
@@ -173,7 +185,7 @@ def empty_like(tensor: Tensor, **options: Any) -> Tensor:
 
 
 def zeros_like(tensor: Tensor, **options: Any) -> Tensor:
-    return empty_like(tensor, **options)
+    return _zeroed(empty_like(tensor, **options))
 
 
 def ones_like(tensor: Tensor, **options: Any) -> Tensor:

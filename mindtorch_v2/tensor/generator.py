@@ -17,6 +17,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.mt19937 import SIZE, Mt19937, Words
+from mindtorch_v2.tensor.pending import Pending, settled, settling
 from mindtorch_v2.tensor.support import exception_of
 
 _FACTS: Final = profile.active().neural
@@ -32,10 +33,14 @@ which the second is the normal number in stock, whether there is one; the same f
 class Generator(metaclass=MadeInC):
     """A generator on a device, the CPU if none is named."""
 
-    __slots__ = ("__weakref__", "_device", "_engine", "_next_normal")
+    __slots__ = ("__weakref__", "_device", "_engine", "_next_normal", "_pending")
     __module__ = "mindtorch_v2._C"
 
+    _engine: Mt19937
     _next_normal: float | None
+    _pending: Pending | None
+
+    __getattr__ = settling("_engine", "_next_normal")
 
     def __init__(self, device: Device | str = "cpu") -> None:
         self._device = Device(device)
@@ -66,7 +71,7 @@ class Generator(metaclass=MadeInC):
         return self._engine.seed
 
     def _seed(self, seed: int) -> None:
-        self._engine = Mt19937(seed)
+        settled(self)._engine = Mt19937(seed)
         self._next_normal = None
 
     # --- numbers ------------------------------------------------------------------------------

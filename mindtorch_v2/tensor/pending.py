@@ -3,18 +3,20 @@
 Note [Pending state]
     While an operator waits in a pipeline's queue, what it will read, change and make must be seen
     by nobody.  So the pipeline takes attributes away: of each tensor its storage, its autograd
-    metadata and its version counter, of each storage the bytes, of each counter the count.  These
-    are slots, and CPython asks ``__getattr__`` for a slot without a value.  There the pipeline is
-    flushed, whoever asks and for whatever reason, and the answer is the attribute as it is then.
+    metadata and its version counter, of each storage the bytes, of each counter the count, of a
+    random generator its engine.  These are slots, and CPython asks ``__getattr__`` for a slot
+    without a value.  There the pipeline is flushed, whoever asks and for whatever reason, and the
+    answer is the attribute as it is then.
 
     So there is no list of boundaries that could miss one, and a tensor that no pipeline has to do
     with pays nothing.  Shape, strides, dtype, device and keys stay: those are known at the call.
+    Who sets such an attribute without having read it has the object `settled` first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 
 class Pending(Protocol):
@@ -22,6 +24,17 @@ class Pending(Protocol):
 
     def settle(self) -> None:
         """Give the state back, or raise for state that will never be."""
+
+
+Holder = TypeVar("Holder")
+
+
+def settled(holder: Holder) -> Holder:
+    """An object whose state somebody is about to set: what waits has come before it."""
+    pending: Pending | None = holder._pending  # type: ignore[attr-defined]
+    if pending is not None:
+        pending.settle()
+    return holder
 
 
 def settling(*names: str) -> Callable[[Any, str], Any]:

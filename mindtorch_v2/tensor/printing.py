@@ -274,25 +274,65 @@ def _size(tensor: Tensor) -> str:
     return f"size={tuple(tensor.shape)}"
 
 
-def _dense(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
-    """The contents of a dense tensor; what they do not show goes into ``suffixes``."""
-    dtype = f"dtype={tensor.dtype}"
+def _describe(tensor: Tensor) -> Iterator[str]:
+    """What the elements of a tensor do not show."""
+    if tensor._device.type != "cpu":
+        yield f"device='{tensor._device}'"
+    if _is_sparse(tensor):
+        yield _size(tensor)
+        if not tensor.is_meta:
+            yield f"nnz={sparse.count_stored(tensor)}"
+        if not _has_default_dtype(tensor._dtype):
+            yield f"dtype={tensor._dtype}"
+    elif isinstance(tensor._content, quantized.Quantizer):
+        quantizer = tensor._content
+        yield _size(tensor)
+        yield f"dtype={tensor._dtype}"
+        yield f"quantization_scheme=torch.{quantizer.scheme}"
+        yield f"scale={quantizer.scale}"
+        yield f"zero_point={quantizer.zero_point}"
+    elif not tensor.is_nested and tensor._functional is None:
+        yield from _describe_dense(tensor)
+    if tensor._layout is not strided:
+        yield f"layout={tensor._layout}"
+    history = _history(tensor)
+    if history is not None:
+        yield f"grad_fn=<{history}>"
+    elif tensor.requires_grad:
+        yield "requires_grad=True"
+
+
+def _describe_dense(tensor: Tensor) -> Iterator[str]:
+    shows_dtype = _has_default_dtype(tensor._dtype)
     if tensor.is_meta:
-        suffixes.append(_size(tensor))
-        if tensor.dtype is not get_default_dtype():
-            suffixes.append(dtype)
-        return "..."
-    if numel(tensor._sizes) == 0:
+        yield _size(tensor)
+        shows_dtype = tensor._dtype is get_default_dtype()
+    elif numel(tensor._sizes) == 0:
         if len(tensor._sizes) != 1:
-            suffixes.append(_size(tensor))
-        if tensor.dtype is not get_default_dtype():
-            suffixes.append(dtype)
-        return "[]"
-    if not PRINT_OPTS.edgeitems:
-        suffixes.append(_size(tensor))
-    if not _has_default_dtype(tensor.dtype):
-        suffixes.append(dtype)
-    return contents(layouts.dense(tensor), indent)
+            yield _size(tensor)
+        shows_dtype = tensor._dtype is get_default_dtype()
+    elif not PRINT_OPTS.edgeitems:
+        yield _size(tensor)
+    if not shows_dtype:
+        yield f"dtype={tensor._dtype}"
+
+
+def _elements(tensor: Tensor, indent: int) -> str:
+    if _is_sparse(tensor):
+        return _sparse(tensor, indent)
+    if isinstance(tensor._content, quantized.Quantizer):
+        return contents(tensor._fresh(dtype=DTYPES["float32"]), indent)
+    if tensor.is_nested:
+        return _nested(tensor)
+    if tensor._functional is not None:
+        return repr(tensor._functional.value)
+    if tensor.is_meta:
+        return "..."
+    return contents(layouts.dense(tensor), indent) if numel(tensor._sizes) else "[]"
+
+
+def _is_sparse(tensor: Tensor) -> bool:
+    return tensor._layout is sparse_coo or tensor._layout in sparse_compressed
 
 
 def _parts_str(parts: dict[str, Tensor], meta: bool, indent: int) -> str:
@@ -307,12 +347,7 @@ def _parts_str(parts: dict[str, Tensor], meta: bool, indent: int) -> str:
     return (",\n" + " " * indent).join(texts)
 
 
-def _sparse(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
-    suffixes.append(_size(tensor))
-    if not tensor.is_meta:
-        suffixes.append(f"nnz={sparse.count_stored(tensor)}")
-    if not _has_default_dtype(tensor.dtype):
-        suffixes.append(f"dtype={tensor.dtype}")
+def _sparse(tensor: Tensor, indent: int) -> str:
     parts: dict[str, Tensor]
     if tensor.layout is sparse_coo:
         parts = sparse.coordinates(tensor)._asdict()
@@ -327,16 +362,6 @@ def _sparse(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
     return _parts_str(parts, tensor.is_meta, indent)
 
 
-def _quantized(tensor: Tensor, indent: int, suffixes: list[str]) -> str:
-    quantizer = tensor._content
-    suffixes.append(_size(tensor))
-    suffixes.append(f"dtype={tensor.dtype}")
-    suffixes.append(f"quantization_scheme=torch.{quantizer.scheme}")
-    suffixes.append(f"scale={quantizer.scale}")
-    suffixes.append(f"zero_point={quantizer.zero_point}")
-    return contents(tensor._fresh(dtype=DTYPES["float32"]), indent)
-
-
 def _nested(tensor: Tensor) -> str:
     rows = []
     for content in tensor._content:
@@ -347,8 +372,8 @@ def _nested(tensor: Tensor) -> str:
     return "[\n" + ",\n".join(rows) + "\n]"
 
 
-def tensor_str(tensor: Tensor) -> str:
-    """``repr`` of a tensor."""
+def tensor_str(tensor: Tensor, tensor_contents: str | None = None) -> str:
+    """``repr`` of a tensor; ``tensor_contents`` stands in for its elements."""
     functional = tensor._functional
     if functional is not None and functional.level != -1:
         functional.sync()
@@ -356,27 +381,12 @@ def tensor_str(tensor: Tensor) -> str:
         return f"FunctionalTensor(lvl={functional.level}, value=\\\n{value})"
     prefix = "nested_tensor(" if tensor.is_nested else f"{_class_name(tensor)}("
     indent = len(prefix)
-    suffixes: list[str] = []
-    if tensor.device.type != "cpu":
-        suffixes.append(f"device='{tensor.device}'")
-    if tensor.layout is sparse_coo or tensor.layout in sparse_compressed:
-        text = _sparse(tensor, indent, suffixes)
-    elif isinstance(tensor._content, quantized.Quantizer):
-        text = _quantized(tensor, indent, suffixes)
-    elif tensor.is_nested:
-        text = _nested(tensor)
-    elif functional is not None:
-        prefix, text = "_to_functional_tensor(", repr(functional.value)
-    else:
-        text = _dense(tensor, indent, suffixes)
-    if tensor.layout is not strided:
-        suffixes.append(f"layout={tensor.layout}")
-    history = _history(tensor)
-    if history is not None:
-        suffixes.append(f"grad_fn=<{history}>")
-    elif tensor.requires_grad:
-        suffixes.append("requires_grad=True")
-    return _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
+    text = _elements(tensor, indent) if tensor_contents is None else tensor_contents
+    if functional is not None:
+        prefix = "_to_functional_tensor("
+    suffixes = list(_describe(tensor))
+    shown = _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
+    return f"Parameter({shown})" if getattr(tensor, "_is_param", False) else shown
 
 
 def _history(tensor: Any) -> str | None:

@@ -1,8 +1,10 @@
 """Untyped storages: the bytes that a tensor and its views share.
 
 Mirrors ``c10/core/StorageImpl.h``, ``torch/csrc/StorageMethods.cpp`` and the class
-``UntypedStorage`` of ``torch/storage.py``.  A storage on meta has a size and no bytes; sharing
-between processes, pinning and files are left out.
+``UntypedStorage`` of ``torch/storage.py``.  A storage on meta has a size and no bytes; so has that
+of a functional tensor, which refuses more.  Sharing between processes, pinning and files are left
+out.  A storage on an accelerator has memory that the host cannot read
+(:mod:`~mindtorch_v2.tensor.device_memory`).
 """
 
 from __future__ import annotations
@@ -13,13 +15,23 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
+from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, with_index
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import worded
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+_NOT_ALLOCATED: Final = (
+    "The tensor has a non-zero number of elements, but its data is not allocated yet.\nIf you're "
+    "using torch.compile/export/fx, it is likely that we are erroneously tracing into a custom "
+    "kernel. To fix this, please wrap the custom kernel into an opaque custom op. Please see the "
+    "following for details: https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html\n"
+    "If you're using Caffe2, Caffe2 uses a lazy allocation, so you will need to call "
+    "mutable_data() or raw_mutable_data() to actually allocate memory."
+)
 
 
 class UntypedStorage(metaclass=MadeInC):
@@ -38,8 +50,8 @@ class UntypedStorage(metaclass=MadeInC):
     is_sparse: Final = False
     is_sparse_csr: Final = False
 
-    _bytes: Bytes | None
-    """None on meta."""
+    _bytes: Bytes | DeviceMemory | None
+    """None on meta, and of a functional tensor."""
     _is_exported: bool
     """Whether others than storages know the memory, and may read or change it at any time."""
     _pending: Pending | None
@@ -56,12 +68,15 @@ class UntypedStorage(metaclass=MadeInC):
         items = _items(size)
         self._allocate(len(items), where)
         if self._bytes is not None:
-            self._bytes[:] = items
+            self._put(0, np.array(items, np.uint8))
 
     def _allocate(self, nbytes: int, device: Device) -> None:
-        self.device, self._nbytes, self._resizable = device, nbytes, True
+        self.device, self._nbytes, self._resizable = with_index(device), nbytes, True
         self._is_exported = False
-        self._bytes = None if device.type == "meta" else _allocated(nbytes)
+        if device.type == EXTENSION_DEVICE:
+            self._bytes = accelerator().allocate(nbytes, self.device)
+        else:
+            self._bytes = None if device.type == "meta" else _allocated(nbytes)
 
     @classmethod
     def _of(cls, nbytes: int, device: Device) -> UntypedStorage:
@@ -103,8 +118,13 @@ class UntypedStorage(metaclass=MadeInC):
         """The address; 0 where there are no bytes.  RuntimeError where there should be some."""
         if self._bytes is None and self._nbytes and self.device.type != "meta":
             raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
+        return self._address()
+
+    def _address(self) -> int:
         if self._bytes is None or not self._nbytes:
             return 0
+        if not isinstance(self._bytes, np.ndarray):
+            return self._bytes.address
         address: int = self._bytes.__array_interface__["data"][0]
         return address
 
@@ -137,16 +157,44 @@ class UntypedStorage(metaclass=MadeInC):
     # --- bytes --------------------------------------------------------------------------------
 
     def _memory(self) -> Bytes:
+        """The bytes; of an accelerator's memory a copy, which nobody can write to."""
+        if isinstance(self._bytes, np.ndarray):
+            return self._bytes
+        return self._span(0, self._nbytes)
+
+    def _span(self, start: int, stop: int) -> Bytes:
+        """Some of them: all for memory of the host."""
         if self._bytes is None:
+            self._refuse_meta()
+            raise RuntimeError(_NOT_ALLOCATED)
+        if isinstance(self._bytes, np.ndarray):
+            return self._bytes[start:stop]
+        copied = self._bytes.read(start, stop)
+        copied.flags.writeable = False
+        return copied
+
+    def _put(self, start: int, data: Bytes) -> None:
+        """Write bytes, into whatever memory there is."""
+        if isinstance(self._bytes, np.ndarray):
+            self._bytes[start : start + data.size] = data
+        elif self._bytes is not None:
+            self._bytes.write(start, data)
+
+    def _refuse_meta(self) -> None:
+        if self.device.type == "meta":
             raise NotImplementedError("Not available for 'meta' device type")
-        return self._bytes
+
+    def _check_valid(self, name: str) -> None:
+        """RuntimeError for a method of a storage that has a size, and should have memory."""
+        if self._bytes is None and self._nbytes and self.device.type != "meta":
+            raise RuntimeError(f"Attempted to call {name}() on an invalid python storage.")
 
     def __getitem__(self, index: Any) -> Any:
-        memory = self._memory()
+        self._refuse_meta()
         if isinstance(index, slice):
             return self._part(index)
         place = self._place(index)
-        return int(memory[place])
+        return int(self._memory()[place])
 
     def _place(self, index: Any) -> int:
         """The position that an index means; IndexError out of range."""
@@ -167,6 +215,8 @@ class UntypedStorage(metaclass=MadeInC):
             raise RuntimeError(
                 f"Trying to slice with a step of {step}, but only a step of 1 is supported"
             )
+        if self._bytes is None:
+            return UntypedStorage._without_memory(max(stop - start, 0), self.device)
         return UntypedStorage._around(self._memory()[start : max(start, stop)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -180,7 +230,7 @@ class UntypedStorage(metaclass=MadeInC):
             place = self._signed_place(index)
             if not 0 <= place < self._nbytes:
                 raise RuntimeError("out of bounds")
-            self._memory()[place] = unpack_byte(value)
+            self._put(place, np.array([unpack_byte(value)], np.uint8))
 
     def __iter__(self) -> Iterator[int]:
         return iter([self[place] for place in range(self.size())])
@@ -190,20 +240,24 @@ class UntypedStorage(metaclass=MadeInC):
 
     def __repr__(self) -> str:
         info = f"[{typename(self)}(device={self.device}) of size {len(self)}]"
-        if self._bytes is None:
+        if self.device.type == "meta":
             return "...\n" + info
-        return " " + "\n ".join(map(str, self._bytes.tolist())) + "\n" + info
+        items = self._memory().tolist() if self._nbytes else []
+        return " " + "\n ".join(map(str, items)) + "\n" + info
 
     # --- changes ------------------------------------------------------------------------------
 
     def fill_(self, value: Any) -> UntypedStorage:
+        self._check_valid("fill_")
         if isinstance(value, bool) or not isinstance(value, int):
             raise RuntimeError(f"fill_ expects int, but got {type_name(value)}")
         if self._bytes is not None:
-            self._bytes[:] = unpack_byte(value)
+            self._put(0, np.full(self._nbytes, unpack_byte(value), np.uint8))
         return self
 
     def copy_(self, source: UntypedStorage, non_blocking: bool | None = None) -> UntypedStorage:
+        for each in (self, source):
+            each._check_valid("copy_")
         if self._nbytes != source._nbytes:
             raise RuntimeError(
                 f"size does not match, self was {self._nbytes} bytes "
@@ -212,21 +266,24 @@ class UntypedStorage(metaclass=MadeInC):
         if self._bytes is not None and self._nbytes:
             if source._bytes is None:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            self._bytes[:] = source._bytes
+            self._put(0, source._memory())
         return self
 
     def resize_(self, size: Any) -> UntypedStorage:
         """Make it larger or smaller; what was there stays."""
+        self._check_valid("resize_")
         if not isinstance(size, int):
             raise RuntimeError(f"resize_ expects an int, but got {type_name(size)}")
         nbytes = unpack_long(size)
         if not self._resizable:
             raise RuntimeError("Trying to resize storage that is not resizable")
-        if self._bytes is not None:
+        if isinstance(self._bytes, np.ndarray):
             grown = _allocated(nbytes)
             kept = min(nbytes, self._nbytes)
             grown[:kept] = self._bytes[:kept]
             self._bytes = grown
+        elif self._bytes is not None:
+            self._bytes = self._bytes.resized(nbytes)
         self._nbytes = nbytes
         return self
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -81,7 +82,12 @@ def takes(kernel: str, dtype: DType) -> bool:
 
 def worded(subject: str, **words: str) -> Exception:
     """The exception with which this release says something, some words of it replaced."""
-    error, message = _FACTS["words"][subject]
+    return reworded(_FACTS["words"][subject], words)
+
+
+def reworded(answer: Sequence[str], words: Mapping[str, str]) -> Exception:
+    """An exception from its type and an example of its message, some words of that replaced."""
+    error, message = answer
     if words:  # all at once: what is put in may look like another word
         pattern = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
         message = re.sub(pattern, lambda found: words[found[0]], message)

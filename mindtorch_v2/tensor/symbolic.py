@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import profile
+from mindtorch_v2.messages import expected
 
 _REPRS: Final[dict[str, str]] = profile.active().conversions["symbolic_reprs"]
 
@@ -95,10 +96,7 @@ class NestedIntNode:
 
     def int_(self) -> NoReturn:
         """RuntimeError: there is no plain number that it equals."""
-        raise RuntimeError(
-            "Expected false to be true, but got false.  (Could this error message be improved?  "
-            "If so, please report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(expected("false"))
 
     def guard_int(self, file: str, line: int) -> NoReturn:
         self.int_()

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor import (
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
@@ -123,7 +124,7 @@ class Tensor(TensorBase):
         ``inference`` says whether it has no autograd keys, by default as the mode.  Raises as
         computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
-        where = device or Device("cpu")
+        where = with_index(device or Device("cpu"))
         keys = mask_of(compute_dispatch_key(dtype, layout, where.type)) | extra_keys
         self = object.__new__(cls)  # not that of the class, which is torch's own constructor
         self._dtype, self._layout, self._device = dtype, layout, where
@@ -219,7 +220,7 @@ class Tensor(TensorBase):
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         if self._functional is not None:
             return 0
-        start = self._storage.data_ptr()
+        start = self._storage._address()
         if not start or not geometry.numel(self._sizes):
             return 0
         return start + self._storage_offset * self._dtype.itemsize
@@ -266,12 +267,15 @@ class Tensor(TensorBase):
     @property
     def requires_grad(self) -> bool:
         """Whether it has a gradient: its own flag, its history, or as a view, its base's."""
+        return self._requires_grad()
+
+    def _requires_grad(self) -> bool:
         meta = self._autograd
         if meta is None:
             return False
         if meta.requires_grad or meta.grad_fn is not None:
             return True
-        return meta.view is not None and meta.view.base.requires_grad
+        return meta.view is not None and meta.view.base._requires_grad()
 
     @property
     def is_leaf(self) -> bool:
@@ -417,7 +421,7 @@ class Tensor(TensorBase):
         view._storage, view._dtype = self._storage, dtype or self._dtype
         view._layout, view._device = self._layout, self._device
         view._content = self._content
-        view._keys = self._keys ^ flip
+        view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
         is_below = tls.is_below_inplace_or_view()
         if self._is_inference():
             view._versions = VersionCounter(None)

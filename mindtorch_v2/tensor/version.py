@@ -5,7 +5,7 @@ Mirrors ``c10::VariableVersion`` of ``c10/core/TensorImpl.h``.
 
 from __future__ import annotations
 
-from mindtorch_v2.tensor.pending import Pending, settling
+from mindtorch_v2.tensor.pending import Pending, settled, settling
 
 
 class VersionCounter:
@@ -28,6 +28,10 @@ class VersionCounter:
         if self.value is None:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self.value
+
+    def set(self, value: int | None) -> None:
+        """Have the count be another one, once all that waits has counted."""
+        settled(self).value = value
 
     def bump(self) -> None:
         if self.value is not None:

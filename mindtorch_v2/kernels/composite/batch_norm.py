@@ -48,7 +48,8 @@ def _batch_norm_impl_index(
     eps: float,
     cudnn_enabled: bool,
 ) -> tuple[Any, ...]:
-    channels = input._sizes[1]
+    # torch reads past the sizes of what has one dimension, where a zero stands
+    channels = input._sizes[1] if len(input._sizes) > 1 else 0
     reserve = new_tensor((0,), _BYTE, input._device)
     if not numel(input._sizes):
         output = _CLONE(input, memory_format=None)

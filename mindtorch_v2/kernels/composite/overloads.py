@@ -37,6 +37,7 @@ _WITH_SCALAR: Final = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "copysign",
 ]
 #: The same with a number on the left.
 _WITH_SCALAR_TENSOR: Final = [
@@ -59,6 +60,7 @@ for _name in ("bitwise_left_shift", "bitwise_right_shift"):
     pass_on(f"{_name}.Tensor_Scalar", f"{_name}.Tensor")
     pass_on(f"{_name}_.Tensor_Scalar", f"{_name}_.Tensor")
     pass_on(f"{_name}.Tensor_Scalar_out", f"{_name}.Tensor_out")
+pass_on("copysign.Scalar_out", "copysign.out")
 pass_on("div.Scalar_mode", "div.Tensor_mode")
 pass_on("div_.Scalar_mode", "div_.Tensor_mode")
 pass_on("floor_divide.Scalar", "floor_divide")

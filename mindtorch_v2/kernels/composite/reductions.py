@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
+from mindtorch_v2.kernels.cpu.reductions import prepare_nansum
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -19,6 +20,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -103,6 +105,9 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
         )
     _check_nanmean(self, dtype)
     count = _count(self, dim, keepdim)
+    if out.is_meta and not HABITS["nanmean writes to an output on meta"]:
+        prepare_nansum((out,), self, dim, keepdim, dtype)  # which has been done by then
+        raise RuntimeError("DispatchStub: unsupported device typemeta")
     return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
 
 
@@ -111,9 +116,10 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
 _HAS_DIAGONAL: Final = HABITS["a trace has a gradient along its diagonal alone"]
 """Else beyond it too, in a matrix with more rows than columns."""
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
-_EXPAND: Final = OperatorHandle("aten::expand")
-_INDEX_ADD: Final = OperatorHandle("aten::index_add")
+_INDEX_FILL: Final = OperatorHandle("aten::index_fill.int_Tensor")
+_INDEX_FILL_: Final = OperatorHandle("aten::index_fill_.int_Tensor")
 _SCATTER_ADD: Final = OperatorHandle("aten::scatter_add")
+_SCATTER_ADD_: Final = OperatorHandle("aten::scatter_add_")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
@@ -129,15 +135,17 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     rows, columns = sizes
     end = min(rows, columns) * (columns + 1) if _HAS_DIAGONAL else rows * columns
     places = _ARANGE(0, end, columns + 1, dtype=int64, device=grad._device)
-    flat = _INDEX_ADD(_zeros([rows * columns], grad), 0, places, _EXPAND(grad, places._sizes))
-    return _VIEW(flat, list(sizes))
+    fill = _INDEX_FILL if is_tensor_subclass_like(grad) else _INDEX_FILL_
+    return _VIEW(fill(_zeros([rows * columns], grad), 0, places, grad), list(sizes))
 
 
 @kernel("aten::cummaxmin_backward", key=_IMPLICIT)
 def cummaxmin_backward(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -> Any:
     if not numel(input._sizes):
         return input
-    return _SCATTER_ADD(_zeros(input._sizes, input), dim, indices, grad)
+    is_like = is_tensor_subclass_like(indices) or is_tensor_subclass_like(grad)
+    scatter_add = _SCATTER_ADD if is_like else _SCATTER_ADD_
+    return scatter_add(_zeros(input._sizes, input), dim, indices, grad)
 
 
 # --- logsumexp --------------------------------------------------------------------------------

@@ -158,6 +158,7 @@ pointwise("aten::remainder.Tensor", _remainder, BINARY_OP, 2)
 pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
 pointwise("aten::floor_divide", _div_floor, BINARY_OP, 2, scalar_in_opmath=True)
 pointwise("aten::atan2", np.arctan2, BINARY_FLOAT_OP, 2)
+pointwise("aten::copysign.Tensor", np.copysign, BINARY_FLOAT_OP, 2)
 
 _DIV_MODES: Final = {
     mode: Pointwise(f"aten::div.Tensor_mode({mode})", compute, config, 2, scalar_in_opmath=True)

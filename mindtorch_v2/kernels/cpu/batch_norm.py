@@ -7,6 +7,7 @@ Mirrors ``batch_norm_cpu_out`` and its siblings of ``aten/src/ATen/native/Normal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -28,6 +30,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _FLOAT: Final = DTYPES["float32"]
 _BYTE: Final = DTYPES["uint8"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+_KEPT_IN_HALF: Final = _HALVES[HABITS["a batch norm adds up halves in floats"] :]
+"""Dtypes in which sums are kept as well."""
 _BACKENDS: Final = ("CPU", "Meta")
 _BOTH: Final = HABITS["a batch norm has both statistics or none"]
 _LEGIT: Final = OperatorHandle("aten::_native_batch_norm_legit")
@@ -82,20 +86,15 @@ def _run(
     if not numel(input._sizes):
         return
     with np.errstate(all="ignore"):
-        values = _wide(input)
         if training:
-            mean, variance = _statistics(values)
-            count = values.size // values.shape[1]
-            unbiased = variance * count / (count - 1)
-            for tensor, new in ((running_mean, mean), (running_var, unbiased)):
-                if tensor is not None:
-                    _store(tensor, momentum * new + (1 - momentum) * _flat(tensor))
-            invstd = _inverse_deviation(variance, eps)
-            _store(save_mean, mean)
-            _store(save_invstd, invstd)
+            found = _statistics(input, learned)
+            _store(save_mean, found.mean)
+            _store(save_invstd, found.inverse_deviation(eps))
+            found.update(running_mean, running_var, momentum)
+            mean, invstd = (_computed(each) for each in (save_mean, save_invstd))
         else:
-            mean, variance = (_flat(_present(each)) for each in running)
-            invstd = 1 / np.sqrt(variance + eps)
+            mean, variance = (_computed(_present(each)) for each in running)
+            invstd = 1 / np.sqrt(variance + variance.dtype.type(eps))
         _store(output, _transformed(input, weight, bias, mean, invstd))
 
 
@@ -108,8 +107,9 @@ def _transformed(
     factor, middle = invstd.astype(kind), mean.astype(kind)
     if weight is not None:
         factor = factor * _flat(weight).astype(kind)
-    summand = (_flat(bias).astype(kind) if bias is not None else 0) - middle * factor
-    # fused: the product is not rounded before the sum
+    # fused, here and below: the product is not rounded before the sum
+    start = 0 if bias is None else _flat(bias)
+    summand = (start - middle.astype(np.float64) * factor).astype(kind)
     return _by_channel(factor, values) * values.astype(np.float64) + _by_channel(summand, values)
 
 
@@ -171,15 +171,60 @@ def _over(values: Array) -> tuple[int, ...]:
     return (0, *range(2, values.ndim))
 
 
-def _statistics(values: Array) -> tuple[Array, Array]:
-    """Of each channel the mean and the variance, which is not corrected."""
-    return values.mean(axis=_over(values)), values.var(axis=_over(values))
+def _computed(tensor: Tensor) -> Array:
+    """Numbers of the channels in the precision in which kernels compute."""
+    return as_array(tensor, tensor._dtype).reshape(-1)
 
 
-def _inverse_deviation(variance: Array, eps: float) -> Array:
-    """``InvStd``: zero if there is nothing to divide by."""
-    total = variance + eps
-    return np.where((variance != 0) | (eps != 0), 1 / np.sqrt(total), 0.0)
+@dataclass(frozen=True)
+class _Statistics:
+    """Of each channel the mean and the sum of squared distances from it, as they are kept."""
+
+    mean: Array
+    squares: Array
+    count: int
+    kept: DType
+    accumulated: Any
+
+    def _divided(self, count: int) -> Array:
+        """The sum over a count, both rounded to how they are kept."""
+        kind = self.squares.dtype.type
+        divisor = rounded(np.asarray(count, self.squares.dtype), self.kept)
+        found = self.squares / kind(divisor)
+        return rounded(found, self.kept)
+
+    def inverse_deviation(self, eps: float) -> Array:
+        """``InvStd``: zero if there is nothing to divide by."""
+        variance = self._divided(self.count).astype(self.accumulated)
+        found = 1 / np.sqrt(variance.astype(np.float64) + eps)
+        return np.where((variance != 0) | (eps != 0), found, 0.0).astype(self.accumulated)
+
+    def update(
+        self, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
+    ) -> None:
+        """Running averages, moved a little towards these."""
+        share = rounded(np.asarray(momentum, self.mean.dtype), self.kept)
+        rest = rounded(1 - share, self.kept)
+        if running_mean is not None:
+            old = rounded(rest * _computed(running_mean), self.kept)
+            _store(running_mean, rounded(share * self.mean, self.kept) + old)
+        if running_var is not None:
+            unbiased = self._divided(self.count - 1).astype(self.accumulated)
+            old = rounded(rest * _computed(running_var), self.kept)
+            _store(running_var, share * unbiased + old)
+
+
+def _statistics(input: Tensor, learned: DType) -> _Statistics:
+    """``batch_norm_cpu_collect_stats``."""
+    values = as_array(input, input._dtype)
+    kind, axes = values.dtype, _over(values)
+    mean = values.mean(axis=axes, dtype=np.float64).astype(kind)
+    centred = values - _by_channel(mean, values)
+    squares = (centred * centred).sum(axis=axes, dtype=np.float64).astype(kind)
+    kept = learned if learned in _KEPT_IN_HALF else to_opmath(learned)
+    accumulated = np.float32 if input._dtype in _HALVES else np.float64
+    count = values.size // values.shape[1]
+    return _Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
 
 
 def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
@@ -274,7 +319,7 @@ def batch_norm_no_update(input: Tensor, *rest: Any) -> tuple[Tensor, ...]:
 # --- backward ---------------------------------------------------------------------------------
 
 
-@kernel("aten::native_batch_norm_backward", keys=_BACKENDS)
+@kernel("aten::native_batch_norm_backward")
 def native_batch_norm_backward(
     grad_out: Tensor,
     input: Tensor,
@@ -323,3 +368,12 @@ def _backward(
         found = grad - _by_channel(total / count, values) - projection
     scale = invstd if weight is None else invstd * weight
     return found * _by_channel(scale, values), dot * invstd, total
+
+
+@kernel("aten::batch_norm_backward")
+def batch_norm_backward(
+    grad_out: Tensor, input: Tensor, weight: Tensor, *rest: Any
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """``_new_batch_norm_backward_cpu``, which needs nothing that was reserved."""
+    *settings, _ = rest
+    return native_batch_norm_backward(grad_out, input, weight, *settings)

@@ -6,7 +6,7 @@ Mirrors ``im2col`` and ``col2im`` of ``aten/src/ATen/native``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -14,11 +14,20 @@ import numpy as np
 from mindtorch_v2.kernels.conv_params import ConvParams
 from mindtorch_v2.tensor.elements import Array
 
+Rounding = Callable[[Array], Array]
+"""To what a dtype can hold; of dtypes in which arrays compute that is anything."""
 
-def convolve(values: Array, weight: Array, parameters: ConvParams, output: Sequence[int]) -> Array:
+
+def convolve(
+    values: Array,
+    weight: Array,
+    parameters: ConvParams,
+    output: Sequence[int],
+    rounding: Rounding,
+) -> Array:
     """A convolution, transposed or not, into an array of the sizes ``output``."""
     if parameters.transposed:
-        return spread(values, weight, parameters, output)
+        return spread(values, weight, parameters, output, rounding)
     return gather(values, weight, parameters, output)
 
 
@@ -45,19 +54,28 @@ def gather(values: Array, weight: Array, parameters: ConvParams, output: Sequenc
     return np.asarray(np.matmul(weights[None], inputs)).reshape(tuple(output))
 
 
-def spread(values: Array, weight: Array, parameters: ConvParams, output: Sequence[int]) -> Array:
-    """Each place of ``values`` times the kernel, added to the places of the output it meets."""
+def spread(
+    values: Array,
+    weight: Array,
+    parameters: ConvParams,
+    output: Sequence[int],
+    rounding: Rounding = np.asarray,
+) -> Array:
+    """Each place of ``values`` times the kernel, added to the places of the output it meets.
+
+    Products and sums are rounded one by one, as they are in the memory of ``col2im``.
+    """
     space, groups = values.shape[2:], parameters.groups
     batch, channels = output[:2]
     weights = weight.reshape(groups, weight.shape[0] // groups, -1)
     inputs = values.reshape(batch, groups, weight.shape[0] // groups, prod(space))
-    products = np.matmul(weights.swapaxes(1, 2)[None], inputs)
+    products = rounding(np.matmul(weights.swapaxes(1, 2)[None], inputs))
     products = products.reshape(batch, channels, *weight.shape[2:], *space)
     sizes = [size + 2 * edge for size, edge in zip(output[2:], parameters.padding, strict=True)]
     padded = np.zeros((batch, channels, *sizes), dtype=products.dtype)
     for place in np.ndindex(*weight.shape[2:]):
         where = (slice(None), slice(None), *_slices(parameters, place, space))
-        padded[where] += products[(slice(None), slice(None), *place)]
+        padded[where] = rounding(padded[where] + products[(slice(None), slice(None), *place)])
     inner = tuple(
         slice(edge, edge + size) for edge, size in zip(parameters.padding, output[2:], strict=True)
     )

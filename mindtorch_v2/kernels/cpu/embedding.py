@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.type_text import tensor_type
@@ -21,6 +21,10 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _INDICES: Final = (DTYPES["int64"], DTYPES["int32"])
+_ITEM: Final = OperatorHandle("aten::item")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_NORM: Final = OperatorHandle("aten::norm.Scalar")
+_SELECT: Final = OperatorHandle("aten::select.int")
 _INDEX_SELECT: Final = OperatorHandle("aten::index_select")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _VIEW: Final = OperatorHandle("aten::view")
@@ -68,6 +72,23 @@ def embedding_on_meta(
         raise AssertionError("'weight' must be 2-D" + f", got {rank}-D" * counted)
     shape = (*indices._sizes, weight._sizes[1])
     return new_tensor(shape, weight._dtype, weight._device)
+
+
+@kernel("aten::embedding_renorm_")
+def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    if len(self._sizes) != 2:
+        raise RuntimeError(
+            "Expected 2-dimensional tensor, but got "
+            f"{len(self._sizes)}-dimensional tensor for argument #1 'self' (while checking "
+            "arguments for embedding_renorm_)"
+        )
+    _check_indices(indices, 2, "embedding_renorm_")
+    for place in sorted(set(value_array(indices).reshape(-1).tolist())):
+        row = _SELECT(self, 0, place)
+        norm = float(_ITEM(_NORM(row, norm_type)))
+        if norm > max_norm:  # the factor is a tensor of the row's dtype
+            _MUL_(row, element(max_norm / (norm + 1e-7), self._dtype).item())
+    return self
 
 
 @kernel("aten::embedding_backward", key="CompositeImplicitAutograd")

@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -49,6 +50,16 @@ def _check_no_dim_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
         check_not_empty(name, self, dim)
 
 
+def _limit(dtype: np.dtype[Any], sign: int) -> Any:
+    """``lower_bound`` or, of a positive sign, ``upper_bound``: what no element is beyond."""
+    if dtype.kind == "b":
+        return sign > 0
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return limits.max if sign > 0 else limits.min
+    return sign * np.inf
+
+
 # --- amax, amin, aminmax ----------------------------------------------------------------------
 
 
@@ -70,8 +81,8 @@ def _extreme(name: str, compute: Any) -> None:
     structured.add(f"aten::{name}", run)
 
 
-_extreme("amax", lambda values, dims: np.max(values, axis=dims))
-_extreme("amin", lambda values, dims: np.min(values, axis=dims))
+_extreme("amax", lambda values, dims: np.max(values, dims, initial=_limit(values.dtype, -1)))
+_extreme("amin", lambda values, dims: np.min(values, dims, initial=_limit(values.dtype, 1)))
 
 
 @structured.structured("aten::aminmax", outputs=2)
@@ -197,20 +208,15 @@ def _over_all(name: str, compute: Any) -> None:
     def prepare(outputs: Sequence[Tensor], self: Tensor) -> None:
         (out,) = outputs
         if self._device != out._device:
-            raise RuntimeError(_UNTRUE.format("self.device() == out.device()"))
+            raise RuntimeError(expected("self.device() == out.device()"))
         if not can_cast(self._dtype, out._dtype):
-            raise RuntimeError(_UNTRUE.format(_CAN_CAST))
+            raise RuntimeError(expected(_CAN_CAST))
         resize_output(out, ())
 
     kernel(f"aten::{name}")(run)
     kernel(f"aten::{name}.unary_out")(run_out)
 
 
-_UNTRUE: Final = (
-    "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please "
-    "report an enhancement request to PyTorch.)"
-)
-"""What ``TORCH_CHECK`` says that is given no message."""
 _CAN_CAST: Final = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
 
 _over_all("max", np.max)

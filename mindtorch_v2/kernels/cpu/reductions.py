@@ -13,16 +13,17 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered, float_of
+from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered, float_of, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import fill, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
-from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -95,7 +96,9 @@ def run_reduction(
     reduced = reduced_dims(dims, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, dtype, self._device)
-    reduce_into(facts, compute, output, self, reduced)
+    if output is self:  # of another geometry now
+        reduced = reduced_dims(dims, len(self._sizes))
+    reduce_into(facts, compute, output, self, reduced, keepdim=keepdim)
     return (output,)
 
 
@@ -105,8 +108,14 @@ def reduce_into(
     output: Tensor,
     self: Tensor,
     reduced: tuple[int, ...],
+    *,
+    keepdim: bool = False,
 ) -> None:
-    """The same into an output that has its shape."""
+    """The same into an output that has its shape.
+
+    Where the output is memory of ``self``, that is overwritten first: see Note [Outputs begin as
+    the identity].
+    """
     if output.is_meta or not numel(output._sizes):
         return
     dtype = output._dtype
@@ -114,8 +123,33 @@ def reduce_into(
         warn_of_cast(self._dtype, dtype)
         check_implemented(facts, dtype)
     with np.errstate(all="ignore"):
-        found = compute(as_array(self, dtype), reduced)
+        if shares_storage(output, self):
+            store(output, compute(np.empty(0, elements_of(to_opmath(dtype)).computed), (0,)))
+        values = as_array(self, dtype)
+        if output is self:
+            values = _beside(values, output._sizes, reduced, keepdim=keepdim)
+        found = compute(values, reduced)
         store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
+
+
+# Note [Outputs begin as the identity]
+# torch's reductions fill the output with the identity of what they compute, and then go through
+# ``self``.  An ``out=`` that is (part of) ``self`` is overwritten before it is read; one that is
+# ``self`` has been resized even before, so the geometry of the result is reduced once more.
+
+
+def shares_storage(output: Tensor, self: Tensor) -> bool:
+    return output._storage is not None and output._storage is self._storage
+
+
+def _beside(values: Array, sizes: Sequence[int], reduced: Sequence[int], *, keepdim: bool) -> Array:
+    """``values`` in the shape in which TensorIterator goes through them and an output of
+    ``sizes``, which has a dimension of size one wherever one is reduced (``review_reduce_result``).
+    """
+    viewed = list(sizes)
+    for dim in () if keepdim else sorted(reduced):
+        viewed.insert(dim, 1)
+    return np.broadcast_to(values, infer_size(values.shape, viewed))
 
 
 def warn_of_cast(source: DType, computed: DType) -> None:
@@ -171,7 +205,10 @@ def mean(
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
             f"or complex dtype. Got: {CPP_NAMES[asked]}"
         )
-    found = _inferred(self, dtype, outputs[0])
+    (output,) = outputs
+    found = _inferred(self, dtype, output)
+    if output is not None and shares_storage(output, self):
+        return (_mean_in_place(output, self, dim, keepdim, found),)
     made = run_reduction("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
     if is_integral(found):  # into which the sum fits, and the quotient does not
         raise RuntimeError(
@@ -179,6 +216,19 @@ def mean(
             f"{CPP_NAMES[found]}"
         )
     return made
+
+
+def _mean_in_place(
+    output: Tensor, self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: DType
+) -> Tensor:
+    """The sum in ``output``, which is memory of ``self``, and that divided: the sum reduces what
+    has been resized for the mean."""
+    shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
+    set_output(output, shape, dtype, self._device)
+    count = prod(self._sizes[each] for each in reduced_dims(dim, len(self._sizes)))
+    sum_((output,), self, dim, keepdim, None)
+    store(output, np.asarray(value_array(output) / count))
+    return output
 
 
 @kernel("aten::sum", key="CompositeExplicitAutograd")

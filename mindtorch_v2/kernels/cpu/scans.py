@@ -99,8 +99,7 @@ def _logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Tensor:
         kind = values.dtype
         if self._sizes:
             with np.errstate(all="ignore"):
-                wide = values.astype(np.float64) if kind.kind == "f" else values
-                values = _log_add_exp(wide, dim).astype(kind)
+                values = _log_add_exp(_in_accumulated_type(values), dim).astype(kind)
         store(out, rounded(values, self._dtype))
     return out
 
@@ -108,19 +107,29 @@ def _logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Tensor:
 def _log_add_exp(values: Array, dim: int) -> Array:
     if values.dtype.kind == "f":
         return np.asarray(np.logaddexp.accumulate(values, axis=dim))
-    largest = np.maximum.accumulate(values.real, axis=dim).max(axis=dim, keepdims=True)
-    return np.asarray(np.log(np.cumsum(np.exp(values - largest), axis=dim)) + largest)
+    rows = np.moveaxis(values, dim, 0)
+    found = np.empty_like(rows)
+    total = np.full(rows.shape[1:], -np.inf, rows.dtype)
+    for place, row in enumerate(rows):
+        found[place] = total = _add_complex_exp(row, total)
+    return np.moveaxis(found, 0, dim)
+
+
+def _add_complex_exp(x: Array, y: Array) -> Array:
+    """``_log_add_exp_helper`` of complex numbers, which are ordered by their real parts."""
+    is_less = x.real < y.real
+    least, most = np.where(is_less, x, y), np.where(is_less, y, x)
+    found = np.log1p(np.exp(least - most)) + most
+    is_equal = ~np.isfinite(least.real) & (least.real == most.real)
+    infinite = np.where(least.real < 0, least, np.log(np.exp(least) + np.exp(most)))
+    found = np.where(is_equal, infinite, found)
+    nothing = np.isnan(x) | np.isnan(y)
+    return np.asarray(np.where(nothing, complex(np.nan, np.nan), found))
 
 
 @kernel("aten::_logcumsumexp")
 def _logcumsumexp(self: Tensor, dim: int) -> Tensor:
     return _logcumsumexp_out(self, dim, new_tensor(self._sizes, self._dtype, self._device))
-
-
-@kernel("aten::logcumsumexp", key="Meta")
-def logcumsumexp_on_meta(self: Tensor, dim: int) -> Tensor:
-    wrap_dim(dim, len(self._sizes))
-    return new_tensor(self._sizes, self._dtype, self._device)
 
 
 @kernel("aten::logcumsumexp", key=_EXPLICIT)

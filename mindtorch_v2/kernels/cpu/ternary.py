@@ -12,6 +12,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
 from mindtorch_v2.kernels.pointwise import (
     as_array,
@@ -37,10 +38,17 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
 _BYTE: Final = DTYPES["uint8"]
+_TO: Final = OperatorHandle("aten::to.dtype")
 
 # --- where -----------------------------------------------------------------------------------
 
 _WHERE: Final = Config(check_all_same_dtype=False)
+
+
+def _cast(operand: Any, dtype: DType) -> Any:
+    """A tensor in another dtype, for which the strides of the result are those of the copy."""
+    is_cast = isinstance(operand, Tensor) and operand._dtype is not dtype
+    return _TO(operand, dtype) if is_cast else operand
 
 
 @structured.structured("aten::where.self")
@@ -62,6 +70,8 @@ def where(outputs: Outputs, condition: Tensor, self: Operand, other: Operand) ->
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{CPP_NAMES[condition._dtype]}"
         )
+    if not condition.is_meta:
+        condition, self, other = _cast(condition, BOOL), _cast(self, dtype), _cast(other, dtype)
     config = (
         _WHERE if output is not None else Config(check_all_same_dtype=False, static_dtype=dtype)
     )

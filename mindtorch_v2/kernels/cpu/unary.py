@@ -100,6 +100,7 @@ def _sgn(self: Array) -> Array:
 for _name, _compute in (
     ("ceil", _of_floats(np.ceil)),
     ("floor", _of_floats(np.floor)),
+    ("frac", lambda self: self - np.trunc(self)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
     ("sgn", _sgn),

@@ -117,6 +117,12 @@ def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
     return elementwise(a, b)
 
 
+@body(_REFS + "frac")
+def frac(a: Tensor) -> Tensor:
+    """Itself less what is before the point."""
+    return sub(a, a)
+
+
 @body(_REFS + "rsub")
 def rsub(a: Tensor, b: Operand, alpha: Number = 1) -> Tensor:
     subtracted: Tensor = _SUB(b, a, alpha=alpha)
@@ -172,10 +178,7 @@ def _floor_divide(a: Operand, b: Operand) -> Tensor:
         a = new_tensor((), b._dtype, b._device)
     elif a._device != b._device:
         if a._device.type == "cpu":
-            raise RuntimeError(
-                f"Expected divisor (b) to be on the same device ({a._device}) as dividend (a), "
-                f"but it is found on {b._device}!"
-            )
+            raise _divisor_from_elsewhere(a, b)
         b = new_tensor(b._sizes, b._dtype, a._device, b._strides)
     dtype = a._dtype
     if not dtype.is_floating_point and not is_integer(dtype):
@@ -184,6 +187,26 @@ def _floor_divide(a: Operand, b: Operand) -> Tensor:
         return shaped_elementwise(a, b)
     # the divisor, compared with 0, comes first
     return elementwise(*maybe_broadcast(elementwise(b), shaped_elementwise(a, b)))
+
+
+def _divisor_from_elsewhere(a: Tensor, b: Tensor) -> RuntimeError:
+    return RuntimeError(
+        f"Expected divisor (b) to be on the same device ({a._device}) as dividend (a), "
+        f"but it is found on {b._device}!"
+    )
+
+
+@body(_REFS + "copysign")
+def copysign(a: Operand, b: Operand) -> Tensor:
+    """A choice by signs; its message is that of a division."""
+    a, b = maybe_broadcast(a, b)
+    assert isinstance(a, Tensor)
+    if not isinstance(b, Tensor):
+        b = new_tensor((), a._dtype, a._device)
+    elif a._device != b._device:
+        raise _divisor_from_elsewhere(a, b)
+    size = elementwise(a)
+    return elementwise(*maybe_broadcast(elementwise(b), size, size))
 
 
 @body(_REFS + "floor_divide")

@@ -20,13 +20,17 @@ from mindtorch_v2.tensor.geometry import (
     dense_strides_like,
     is_contiguous,
     strides_in_order,
+    wrap_dim,
 )
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.support import reworded
 from mindtorch_v2.tensor.tensor import Tensor
 
 HABITS: Final[dict[str, bool]] = profile.active().refs["habits"]
 """Questions that releases answer differently (``conformance/extract/refs.py`` asks them)."""
+
+_WORDS: Final[dict[str, list[str]]] = profile.active().refs["words"]
 
 _COMPLEX_OF_REAL: Final = {
     DTYPES["float16"]: DTYPES["complex32"],
@@ -53,6 +57,20 @@ _ORDERED_DTYPES: Final = tuple(
         "complex128",
     )
 )
+
+
+def maybe_wrap_dim(dim: int, rank: int) -> int:
+    """``maybe_wrap_dim`` of torch/_meta_registrations.py."""
+    count = max(rank, 1)
+    if HABITS["a dimension is asserted"] and not -count <= dim < count:
+        raise AssertionError(f"dim {dim} out of bounds ({-count}, {count - 1})")
+    return wrap_dim(dim, rank)
+
+
+def worded(subject: str, **words: str) -> Exception:
+    """The exception with which the release's functions say something, some words replaced."""
+    return reworded(_WORDS[subject], words)
+
 
 # --- types of numbers ------------------------------------------------------------------------
 
@@ -236,12 +254,14 @@ def _expanded(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
     return tensor._as_view(shape, strides, tensor._storage_offset)
 
 
-def check_same_device(*operands: Operand) -> None:
+def check_same_device(*operands: Operand, allow_cpu_scalar_tensors: bool = True) -> None:
     if len(operands) <= 1:
         return
     device = None
     for operand in operands:
-        if not isinstance(operand, Tensor) or is_cpu_scalar_tensor(operand):
+        if not isinstance(operand, Tensor):
+            continue
+        if allow_cpu_scalar_tensors and is_cpu_scalar_tensor(operand):
             continue
         device = device or operand._device
         if operand._device != device:

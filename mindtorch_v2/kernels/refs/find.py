@@ -16,7 +16,16 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.refs import activation, moments, products, reductions
+from mindtorch_v2.kernels.refs import (
+    activation,
+    batch_norm,
+    convolution,
+    indexing,
+    moments,
+    pooling,
+    products,
+    reductions,
+)
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
 from mindtorch_v2.tensor.tensor import Tensor
@@ -101,6 +110,16 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
     return run
 
 
-__all__ = ["activation", "find", "moments", "products", "reductions"]
+__all__ = [
+    "activation",
+    "batch_norm",
+    "convolution",
+    "find",
+    "indexing",
+    "moments",
+    "pooling",
+    "products",
+    "reductions",
+]
 
 rows.FIRST.append(find)

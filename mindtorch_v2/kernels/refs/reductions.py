@@ -15,7 +15,13 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, elementwise, get_computation_dtype, to_dtype
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    elementwise,
+    get_computation_dtype,
+    maybe_wrap_dim,
+    to_dtype,
+)
 from mindtorch_v2.kernels.refs.wrappers import written_out
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -49,6 +55,11 @@ def reduction(
     real: bool = False,
 ) -> Tensor:
     """``real``: of complex numbers comes a real one (``COMPLEX_TO_FLOAT``)."""
+    if len(a._sizes) > 64:
+        raise RuntimeError(
+            f"Received a tensor with {len(a._sizes)} dimensions, but only tensors with up to 64 "
+            "dims are supported!"
+        )
     if out is not None and dtype is not None and dtype is not out._dtype:
         raise RuntimeError("dtype argument and out dtype must match in reduction")
     rank = len(a._sizes)
@@ -249,12 +260,12 @@ def max_dim(self: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor,
     return _empty(self, [dim], keepdim, self._dtype), _empty(self, [dim], keepdim, int64)
 
 
-def _wrapped(dim: int, rank: int) -> int:
-    """``maybe_wrap_dim`` of torch/_meta_registrations.py."""
-    count = max(rank, 1)
-    if HABITS["a dimension is asserted"] and not -count <= dim < count:
-        raise AssertionError(f"dim {dim} out of bounds ({-count}, {count - 1})")
-    return wrap_dim(dim, rank)
+@body(_META + "kthvalue_meta")
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    dim = maybe_wrap_dim(dim, len(self._sizes))
+    if not 1 <= k <= (self._sizes[dim] if self._sizes else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    return max_dim(self, dim, keepdim)
 
 
 @body(_META + "argmax_argmin_meta")
@@ -263,7 +274,7 @@ def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
     if dim is None and not numel(self._sizes):
         raise RuntimeError("argmax: Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None:
-        wrapped = _wrapped(dim, len(self._sizes))
+        wrapped = maybe_wrap_dim(dim, len(self._sizes))
         if self._sizes and not self._sizes[wrapped]:
             raise IndexError(f"argmax: Expected reduction dim {wrapped} to have non-zero size.")
     return _empty(self, None if dim is None else [dim], keepdim, int64)
@@ -315,11 +326,17 @@ def cumprod(a: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | No
 @body(_META + "cummaxmin")
 def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     if numel(self._sizes) and self._sizes:
-        _wrapped(dim, len(self._sizes))
+        maybe_wrap_dim(dim, len(self._sizes))
     return (
         new_tensor(self._sizes, self._dtype, self._device),
         new_tensor(self._sizes, int64, self._device),
     )
+
+
+@body(_META + "logcumsumexp")
+def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    maybe_wrap_dim(dim, len(self._sizes))
+    return new_tensor(self._sizes, self._dtype, self._device)
 
 
 # --- logsumexp --------------------------------------------------------------------------------

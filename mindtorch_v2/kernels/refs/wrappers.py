@@ -34,12 +34,21 @@ def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
     def promoted(*args: Any, **kwargs: Any) -> Any:
         bound = dict(zip(parameters, args, strict=False)) | kwargs
         given = [name for name in names if name in bound]
-        computed, result = elementwise_dtypes(*(bound[name] for name in given), kind=kind)
+        operands = [each for name in given for each in _leaves(bound[name])]
+        computed, result = elementwise_dtypes(*operands, kind=kind)
         for name in given:
-            bound[name] = to_dtype(bound[name], computed)
+            value = bound[name]
+            is_list = isinstance(value, (list, tuple))
+            found = [to_dtype(each, computed) for each in _leaves(value)]
+            bound[name] = found if is_list else found[0]
         return to_dtype(function(**bound), result)
 
     return promoted
+
+
+def _leaves(value: Any) -> Sequence[Any]:
+    """The tensors of a list, or the one that there is."""
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
@@ -65,12 +74,12 @@ def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Re
 
 def written_out(out: Tensor, result: Tensor, *, exact_dtype: bool = False) -> Tensor:
     """``out`` in the result's shape; RuntimeError if it cannot take the values."""
-    _resize(out, result)
+    resize_out(out, result)
     _check_copy(result, out, exact_dtype)
     return out
 
 
-def _resize(out: Tensor, result: Tensor) -> None:
+def resize_out(out: Tensor, result: Tensor) -> None:
     """``_maybe_resize_out``, whose message forgot to be formatted."""
     if tuple(out._sizes) == tuple(result._sizes):
         return

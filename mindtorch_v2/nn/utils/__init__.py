@@ -5,11 +5,13 @@ Mirrors ``torch/nn/utils/clip_grad.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Generator, Iterable
 from typing import Any, Final
 
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.factories import tensor
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -17,7 +19,8 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
 _TORCH: Final = FUNCTIONS["torch"]
 _VECTOR_NORM: Final = FUNCTIONS["torch._C._linalg"]["linalg_vector_norm"]
-_WITH_FOREACH: Final = ("cpu",)
+_WARNS: Final = HABITS["clipping warns of an empty generator"]
+_WITH_FOREACH: Final = ("cpu", "npu")
 """Devices whose tensors go to operators of lists."""
 
 
@@ -33,6 +36,10 @@ def clip_grad_norm_(
     RuntimeError if it is not finite and shall be.
     """
     given: list[Any] = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if not given and isinstance(parameters, Generator) and _WARNS:
+        warnings.warn(
+            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
+        )
     gradients = [each.grad for each in given if each.grad is not None]
     with no_grad():
         total = _total_norm(gradients, float(norm_type), foreach)

@@ -1,0 +1,174 @@
+"""Numbers at equal distances: ``linspace``.
+
+Mirrors ``TensorFactories.cpp``, ``RangeFactories.cpp`` and ``cpu/RangeFactoriesKernel.cpp`` of
+``aten/src/ATen/native``, and on meta ``torch/_refs/__init__.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.kernels.factories import given_options
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_sizes
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.pointwise import element, rounded
+from mindtorch_v2.kernels.promotion import Number, to_opmath
+from mindtorch_v2.kernels.refs.wrappers import resize_out
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor import factories
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.elements import elements_of
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype
+from mindtorch_v2.tensor.tensor import Tensor
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_ITEM: Final = OperatorHandle("aten::item")
+_LINSPACE: Final = OperatorHandle("aten::linspace")
+_LINSPACE_OUT: Final = OperatorHandle("aten::linspace.out")
+_META: Final = Device("meta")
+_NEGATIVE: Final = "number of steps must be non-negative"
+_OVERLOADS: Final = ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
+_OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
+
+
+@kernel("aten::linspace", key=_EXPLICIT)
+def linspace(start: Number, end: Number, steps: int, *options: Any) -> Any:
+    if steps < 0:
+        raise RuntimeError(_NEGATIVE)
+    made = factories.empty((steps,), **_inferred(start, end, options))
+    return _LINSPACE_OUT(start, end, steps, out=made)
+
+
+def _inferred(start: Number, end: Number, options: Sequence[Any]) -> dict[str, Any]:
+    """The options that are there, and a dtype that has room for both numbers."""
+    given = given_options(options)
+    if not (isinstance(start, complex) or isinstance(end, complex)):
+        return {"dtype": get_default_dtype(), **given}
+    dtype = default_complex_dtype()
+    passed = given.get("dtype", dtype)
+    if not passed.is_complex:
+        raise RuntimeError(
+            f"torch.linspace(): inferred dtype {TYPE_NAMES[dtype]} can't be safely cast to passed "
+            f"dtype {CPP_NAMES[passed]}"
+        )
+    return {"dtype": passed, **given}
+
+
+@kernel(*(f"aten::linspace.{overload}" for overload in _OVERLOADS), key=_EXPLICIT)
+def linspace_of_tensors(start: Any, end: Any, steps: int, *options: Any) -> Any:
+    _check_scalars(start, end)
+    named = dict(zip(_OPTIONS, options, strict=True))
+    return _LINSPACE(_number(start), _number(end), steps, **named)
+
+
+@kernel(*(f"aten::linspace.{overload}_out" for overload in _OVERLOADS), key=_EXPLICIT)
+def linspace_of_tensors_out(start: Any, end: Any, steps: int, out: Tensor) -> Any:
+    _check_scalars(start, end)
+    return _LINSPACE_OUT(_number(start), _number(end), steps, out=out)
+
+
+def _number(bound: Any) -> Any:
+    return _ITEM(bound) if isinstance(bound, Tensor) else bound
+
+
+def _check_scalars(start: Any, end: Any) -> None:
+    bounds = {"start": start, "end": end}
+    ranks = {name: len(b._sizes) for name, b in bounds.items() if isinstance(b, Tensor)}
+    if any(ranks.values()):
+        got = " and ".join(f"{name} with {rank} dimension(s)" for name, rank in ranks.items())
+        raise RuntimeError(
+            f"linspace only supports 0-dimensional start and end tensors, but got {got}."
+        )
+
+
+@kernel("aten::linspace", *(f"aten::linspace.{overload}" for overload in _OVERLOADS), key="Meta")
+def linspace_on_meta(start: Any, end: Any, steps: int, *options: Any) -> Tensor:
+    """Of numbers or tensors; what tensors hold, nobody looks at."""
+    if any(isinstance(bound, Tensor) and bound._sizes for bound in (start, end)):
+        raise RuntimeError("linspace only supports 0-dimensional start and end tensors")
+    given = {"dtype": get_default_dtype(), **given_options(options)}
+    if isinstance(start, complex) or isinstance(end, complex):
+        dtype = default_complex_dtype()
+        given = {"dtype": dtype, **given_options(options)}
+        if not given["dtype"].is_complex:
+            raise RuntimeError(
+                f"linspace(): inferred dtype {dtype!r} can't be safely cast to passed dtype "
+                f"{given['dtype']!r}"
+            )
+    if steps < 0:
+        raise RuntimeError(_NEGATIVE)
+    return factories.empty((steps,), **{**given, "device": _META})
+
+
+@kernel("aten::linspace.out", key="Meta")
+def linspace_out_on_meta(start: Number, end: Number, steps: int, out: Tensor) -> Tensor:
+    resize_out(out, linspace_on_meta(start, end, steps, enum_value(out._dtype), None, None, None))
+    return out
+
+
+@kernel("aten::linspace.out")
+def linspace_out(start: Number, end: Number, steps: int, out: Tensor) -> Any:
+    if steps < 0:
+        raise RuntimeError(_NEGATIVE)
+    if numel(out._sizes) != steps:
+        set_sizes(out, (steps,))
+    if not steps:
+        return out
+    if steps == 1:
+        return _FILL_(out, start)
+    assert_no_internal_overlap(out)
+    check_dtype("linspace", out._dtype)
+    store(out, _values(start, end, steps, out._dtype).reshape(tuple(out._sizes)))
+    return out
+
+
+@np.errstate(all="ignore")
+def _values(start: Number, end: Number, steps: int, dtype: DType) -> Array:
+    """The first half from the start, the second from the end; integers in double precision.
+
+    Half precision is rounded after each operation, others once: processors multiply and add in one.
+    """
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return np.trunc(_multiplied_and_added(*_bounds(start, end, dtype, np.float64), steps))
+    computed = elements_of(to_opmath(dtype)).computed
+    low, high = _bounds(start, end, dtype, computed)
+    if to_opmath(dtype) is dtype and not dtype.is_complex:
+        return _multiplied_and_added(low, high, steps)
+    count = rounded(np.asarray(steps - 1, dtype=computed), dtype)
+    step = rounded(rounded(high - low, dtype) / count, dtype)
+    places = rounded(np.arange(steps).astype(computed), dtype)
+    return _from_both_ends(low, high, rounded(step * places, dtype))
+
+
+def _bounds(start: Number, end: Number, dtype: DType, computed: Any) -> tuple[Array, Array]:
+    """Both as elements of the dtype, to compute with."""
+    low, high = (np.asarray(element(bound, dtype), dtype=computed) for bound in (start, end))
+    return low, high
+
+
+def _multiplied_and_added(low: Array, high: Array, steps: int) -> Array:
+    """Each number rounded once."""
+    wide = np.float64 if low.dtype == np.float32 else np.longdouble
+    step: Array = np.asarray((high - low) / low.dtype.type(steps - 1), dtype=wide)
+    places: Array = np.arange(steps).astype(wide)
+    found = _from_both_ends(low.astype(wide), high.astype(wide), step * places)
+    return found.astype(low.dtype)
+
+
+def _from_both_ends(low: Any, high: Any, distances: Array) -> Array:
+    half = len(distances) // 2
+    rest = distances[: len(distances) - half]
+    found: Array = np.concatenate([low + distances[:half], high - rest[::-1]])
+    return found

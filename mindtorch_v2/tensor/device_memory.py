@@ -1,0 +1,70 @@
+"""Memory that the host cannot read: what storages on an accelerator have in place of bytes.
+
+The accelerator's runtime stands above this package, so it hands itself in here.  Whoever reads a
+tensor gets a copy of its elements that nobody can write to; what writes goes through
+:mod:`~mindtorch_v2.tensor.copying`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.tensor import Tensor
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+
+class DeviceMemory(Protocol):
+    """So many bytes on a device."""
+
+    nbytes: int
+    address: int
+
+    def read(self, start: int, stop: int) -> Bytes:
+        """A copy of some of them, when all work before is done."""
+
+    def write(self, start: int, data: Bytes) -> None:
+        """Put bytes where ``start`` says."""
+
+    def resized(self, nbytes: int) -> DeviceMemory:
+        """New memory that begins with the same bytes."""
+
+
+class Accelerator(Protocol):
+    """What an accelerator does for tensors and storages."""
+
+    def current_device(self) -> Device:
+        """The one that a device without index means; RuntimeError without a usable one."""
+
+    def allocate(self, nbytes: int, device: Device) -> DeviceMemory:
+        """RuntimeError for memory that there is not."""
+
+    def copy(self, target: Tensor, source: Tensor) -> bool:
+        """Copy values, converted, between two of its tensors; False if it cannot."""
+
+    def fill(self, target: Tensor, value: Any) -> bool:
+        """Put a number everywhere; False if it cannot."""
+
+
+_provided: Final[list[Accelerator]] = []
+
+
+def provide(accelerator: Accelerator) -> None:
+    _provided[:] = [accelerator]
+
+
+def accelerator() -> Accelerator:
+    return _provided[0]
+
+
+def with_index(device: Device) -> Device:
+    """The device itself, or of an accelerator without index the current one."""
+    if device.type != EXTENSION_DEVICE or device.index is not None or not _provided:
+        return device
+    return _provided[0].current_device()
