@@ -52,9 +52,10 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     with skip_functionalize():
         resized = _RESIZE(from_functional_tensor(self), size, memory_format=memory_format)
     strides = contiguous_strides(size)
-    needed = self._dtype.itemsize * (self._storage_offset + numel(size))
+    wrapper = wrapper_of(self)
+    needed = self._dtype.itemsize * (wrapper.storage_offset + numel(size))
     if needed > self._untyped_storage().nbytes():
-        wrapper_of(self).maybe_replace_storage(resized)
+        wrapper.maybe_replace_storage(resized)
         return self
     views = get_reapply_views()
 
@@ -64,7 +65,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     def reverse(base: Tensor, changed: Tensor, index: int) -> Any:
         return _AS_STRIDED_SCATTER(base, changed, size, strides, None)
 
-    wrapper_of(self).mutate_view_meta(ViewMeta(forward, reverse))
+    wrapper.mutate_view_meta(ViewMeta(forward, reverse))
     return self
 
 

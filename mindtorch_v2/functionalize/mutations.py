@@ -23,6 +23,7 @@ from mindtorch_v2.functionalize.wrapper import (
     FUNCTORCH_TRANSFORMS,
     change,
     is_functional,
+    show_values,
     synced_value,
     to_functional_tensor,
 )
@@ -83,6 +84,8 @@ class _Mutation:
                 raise RuntimeError(mixed_mutation(self.operator.canonical))
             with skip_functionalize():
                 answer = Call(self.operator, below).run()
+            for place in self.changed:
+                show_values(stack[place])
             return self._answer(stack, self._new(answer))
         with skip_functionalize():
             answer = Call(self.functional, self._functional_stack(below)).run()

@@ -7,7 +7,7 @@ tensor's sizes and strides are always those of the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 from weakref import ref
 
@@ -54,6 +54,8 @@ class FunctionalTensorWrapper:
         self.storage = storage
         #: Of the transform that has made it, for functorch; -1 without one.
         self.level = -1
+        #: ``storage_offset_``, which stays behind the value's when an in-place view changes that.
+        self.storage_offset = value._storage_offset
         self.view_metas: tuple[ViewMeta, ...] = ()
         #: The storage's, when the value was last made anew.
         self.generation = 0
@@ -74,11 +76,23 @@ class FunctionalTensorWrapper:
         """``copy_tensor_metadata``: the same for another tensor."""
         copy = FunctionalTensorWrapper(tensor, self.value, self.storage)
         copy.level, copy.view_metas = self.level, self.view_metas
+        copy.storage_offset = self.storage_offset
         copy.generation = self.generation
         copy.has_metadata_mutation = self.has_metadata_mutation
         copy.is_multi_output_view = self.is_multi_output_view
         copy.was_storage_changed = self.was_storage_changed
         return copy
+
+    def shallow_copy_from(self, source: FunctionalTensorWrapper) -> None:
+        """Be what another one is, for a tensor that has taken over the geometry of the other's."""
+        self.value, self.storage = source.value, source.storage
+        self.level, self.view_metas = source.level, source.view_metas
+        self.generation = source.generation
+        self.has_metadata_mutation = source.has_metadata_mutation
+        self.is_multi_output_view = source.is_multi_output_view
+        self.was_storage_changed = source.was_storage_changed
+        self.storage_offset = source.storage_offset
+        self.storage.give_to(self.tensor)
 
     # --- the value ----------------------------------------------------------------------------
 
@@ -97,14 +111,21 @@ class FunctionalTensorWrapper:
         if is_functional(value):
             raise RuntimeError(ASSERTS["replaced by functional"])
         self._adopt(value)
+        self.storage_offset = value._storage_offset
         tensor = self.tensor
         if value._dtype is not tensor._dtype or value._layout is not tensor._layout:
             with skip_functionalize():
                 self._adopt(_TO_COPY(value, dtype=tensor._dtype, layout=value._layout))
+            if is_functional(self.value):  # a transform of functorch has seen the copy
+                raise RuntimeError(ASSERTS["cast to functional"])
         if not is_lazy:
             self.storage.mutation_counter += 1
             if not tls.is_grad_enabled() or tls.is_inference_mode_enabled():
                 self.storage.under_no_grad += 1
+
+    def show_value(self) -> None:
+        """Have the geometry of the value, which something below may have changed."""
+        self._adopt(self.value)
 
     def commit_update(self) -> None:
         """Queue the value as a change of the base."""
@@ -156,6 +177,7 @@ class FunctionalTensorWrapper:
         self.storage.give_to(self.tensor)
         self.mark_storage_changed()
         self._adopt(source.value)
+        self.storage_offset = source.value._storage_offset
 
     def mark_storage_changed(self) -> None:
         self.was_storage_changed = True
@@ -219,13 +241,23 @@ def from_functional_tensor(value: Any, *, is_asserted: bool = True) -> Any:
 
 def sync(value: Any) -> None:
     """Bring functional tensors up to date."""
+    for wrapper in _wrappers(value):
+        wrapper.sync()
 
-    def synced(tensor: Tensor) -> Tensor:
-        if is_functional(tensor):
-            wrapper_of(tensor).sync()
-        return tensor
 
-    _each(synced, value)
+def show_values(value: Any) -> None:
+    """Have functional tensors the geometry of what they wrap."""
+    for wrapper in _wrappers(value):
+        wrapper.show_value()
+
+
+def _wrappers(value: Any) -> Iterator[FunctionalTensorWrapper]:
+    """Those of the functional tensors in a value."""
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _wrappers(each)
+    elif isinstance(value, Tensor) and is_functional(value):
+        yield wrapper_of(value)
 
 
 def synced_value(value: Any) -> Any:
