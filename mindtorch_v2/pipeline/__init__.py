@@ -9,16 +9,44 @@ Each call runs its meta kernel, which tells shape and dtype and refuses what doe
 waits with the state of its thread.  A flush calls the plan kernels of all that waits, then runs
 one after the other as if it were called now: autograd records then.
 
+What a backend registers (:func:`mindtorch_v2.dispatch.registry.register_kernels`):
+
+- ``meta(*args)`` answers tensors that look like the outputs;
+- ``plan(*args)`` is called at the flush, before anything runs, and answers whatever the impl kernel
+  wants; in `Reusable`, it is good for every later call with the same metadata and numbers, and
+  `Planned` says how to have one for those.  It may ask what memory an argument that waits is going
+  to have (`planned_output`);
+- ``impl(*args)`` computes; `take_plan` hands it the plan, or None where it was called without one.
+
+A runtime's ``synchronize`` calls `flush` first.
+
 Where to look:
 
 - :mod:`~mindtorch_v2.tensor.pending`: how state that is not there yet flushes whoever asks for it
 - :mod:`~mindtorch_v2.pipeline.pipeline`: the block, its queue, and what a flush does
 - :mod:`~mindtorch_v2.pipeline.capture`: which calls wait, and which run at their place
+- :mod:`~mindtorch_v2.pipeline.traits`: what of an operator alone says whether its calls may wait
+- :mod:`~mindtorch_v2.pipeline.signature`: which calls are foreseen, and planned, alike
 - :mod:`~mindtorch_v2.pipeline.meta`: what a call will answer, as far as metadata tell
+- :mod:`~mindtorch_v2.pipeline.rehearsal`: what a kernel refuses that its meta kernel does not
+- :mod:`~mindtorch_v2.pipeline.queue`: a call that waits, and the state that it keeps from others
 - :mod:`~mindtorch_v2.pipeline.trace`: what happened, as events and as a picture
+- :mod:`~mindtorch_v2.pipeline.html`: the same as a page
 """
 
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.pipeline.meta import Planned, Reusable
 from mindtorch_v2.pipeline.pipeline import Pipeline as pipeline  # noqa: N813 (one calls it)
-from mindtorch_v2.pipeline.queue import take_plan
+from mindtorch_v2.pipeline.queue import planned_output, take_plan
 
-__all__ = ["pipeline", "take_plan"]
+__all__ = ["Planned", "Reusable", "flush", "pipeline", "planned_output", "take_plan"]
+
+
+def flush(reason: str) -> None:
+    """Run what waits in the pipeline of the calling thread, if it is in one's block.
+
+    For whoever waits for a device: a runtime's ``synchronize`` begins with it.
+    """
+    current = tls.local_dispatch_key_set().pipeline
+    if current is not None:
+        current.flush(reason)

@@ -7,23 +7,22 @@ Note [One lock]
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
-from mindtorch_v2.call_site import hands_warnings_on
+from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_BIT
-from mindtorch_v2.pipeline.meta import Forecast
-from mindtorch_v2.pipeline.queue import Kept, Queued, is_restricted_view
+from mindtorch_v2.pipeline.html import page
+from mindtorch_v2.pipeline.meta import Recipe
+from mindtorch_v2.pipeline.queue import Kept, Queued, is_restricted_view, planning
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
 from mindtorch_v2.tensor.tensor import Tensor
 
-_PACKAGE: Final = __name__.partition(".")[0]
 _lock: Final = threading.RLock()
 
 
@@ -31,8 +30,9 @@ class Pipeline:
     """A block in which operators wait; what they answer is seen by nobody before they have run.
 
     ``max_ops`` and ``max_pending_bytes`` flush when so many calls wait, or so many bytes of
-    outputs.  ``inference`` leaves out what autograd would record.  Blocks nest: an inner one
-    flushes the outer one first.  The same object may be entered again when it has been left.
+    outputs.  ``inference`` leaves out what autograd would record.  The trace has the last
+    ``max_events`` events, and forgets those before.  Blocks nest: an inner one flushes the outer
+    one first.  The same object may be entered again when it has been left.
     """
 
     def __init__(
@@ -41,9 +41,15 @@ class Pipeline:
         max_ops: int | None = None,
         max_pending_bytes: int | None = None,
         inference: bool = False,
+        max_events: int | None = 100_000,
     ) -> None:
-        """ValueError for a limit that lets nothing wait."""
-        for name, limit in (("max_ops", max_ops), ("max_pending_bytes", max_pending_bytes)):
+        """ValueError for a limit that lets nothing wait, or nothing be told."""
+        limits = {
+            "max_ops": max_ops,
+            "max_pending_bytes": max_pending_bytes,
+            "max_events": max_events,
+        }
+        for name, limit in limits.items():
             if limit is not None and limit < 1:
                 raise ValueError(f"{name} must be at least 1, or None for no limit, not {limit}")
         self._max_ops, self._max_pending_bytes = max_ops, max_pending_bytes
@@ -51,7 +57,8 @@ class Pipeline:
         self._queue: list[Queued] = []
         self._pending_bytes = 0
         self._kept = Kept(self)
-        self._events: list[Event] = []
+        self._events: deque[tuple[Kind, str, object, float, float]] = deque(maxlen=max_events)
+        self._last_state: tuple[tuple[object, ...], tls.RawLocalDispatchKeySet] | None = None
         self._entered: tuple[tls.RawLocalDispatchKeySet, Any, int] | None = None
 
     # --- the block ----------------------------------------------------------------------------
@@ -81,38 +88,33 @@ class Pipeline:
 
     # --- the queue ----------------------------------------------------------------------------
 
-    def enqueue(self, call: Call, backend: int, forecast: Forecast) -> Any:
-        """Have a call wait, and answer what it will answer."""
+    def enqueue(self, call: Call, tensors: Sequence[Tensor], recipe: Recipe, backend: int) -> Any:
+        """Have a call wait, and answer what it will answer; ``backend`` has the keys below."""
         with _lock:
             start = now()
-            tensors = list(tensors_of(call.stack))
+            forecast = recipe.forecast(tensors)
+            kept, outputs = self._kept, forecast.outputs
             for tensor in tensors:
-                self._kept.take(tensor)
-            for output, base in zip(forecast.outputs, forecast.bases, strict=True):
-                self._kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
-                if base is not None and not (len(forecast.outputs) == 1 and self.records()):
-                    self._kept.restricted_views.add(id(output))
+                kept.take(tensor)
+            for generator in recipe.generators(call):
+                kept.take_generator(generator)
+            for output, base in zip(outputs, forecast.bases, strict=True):
+                kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
+                if base is not None and not (len(outputs) == 1 and self.records()):
+                    kept.restricted_views.add(id(output))
                 output._pending = self
-            if any(map(self.may_require_grad, tensors)):
-                self._kept.requiring_grad.update(map(id, forecast.outputs))
-            queued = Queued(
-                call,
-                self._state(),
-                backend,
-                forecast.outputs,
-                _call_site(),
-                hands_warnings_on(),
-            )
+            if kept.requiring_grad and any(map(self.may_require_grad, tensors)):
+                kept.requiring_grad.update(map(id, outputs))
+            site = CallSite()
+            queued = Queued(call, recipe, backend, self._state(), forecast, site)
             self._queue.append(queued)
-            self._pending_bytes += queued.nbytes
-            self._note("queued", queued.name, queued.site, start)
+            self._note("queued", queued.name, site, start)
             if self._max_ops is not None and len(self._queue) >= self._max_ops:
                 self.flush("max_ops")
-            elif (
-                self._max_pending_bytes is not None
-                and self._pending_bytes >= self._max_pending_bytes
-            ):
-                self.flush("max_pending_bytes")
+            elif self._max_pending_bytes is not None:
+                self._pending_bytes += queued.nbytes
+                if self._pending_bytes >= self._max_pending_bytes:
+                    self.flush("max_pending_bytes")
         return forecast.answer
 
     def records(self) -> bool:
@@ -121,9 +123,7 @@ class Pipeline:
 
     def may_require_grad(self, tensor: Tensor) -> bool:
         """Whether a tensor requires grad, as far as can be told of one that waits."""
-        if tensor._pending is self:
-            return id(tensor) in self._kept.requiring_grad
-        return tensor.requires_grad
+        return self._kept.may_require_grad(tensor)
 
     def may_be_forbidden(self, tensor: Tensor) -> bool:
         """Whether it is a view that autograd may refuse, as far as can be told."""
@@ -136,11 +136,16 @@ class Pipeline:
         return self._kept.memory[id(tensor)] if tensor._pending is self else id(tensor._storage)
 
     def _state(self) -> tls.RawLocalDispatchKeySet:
-        state = tls.local_dispatch_key_set().copy()
-        state.pipeline = None
-        state.included &= ~PIPELINE_BIT
-        state.grad_mode = state.grad_mode and not self._inference
-        return state
+        """The thread's state without the pipeline: one object for as long as it is the same."""
+        raw = tls.local_dispatch_key_set()
+        key = raw.included, raw.excluded, raw.grad_mode, raw.inference_mode, raw.python_dispatcher
+        if self._last_state is None or self._last_state[0] != key:
+            state = raw.copy()
+            state.pipeline = None
+            state.included &= ~PIPELINE_BIT
+            state.grad_mode = state.grad_mode and not self._inference
+            self._last_state = key, state
+        return self._last_state[1]
 
     @contextmanager
     def at_its_place(self, call: Call, reason: str) -> Iterator[None]:
@@ -165,46 +170,64 @@ class Pipeline:
         raises RuntimeError when it is used, naming its call and the first failure.
         """
         with _lock:
-            queue, self._queue, self._pending_bytes = self._queue, [], 0
+            queue, self._queue, self._pending_bytes = self._without_unseen(), [], 0
             self._kept.give_back()
             if not queue:
                 return
-            start = now()
+            start = begun = now()
             at = queue[0]
             done = 0
             try:
-                for at in queue:
-                    begun = now()
-                    if at.make_plan():
-                        self._note("planned", at.name, at.site, begun)
+                with planning(queue):
+                    for at in queue:
+                        begun = now()
+                        made = at.make_plan()
+                        if made is not None:
+                            self._note(made, at.name, at.site, begun)
                 for at in queue:
                     begun = now()
                     at.run()
                     done += 1
                     self._note("run", at.name, at.site, begun)
             except BaseException as error:
+                self._note("failed", at.name, f"{type(error).__name__}: {error}", begun)
                 for queued in queue[done:]:
                     _invalidate(queued, at, error)
                 raise
             finally:
                 self._note("flush", f"{done} of {len(queue)} calls", reason, start)
 
+    def _without_unseen(self) -> list[Queued]:
+        """What waits, without what need not run: the later calls may be all that holds a view."""
+        left: list[Queued] = []
+        while self._queue:
+            queued = self._queue.pop()
+            if queued.is_unseen():
+                self._note("dropped", queued.name, queued.site, now())
+            else:
+                left.append(queued)
+        return left[::-1]
+
     def settle(self) -> None:
         """Somebody has asked for state that the queue keeps."""
-        self.flush(f"needed at {_call_site()}")
+        self.flush(f"needed at {CallSite()}")
 
     # --- trace --------------------------------------------------------------------------------
 
     def trace(self) -> list[Event]:
-        """What has happened so far, in order."""
-        return list(self._events)
+        """What has happened so far, in order; of a long run the last part (``max_events``)."""
+        return [Event(kind, name, str(why), *times) for kind, name, why, *times in self._events]
 
     def chrome_trace(self) -> dict[str, Any]:
         """The same in the JSON form that Perfetto opens: ``json.dump`` it to a file."""
-        return chrome_trace(self._events)
+        return chrome_trace(self.trace())
 
-    def _note(self, kind: Kind, name: str, reason: str, start: float) -> None:
-        self._events.append(Event(kind, name, reason, start, now()))
+    def to_html(self, title: str = "Pipeline") -> str:
+        """The same as a page that needs nothing else: write it to a file, and look at it."""
+        return page(self.trace(), title)
+
+    def _note(self, kind: Kind, name: str, reason: object, start: float) -> None:
+        self._events.append((kind, name, reason, start, now()))
 
 
 class _Invalid:
@@ -224,16 +247,3 @@ def _invalidate(queued: Queued, failed: Queued, error: BaseException) -> None:
     )
     for output in queued.outputs:
         output._pending = invalid
-
-
-def _call_site() -> str:
-    """Where the package was called from, as ``file:line``."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame.f_globals):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _is_ours(namespace: dict[str, Any]) -> bool:
-    name: str = namespace.get("__name__", "")
-    return name == _PACKAGE or name.startswith(f"{_PACKAGE}.")

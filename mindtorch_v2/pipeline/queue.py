@@ -3,79 +3,175 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from sys import getrefcount
+from typing import Any, Final, Literal
 
 from mindtorch_v2 import warn
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
-from mindtorch_v2.dispatch import tls
+from mindtorch_v2.call_site import CallSite
+from mindtorch_v2.dispatch import tls, trace
+from mindtorch_v2.dispatch.calls import Target
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id
+from mindtorch_v2.dispatch.operator_entry import Plan
+from mindtorch_v2.kernels.inplace_or_view import make_views
+from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
-from mindtorch_v2.tensor.pending import Pending
+from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.mt19937 import Mt19937
+from mindtorch_v2.tensor.pending import Pending, settled
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
 
-_TENSOR: Final = ("_storage", "_autograd", "_versions")
-_WHOLE: Final = (
-    *_TENSOR,
-    *("_sizes", "_strides", "_storage_offset", "_dtype", "_layout", "_device", "_keys"),
-    *("_content", "_functional"),
-)
+_HELD_BY_QUEUE: Final = 3
+"""References to an output that the queue has itself: in a list, in a loop, in a call."""
 
 
-@dataclass
 class Queued:
     """A call that waits."""
 
-    call: Call
-    #: The state that it runs with: the caller's, without the pipeline.
-    state: tls.RawLocalDispatchKeySet
-    #: The keys of the backend that will compute it.
-    backend: int
-    outputs: list[Tensor]
-    #: Where it was called, as ``file:line``.
-    site: str
-    #: Whether Python learned of what it would have warned of.
-    hands_warnings_on: bool
-    #: What the plan kernel answered, if there is one.
-    plan: Any = None
+    __slots__ = (
+        "backend",
+        "bases",
+        "call",
+        "name",
+        "outputs",
+        "plan",
+        "recipe",
+        "site",
+        "state",
+    )
 
-    @property
-    def name(self) -> str:
-        return self.call.operator.canonical
+    def __init__(
+        self,
+        call: Call,
+        recipe: Recipe,
+        backend: int,
+        state: tls.RawLocalDispatchKeySet,
+        forecast: Forecast,
+        site: CallSite,
+    ) -> None:
+        self.call = call
+        self.name = call.operator.canonical
+        self.recipe = recipe
+        #: The keys of the backend that will compute it.
+        self.backend = backend
+        #: The state that it runs with: the caller's, without the pipeline.
+        self.state = state
+        self.outputs, self.bases = forecast.outputs, forecast.bases
+        self.site = site
+        #: What the plan kernel answered, if there is one.
+        self.plan: Planned | None = None
 
     @property
     def nbytes(self) -> int:
         """Of the outputs."""
         return sum(output.nbytes for output in self.outputs)
 
-    def make_plan(self) -> bool:
-        """Call the operator's plan kernel on its backend, if it has one."""
-        plan = self.call.operator.entry.plans.get(highest_priority_type_id(self.backend))
-        if plan is None:
-            return False
+    def make_plan(self) -> Literal["planned", "plan reused"] | None:
+        """Call the operator's plan kernel on its backend, if it has one; what it did."""
+        recipe = self.recipe
+        is_current = recipe.version == DISPATCHER.version
+        kept = recipe.again() if is_current and recipe.again is not None else None
+        if kept is not None:
+            self.plan = kept
+            return None if kept.plan is None else "plan reused"
+        kernel = recipe.plan if is_current else self._registered_plan()
+        if kernel is None:
+            return None
         args, kwargs = self.call.python_arguments()
-        self.plan = plan(*args, **kwargs)
-        return True
+        with tls.with_state(self.state.copy()):  # the flush may be under modes that saw the call
+            made = kernel(*args, **kwargs)
+        if made is None:
+            return None
+        self.plan = made if isinstance(made, Planned) else Planned(made)
+        if is_current and not recipe.is_random:
+            recipe.again = self.plan.again
+        return "planned"
+
+    def _registered_plan(self) -> Plan | None:
+        """Something was registered since the call."""
+        return self.call.operator.entry.plans.get(highest_priority_type_id(self.backend))
+
+    def is_unseen(self) -> bool:
+        """Whether nobody can tell that the call never runs: it makes a view that nobody holds.
+
+        Any other call may fail, and that would be seen.
+        """
+        return self.recipe.is_view and all(
+            getrefcount(output) == _HELD_BY_QUEUE for output in self.outputs
+        )
 
     def run(self) -> None:
         """Compute the outputs, as eager mode would have where the call stands."""
-        with (
-            tls.with_state(self.state.copy()),
-            warn.as_called(self.hands_warnings_on),
-            _handed_over(self.plan),
-        ):
-            answer = self.call.run()
+        with tls.with_state(self.state.copy()):
+            if self._is_plain_view():
+                self._make_views()
+                return
+            handed_on = self.site.hands_warnings_on
+            plan = None if self.plan is None else self.plan.plan
+            with warn.as_called(handed_on), _handed_over(plan):
+                straight = self._straight()
+                answer = self.call.run() if straight is None else self.call.run_at(straight)
+        if self.recipe.is_functional and isinstance(answer, Tensor):
+            _become(self.outputs[0], answer)
+            return
         known = set(map(id, tensors_of(self.call.stack)))
         new = [tensor for tensor in tensors_of((answer,)) if id(tensor) not in known]
         for output, tensor in zip(self.outputs, new, strict=True):
             _become(output, tensor)
 
+    def _is_plain_view(self) -> bool:
+        """Whether its outputs are known, but for what they are views of."""
+        recipe = self.recipe
+        return (
+            recipe.is_plain_view
+            and recipe.version == DISPATCHER.version
+            and not trace.is_tracing()
+            and not self._is_recorded()
+        )
+
+    def _make_views(self) -> None:
+        views = []
+        for output, base in zip(self.outputs, self.bases, strict=True):
+            assert base is not None
+            views.append(like(output, base._untyped_storage()))
+        make_views(self.call, views if len(views) > 1 else views[0])
+        for output, view in zip(self.outputs, views, strict=True):
+            _become(output, view)
+
+    def _straight(self) -> Target | None:
+        """Where a planned call goes at once: to its backend, if autograd has nothing to record."""
+        straight = self.recipe.straight
+        if (
+            straight is None
+            or self.plan is None
+            or self.plan.plan is None
+            or self.recipe.version != DISPATCHER.version
+        ):
+            return None
+        return None if self._is_recorded() else straight
+
+    def _is_recorded(self) -> bool:
+        """Whether autograd has something to do with it."""
+        return self.state.grad_mode and any(
+            tensor._requires_grad() for tensor in tensors_of(self.call.stack)
+        )
+
 
 def _become(output: Tensor, computed: Tensor) -> None:
     """Have ``output`` be the tensor that was computed for it."""
-    for name in _WHOLE:
-        setattr(output, name, getattr(computed, name))
+    output._storage, output._autograd = computed._storage, computed._autograd
+    output._versions, output._keys = computed._versions, computed._keys
+    output._sizes, output._strides = computed._sizes, computed._strides
+    output._storage_offset, output._dtype = computed._storage_offset, computed._dtype
+    output._layout, output._device = computed._layout, computed._device
+    output._content, output._functional = computed._content, computed._functional
     output._pending = None
 
 
@@ -84,6 +180,8 @@ def _become(output: Tensor, computed: Tensor) -> None:
 
 class _Plans(threading.local):
     current: Any = None
+    #: What a flush is planning.
+    outlook: Outlook | None = None
 
 
 _plans: Final = _Plans()
@@ -93,6 +191,59 @@ def take_plan() -> Any:
     """For an impl kernel: what its plan kernel answered in this flush, once; else None."""
     plan, _plans.current = _plans.current, None
     return plan
+
+
+class Outlook:
+    """What a flush knows, while it plans, of tensors that are still to be computed."""
+
+    def __init__(self, queue: Sequence[Queued]) -> None:
+        self._queue = queue
+        self._found: dict[int, tuple[Tensor, bool]] = {}
+
+    @cached_property
+    def _makers(self) -> dict[int, tuple[Queued, int]]:
+        """By the id of a tensor that waits, the call that makes it, and where in its outputs."""
+        return {
+            id(output): (queued, at)
+            for queued in self._queue
+            for at, output in enumerate(queued.outputs)
+        }
+
+    def of(self, tensor: Tensor) -> tuple[Tensor, bool]:
+        found = self._found.get(id(tensor))
+        if found is None:
+            found = self._found[id(tensor)] = self._find(tensor)
+        return found
+
+    def _find(self, tensor: Tensor) -> tuple[Tensor, bool]:
+        queued, at = self._makers.get(id(tensor), (None, 0))
+        planned = None if queued is None else queued.plan
+        if planned is not None and planned.outputs:
+            return planned.outputs[at], True
+        base = None if queued is None else queued.bases[at]
+        if base is None:
+            return like(tensor, UntypedStorage._of(nbytes_of(tensor), tensor._device)), False
+        known, is_known = (base, True) if base._pending is None else self.of(base)
+        return like(tensor, known._untyped_storage()), is_known
+
+
+@contextmanager
+def planning(queue: Sequence[Queued]) -> Iterator[None]:
+    """A block in which plan kernels may ask for what is planned (`planned_output`)."""
+    outer, _plans.outlook = _plans.outlook, Outlook(queue)
+    try:
+        yield
+    finally:
+        _plans.outlook = outer
+
+
+def planned_output(tensor: Tensor) -> tuple[Tensor, bool]:
+    """For a plan kernel: a tensor like one that waits, with memory; and whether it will be that.
+
+    What no plan speaks of may be computed elsewhere.
+    """
+    assert _plans.outlook is not None
+    return _plans.outlook.of(tensor)
 
 
 class _handed_over:  # noqa: N801 (used as a function)
@@ -126,7 +277,13 @@ class Kept:
 
     def __init__(self, owner: Pending) -> None:
         self._owner = owner
-        self._states: list[tuple[Any, tuple[str, ...], list[Any]]] = []
+        self._tensors: list[tuple[Tensor, Any, Any, Any]] = []
+        self._storages: list[tuple[UntypedStorage, Any]] = []
+        self._counters: list[tuple[VersionCounter, int | None]] = []
+        self._generators: list[tuple[Generator, Mt19937, float | None]] = []
+        self._forget()
+
+    def _forget(self) -> None:
         #: The tensors, by id, that may require grad, whose own word is taken away.
         self.requiring_grad: set[int] = set()
         #: Those, by id, that are views of a kind that autograd may refuse after a change.
@@ -134,34 +291,64 @@ class Kept:
         #: By id of a tensor, what stands for the memory that it shares with others.
         self.memory: dict[int, int] = {}
 
+    def may_require_grad(self, tensor: Tensor) -> bool:
+        """Whether a tensor requires grad, as far as can be told of one that waits."""
+        if tensor._pending is self._owner:
+            return id(tensor) in self.requiring_grad
+        meta = tensor._autograd
+        if meta is None:
+            return False
+        if meta.requires_grad or meta.grad_fn is not None:
+            return True
+        return meta.view is not None and self.may_require_grad(meta.view.base)
+
     def take(self, tensor: Tensor) -> None:
         """Take a tensor's state away, unless it has been taken."""
         if tensor._pending is not None:
             return
-        if tensor.requires_grad:
-            self.requiring_grad.add(id(tensor))
-        if is_restricted_view(tensor):
-            self.restricted_views.add(id(tensor))
-        self.memory[id(tensor)] = id(tensor._storage)
-        base = tensor._view_base()
-        if base is not None:  # what becomes of a view depends on whether its base requires grad
-            self.take(base)
-        storage, versions = tensor._storage, tensor._versions
-        self._take(tensor, _TENSOR)
-        for shared, name in ((storage, "_bytes"), (versions, "value")):
-            if shared is not None and shared._pending is None:
-                self._take(shared, (name,))
+        storage, meta, versions = tensor._storage, tensor._autograd, tensor._versions
+        assert storage is not None
+        self.memory[id(tensor)] = id(storage)
+        if meta is not None:
+            if self.may_require_grad(tensor):
+                self.requiring_grad.add(id(tensor))
+            if is_restricted_view(tensor):
+                self.restricted_views.add(id(tensor))
+            if meta.view is not None:  # what becomes of a view depends on whether its base
+                self.take(meta.view.base)  # requires grad
+        self._tensors.append((tensor, storage, meta, versions))
+        del tensor._storage, tensor._autograd, tensor._versions
+        tensor._pending = self._owner
+        if storage._pending is None:
+            self._storages.append((storage, storage._bytes))
+            del storage._bytes
+            storage._pending = self._owner
+        if versions._pending is None:
+            self._counters.append((versions, versions.value))
+            del versions.value
+            versions._pending = self._owner
 
-    def _take(self, holder: Any, names: tuple[str, ...]) -> None:
-        self._states.append((holder, names, [getattr(holder, name) for name in names]))
-        for name in names:
-            delattr(holder, name)
-        holder._pending = self._owner
+    def take_generator(self, generator: Generator) -> None:
+        """The same for who will give random numbers, in the order of the program."""
+        if generator._pending is not self._owner:
+            settled(generator)
+            state = generator, generator._engine, generator._next_normal
+            self._generators.append(state)
+            del generator._engine, generator._next_normal
+            generator._pending = self._owner
 
     def give_back(self) -> None:
-        states, self._states = self._states, []
-        self.requiring_grad, self.restricted_views, self.memory = set(), set(), {}
-        for holder, names, values in states:
-            for name, value in zip(names, values, strict=True):
-                setattr(holder, name, value)
-            holder._pending = None
+        tensors, self._tensors = self._tensors, []
+        storages, self._storages = self._storages, []
+        counters, self._counters = self._counters, []
+        generators, self._generators = self._generators, []
+        self._forget()
+        for tensor, storage, meta, versions in tensors:
+            tensor._storage, tensor._autograd, tensor._versions = storage, meta, versions
+            tensor._pending = None
+        for storage, memory in storages:
+            storage._bytes, storage._pending = memory, None
+        for counter, count in counters:
+            counter.value, counter._pending = count, None
+        for generator, engine, stock in generators:
+            generator._engine, generator._next_normal, generator._pending = engine, stock, None

@@ -10,14 +10,19 @@ import time
 from collections.abc import Iterable
 from typing import Any, Final, Literal, NamedTuple
 
-Kind = Literal["queued", "at its place", "planned", "run", "flush"]
+Kind = Literal[
+    "queued", "at its place", "dropped", "planned", "plan reused", "run", "failed", "flush"
+]
 
 _ROWS: Final[dict[Kind, int]] = {
     "queued": 1,
     "at its place": 1,
     "flush": 2,
+    "dropped": 2,
     "planned": 3,
+    "plan reused": 3,
     "run": 4,
+    "failed": 4,
 }
 
 
@@ -27,7 +32,7 @@ class Event(NamedTuple):
     kind: Kind
     #: The operator; for a flush, how many calls waited.
     name: str
-    #: Why: of a flush and of what ran at its place; for others where the call stands.
+    #: Why: of a flush, of a failure and of what ran at its place; else where the call stands.
     reason: str
     #: Seconds on ``time.perf_counter``'s clock.
     start: float

@@ -1,29 +1,94 @@
-"""Pipeline mode: each sentence of its design, and each boundary that flushes by itself."""
+"""Pipeline mode: each sentence of its design, and each boundary that flushes by itself.
+
+Sentences, and the tests that hold them; `test_the_table_names_tests_that_there_are` reads this.
+
+- stages: an operator has meta, plan and impl kernels:
+  `test_all_is_planned_before_anything_is_run`
+- meta infers shape, stride and dtype of the output:
+  `test_in_the_mode_a_call_answers_a_tensor_whose_metadata_are_known`
+- a backend without plan kernel runs at its place in the flush:
+  `test_an_operator_without_a_plan_runs_at_its_place`
+- overhead: a plan serves every call of its shapes:
+  `test_a_plan_that_says_so_is_used_again_for_the_same_signature`
+- default mode calls impl at once:
+  `test_by_default_impl_runs_alone`
+- the mode is opt-in, never implicit:
+  `test_off_by_default_a_call_runs_at_once`
+- no static graph: what a program does next may hang on values:
+  `test_what_needs_values_flushes`
+- no background threads:
+  `test_a_block_starts_no_thread`
+- pipeline(): calls answer pending tensors:
+  `test_in_the_mode_a_call_answers_a_tensor_whose_metadata_are_known`
+- flush() runs all that waits:
+  `test_flush_runs_what_waits_in_the_order_of_the_calls`
+- sync boundaries flush by themselves:
+  `test_what_needs_values_flushes`
+- leaving the block flushes:
+  `test_leaving_the_block_flushes`
+- all plans come before all impls, which are in order:
+  `test_all_is_planned_before_anything_is_run`
+- outputs become ready:
+  `test_flush_runs_what_waits_in_the_order_of_the_calls`
+- dependencies: reads, writes and views keep the program's order:
+  `test_what_was_called_before_a_change_sees_none_of_it`
+- a call keeps its thread's state:
+  `test_a_call_runs_with_the_state_that_it_was_made_in`
+- a pending tensor that is freed:
+  `test_what_is_freed_was_called_nonetheless`
+- ... that another thread asks:
+  `test_another_thread_sees_what_eager_mode_would_have_shown_it`
+- what nobody can see need not run:
+  `test_views_that_nobody_holds_are_dropped`
+- ... and all else runs:
+  `test_what_might_fail_is_not_dropped`
+- autograd's nodes are made when the forward runs:
+  `test_nodes_are_made_when_the_forward_runs`
+- backward() flushes, then runs as in eager mode:
+  `test_backward_flushes_and_runs_at_once`
+- pipeline(inference=True) records nothing:
+  `test_an_inference_pipeline_records_nothing`
+- errors of binding, meta and shape surface at the call:
+  `test_errors_of_binding_and_shape_surface_at_the_call`
+- plan and impl fail fast; the queue is cleared, outputs are invalid:
+  `test_a_failure_stops_the_flush_and_clears_the_queue`
+- max_ops, max_pending_bytes:
+  `test_limits_flush`
+- blocks nest:
+  `test_blocks_nest_and_the_outer_one_goes_on`
+- several threads:
+  `test_a_block_belongs_to_its_thread`
+- exceptions that leave the block:
+  `test_an_exception_that_leaves_the_block_finds_what_was_called_before_it_done`
+- trace(): what was queued, planned, run, and why a flush happened:
+  `test_the_trace_opens_in_perfetto`
+- ... and it is bounded:
+  `test_a_trace_forgets_what_is_long_past`
+
+Stages and their failures are in ``test_pipeline_stages.py``.  The boundaries are the rows of
+`BOUNDARIES`; those of devices and streams are in ``tests/npu/test_pipeline.py``, the page in
+``tests/unit/test_pipeline_html.py``, and a failure at every place of a queue in
+``test_pipeline_failures.py``.
+"""
 
 from __future__ import annotations
 
 import copy
 import json
+import pickle
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.dispatch import registry
-from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.pipeline import take_plan
+from mindtorch_v2.pipeline import flush
 
-
-def names(p: Any, kind: str) -> list[str]:
-    return [event.name for event in p.trace() if event.kind == kind]
-
-
-def reasons(p: Any, kind: str = "flush") -> list[str]:
-    return [event.reason for event in p.trace() if event.kind == kind]
-
+from . import test_pipeline_stages
+from .pipeline_events import names, reasons
 
 # --- the mode ---------------------------------------------------------------------------------
 
@@ -84,7 +149,7 @@ def test_limits_flush(limits: dict[str, int], reason: str) -> None:
         assert reasons(p) == [reason]
 
 
-@pytest.mark.parametrize("limit", ["max_ops", "max_pending_bytes"])
+@pytest.mark.parametrize("limit", ["max_ops", "max_pending_bytes", "max_events"])
 def test_a_limit_that_lets_nothing_wait_is_refused(limit: str) -> None:
     with pytest.raises(ValueError, match=f"{limit} must be at least 1"):
         torch.pipeline(**{limit: 0})
@@ -122,6 +187,66 @@ def test_an_exception_that_leaves_the_block_finds_what_was_called_before_it_done
     assert (x + 1)._pending is None
 
 
+def test_leaving_the_block_flushes() -> None:
+    with torch.pipeline() as p:
+        y = torch.ones(2) + 1
+        assert len(p) == 2
+    assert len(p) == 0
+    assert reasons(p) == ["the end of the block"]
+    assert y.tolist() == [2.0, 2.0]
+
+
+def test_a_block_starts_no_thread() -> None:
+    before = threading.enumerate()
+    with torch.pipeline() as p:
+        y = torch.ones(2) + 1
+        p.flush()
+        z = y + 1
+        assert threading.enumerate() == before
+    assert threading.enumerate() == before
+    assert z.tolist() == [3.0, 3.0]
+
+
+def test_a_call_runs_with_the_state_that_it_was_made_in() -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.pipeline():
+        with torch.no_grad():
+            unrecorded = x * 2
+        with torch.inference_mode():
+            inferred = x.detach() * 3
+        with torch._C._ExcludeDispatchKeyGuard(
+            torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU)
+        ):
+            below = x * x
+        recorded = x * 5
+        with torch.no_grad():
+            assert recorded.requires_grad  # which flushes, in another state
+    assert not unrecorded.requires_grad
+    assert inferred.is_inference()
+    assert below.grad_fn is None
+    assert not recorded.is_inference()
+
+
+def test_what_is_freed_was_called_nonetheless() -> None:
+    x = torch.ones(2)
+    with torch.pipeline() as p:
+        y = x.add_(1)
+        z = x * 2
+        w = z.view(2)
+        del y, z
+        p.flush()
+        assert "aten::add_.Tensor" in names(p, "run")
+    assert x.tolist() == [2.0, 2.0]
+    assert w.tolist() == [4.0, 4.0]
+
+
+def test_the_table_names_tests_that_there_are() -> None:
+    assert __doc__ is not None
+    named = set(re.findall(r"^  `(test_\w+)`$", __doc__, re.MULTILINE))
+    assert len(named) > 25
+    assert named <= set(globals()) | set(vars(test_pipeline_stages))
+
+
 # --- boundaries -------------------------------------------------------------------------------
 
 BOUNDARIES: dict[str, Callable[[Any], object]] = {
@@ -146,10 +271,14 @@ BOUNDARIES: dict[str, Callable[[Any], object]] = {
     "requires_grad": lambda t: t.requires_grad,
     "is_leaf": lambda t: t.is_leaf,
     "NumPy's protocol": lambda t: np.asarray(t),
+    "DLPack": lambda t: np.from_dlpack(t),
     "data =": lambda t: setattr(t, "data", torch.zeros(2)),
     "requires_grad_()": lambda t: t.requires_grad_(),
     "set_default_dtype": lambda t: torch.set_default_dtype(torch.float32),
-    "random numbers": lambda t: torch.rand(2),
+    "pickling": pickle.dumps,
+    "a device's synchronize": lambda t: flush("synchronize"),
+    "memory that others get to know": lambda t: t.untyped_storage().data_ptr(),
+    "len() of a result that depends on values": lambda t: len(t[t > 0]),
 }
 
 
@@ -222,6 +351,17 @@ def test_what_was_called_before_a_change_sees_none_of_it() -> None:
     assert x._version == 1
 
 
+def test_a_view_whose_base_waits_is_no_reason_to_flush() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    y = torch.ones(2, 2)
+    view, other = x.t(), y.t()
+    with torch.pipeline() as p, torch.no_grad():
+        z = x + y
+        z = view @ other + z
+        assert not names(p, "run")
+    assert z.tolist() == [[4.0, 4.0]] * 2
+
+
 def test_another_name_for_the_memory_flushes_too() -> None:
     x = torch.ones(2)
     view = x.view(2)
@@ -269,66 +409,78 @@ def test_a_block_belongs_to_its_thread() -> None:
     assert pending == [None]
 
 
-# --- meta, plan, impl -------------------------------------------------------------------------
+# --- random numbers ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def operator() -> Iterator[Any]:
-    """``pipelined::op`` with three stages on CPU, and what they have done."""
-    log: list[Any] = []
-    library = torch.library.Library("pipelined", "DEF")
-    library.define("op(Tensor x, int n=1) -> Tensor")
-
-    def meta(x: Any, n: int = 1) -> Any:
-        log.append("meta")
-        return torch.empty_like(x)
-
-    def plan(x: Any, n: int = 1) -> Any:
-        log.append(("plan", tuple(x.shape), n))
-        if n < 0:
-            raise ValueError("no plan")
-        return n * 10
-
-    def impl(x: Any, n: int = 1) -> Any:
-        log.append(("impl", take_plan()))
-        if n == 0:
-            raise ValueError("no impl")
-        return x * n
-
-    undo = registry.register_kernels(
-        "pipelined::op", DispatchKey.CPU, meta=meta, plan=plan, impl=impl
-    )
-    yield torch.ops.pipelined.op, log
-    undo()
-    library._destroy()
+def drawn() -> list[Any]:
+    """Numbers of two generators, and between them what changes one's state."""
+    torch.manual_seed(3)
+    own = torch.Generator().manual_seed(5)
+    found = [torch.rand(3), torch.randn(2, generator=own), torch.zeros(4).uniform_()]
+    torch.manual_seed(4)
+    found += [torch.bernoulli(torch.full((3,), 0.5)), torch.rand(2, generator=own)]
+    return [*found, torch.get_rng_state(), own.get_state(), torch.rand(1)]
 
 
-def test_by_default_impl_runs_alone(operator: Any) -> None:
-    op, log = operator
-    assert op(torch.ones(2), 3).tolist() == [3.0, 3.0]
-    assert log == [("impl", None)]
+def test_random_numbers_wait_and_come_in_the_order_of_the_program() -> None:
+    expected = [each.tolist() for each in drawn()]
+    with torch.pipeline():
+        found = drawn()
+    assert [each.tolist() for each in found] == expected
 
 
-def test_all_is_planned_before_anything_is_run(operator: Any) -> None:
-    op, log = operator
+def test_operators_that_take_random_numbers_wait() -> None:
     with torch.pipeline() as p:
-        y = op(op(torch.ones(2), 2), 3)
-        assert log == ["meta", "meta"]
-    assert log[2:] == [("plan", (2,), 2), ("plan", (2,), 3), ("impl", 20), ("impl", 30)]
-    assert y.tolist() == [6.0, 6.0]
-    assert names(p, "planned") == ["pipelined::op", "pipelined::op"]
+        torch.manual_seed(3)
+        x = torch.rand(2)
+        y = torch.zeros(2).normal_()
+        assert not names(p, "run")
+        assert names(p, "queued")[-1] == "aten::normal_"
+    assert (x != y).all()
 
 
-def test_an_operator_without_a_plan_runs_at_its_place(operator: Any) -> None:
-    op, _ = operator
+ASKED: dict[str, Callable[[Any], object]] = {
+    "its state": lambda g: g.get_state(),
+    "another state": lambda g: g.set_state(g.get_state()),
+    "a seed": lambda g: g.manual_seed(1),
+    "any seed": lambda g: g.seed(),
+    "its first seed": lambda g: g.initial_seed(),
+    "another thread's numbers": lambda g: in_thread(lambda: torch.rand(1, generator=g)),
+}
+
+
+def in_thread(run: Callable[[], object]) -> None:
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+def test_what_has_to_do_with_a_generator_flushes_what_takes_its_numbers(
+    ask: Callable[[Any], object],
+) -> None:
+    own = torch.Generator().manual_seed(5)
+    expected = torch.rand(2, generator=own).tolist()
+    own.manual_seed(5)
     with torch.pipeline() as p:
-        y = op(op(torch.ones(2), 2).neg(), 3)
-    assert [name for name in names(p, "run") if name != "aten::ones"] == [
-        "pipelined::op",
-        "aten::neg",
-        "pipelined::op",
-    ]
-    assert y.tolist() == [-6.0, -6.0]
+        x = torch.rand(2, generator=own)
+        ask(own)
+        assert names(p, "run") == ["aten::rand.generator"]
+    assert x.tolist() == expected
+
+
+# --- what need not run ------------------------------------------------------------------------
+
+
+def test_views_that_nobody_holds_are_dropped() -> None:
+    x = torch.ones(2, 3)
+    with torch.pipeline() as p:
+        x.t().unsqueeze(0)
+        kept = x.t()
+        x.t().add_(1)
+    assert names(p, "dropped") == ["aten::unsqueeze", "aten::t"]
+    assert names(p, "run") == ["aten::t", "aten::t", "aten::add_.Tensor"]
+    assert kept.tolist() == [[2.0, 2.0]] * 3
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -345,55 +497,6 @@ def test_errors_of_binding_and_shape_surface_at_the_call() -> None:
     assert z.tolist() == [[2.0] * 3] * 2
 
 
-@pytest.mark.parametrize(("n", "message"), [(-1, "no plan"), (0, "no impl")])
-def test_a_failure_stops_the_flush_and_clears_the_queue(
-    operator: Any, n: int, message: str
-) -> None:
-    op, _ = operator
-    x = torch.ones(2)
-    with torch.pipeline() as p:
-        done = x * 2
-        failed = op(done, n)
-        never = failed + 1
-        with pytest.raises(ValueError, match=message):
-            p.flush()
-        assert len(p) == 0
-        for output in (failed, never):
-            with pytest.raises(
-                RuntimeError, match="was not computed: the pipeline stopped at"
-            ) as told:
-                output.tolist()
-            assert "pipelined::op (called at " in str(told.value)
-            assert __file__ in str(told.value)
-            assert f"ValueError: {message}" in str(told.value)
-            assert output.shape == (2,)
-        if n == 0:
-            assert done.tolist() == [2.0, 2.0]
-        with pytest.raises(RuntimeError, match="was not computed"):
-            never + 1
-        again = x + 1  # the pipeline can be used again
-    assert again.tolist() == [2.0, 2.0]
-    assert x.tolist() == [1.0, 1.0]
-
-
-@pytest.mark.parametrize("place", range(6))
-def test_wherever_the_failure_is_what_came_before_it_is_done(operator: Any, place: int) -> None:
-    op, _ = operator
-    x = torch.zeros(1)
-    outputs = []
-    with pytest.raises(ValueError, match="no impl"), torch.pipeline():  # noqa: PT012
-        for step in range(6):
-            outputs.append(op(x + step, 0 if step == place else 1))
-            x.add_(1)
-    assert x.item() == place  # changes that were called before the failing call, and no other
-    for step, output in enumerate(outputs):
-        if step < place:
-            assert output.item() == 2 * step
-        else:
-            with pytest.raises(RuntimeError, match="was not computed"):
-                output.item()
-
-
 # --- trace ------------------------------------------------------------------------------------
 
 
@@ -406,6 +509,17 @@ def test_the_trace_opens_in_perfetto() -> None:
     assert {event["cat"] for event in events} >= {"queued", "run", "flush"}
     assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in events)
     assert reasons(p)[-1].startswith(f"needed at {__file__}:")
+
+
+def test_a_trace_forgets_what_is_long_past() -> None:
+    x = torch.ones(1)
+    with torch.pipeline(max_events=5) as p:
+        for _ in range(100):
+            x = x + 1
+        p.flush()
+        kinds = [event.kind for event in p.trace()]
+    assert kinds == ["run"] * 4 + ["flush"]
+    assert x.item() == 101.0
 
 
 def test_a_pending_tensor_is_not_told_from_another_by_its_class() -> None:

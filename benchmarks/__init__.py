@@ -1,0 +1,9 @@
+"""How fast it is, and against what: ``python -m benchmarks``, or ``nox -s bench``.
+
+- :mod:`~benchmarks.dispatch`: statements in torch and in the subject by turns, as a ratio to torch
+- :mod:`~benchmarks.pipeline`: host time per operator on the simulated Ascend runtime, eager mode
+  against pipeline mode
+
+A module has ``measure(options)``, which answers a :class:`~benchmarks.results.Result`.  Each prints
+a table, and keeps its figures as JSON in the reports' folder.
+"""
