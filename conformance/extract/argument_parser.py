@@ -109,6 +109,7 @@ def subclass_checks() -> dict[str, Any]:
 
     ``wrapper_class_first``: before it is asked for ``__torch_dispatch__``.
     ``as_subclass_is_seen``: whether a Python dispatcher sees the alias that ``as_subclass`` makes.
+    ``keeps_objects``: whether a tensor that an override has made may stay the object that it is.
     """
     refused = refusal(lambda: STRIDED._make_subclass(int, STRIDED))
     wrapped = refusal(lambda: STRIDED._make_wrapper_subclass(int, [1]))
@@ -120,7 +121,17 @@ def subclass_checks() -> dict[str, Any]:
         "no_subclass": {"type": type(refused).__name__, "message": str(refused)},
         "wrapper_class_first": str(wrapped) == str(refused),
         "as_subclass_is_seen": seen,
+        "keeps_objects": "not a subclass of the requested"
+        in str(refusal(lambda: torch.Tensor._make_subclass(torch.nn.Parameter, Itself()))),
     }
+
+
+class Itself(torch.Tensor):
+    """Answers every operator with its first argument."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0]
 
 
 def accelerator() -> str | None:

@@ -83,7 +83,8 @@ def extract() -> dict[str, Any]:
         "python": {name: raised_by(call) is None for name, call in NEWER.items()}
         | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)}
         | {"errors_name_operations": changed_tensor()[0] == "Exp"}
-        | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))},
+        | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))}
+        | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"},
         "words": {
             "anomaly_advice": changed_tensor()[1],
             "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
@@ -160,6 +161,23 @@ class Doubled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         return x * 2
+
+
+class Overriding(torch.Tensor):
+    """A class that overrides operators, and does as torch does."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def device_of_gradient() -> str:
+    """Where the gradient of a scalar arrives whose class overrides operators."""
+    seen: list[str] = []
+    x = torch.Tensor._make_subclass(Overriding, torch.ones((), device="meta"), True)
+    x.register_hook(lambda grad: seen.append(grad.device.type))
+    x.backward(torch.ones(()))
+    return seen[0]
 
 
 def grad_of_nothing() -> None:

@@ -11,11 +11,13 @@ from typing import Any
 
 import torch
 from torch import _C as C
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract.bindings import is_function
 
 FUNCTORCH: Any = C._functorch
 PLAIN = torch.ones(2, 2)
+DOUBLE = PLAIN.double()
 WORDS = (
     "functional",
     "_sync",
@@ -37,6 +39,8 @@ def extract() -> dict[str, Any]:
         "asserts": {name: text for name, call in ASSERTS.items() if (text := refusal(call))},
         # Of a mutating operator, where it refuses to change a plain tensor by a functional one.
         "mutations": dict(mutations()),
+        # Of a mutating operator, what is called in its stead: a composite one is seen in parts.
+        "forms": dict(forms()),
         "out_dtype_is_default": out_dtype_is_default(),
         # Whether diagonal_scatter looks at the sizes of what it scatters on meta.
         "diagonal_is_checked_on_meta": refusal(diagonal_on_meta) is not None,
@@ -94,6 +98,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "wrapped twice": lambda: torch._to_functional_tensor(wrapped()),
     "enabled twice": twice_enabled,
     "replaced by functional": lambda: torch._functionalize_replace(wrapped(), wrapped()),
+    "cast to functional": lambda: torch.func.functionalize(
+        lambda x: torch._functionalize_replace(x, DOUBLE)
+    )(PLAIN.clone()),
     "unwrapped is functional": lambda: FUNCTORCH._assert_wrapped_functional(wrapped(), wrapped()),
     "wrapped another": lambda: FUNCTORCH._assert_wrapped_functional(PLAIN, wrapped()),
     "input is functional": lambda: FUNCTORCH._propagate_functional_input_mutation(
@@ -111,18 +118,52 @@ ASSERTS: dict[str, Callable[[], object]] = {
 
 def mutations() -> Iterator[tuple[str, str]]:
     """Calls with plain tensors for what is changed, and functional ones for the rest."""
-    known = set(C._dispatch_get_all_op_names())
-    for schema in C._jit_get_all_schemas():
-        name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
-        others = any("Tensor" in str(each.type) and not is_write(each) for each in schema.arguments)
-        is_known = others and schema.is_mutable and name in known and name.startswith("aten::")
-        if not is_known or not C._dispatch_has_kernel_for_dispatch_key(name, "Functionalize"):
+    for name, schema in functionalized():
+        if not any("Tensor" in str(each.type) and not is_write(each) for each in schema.arguments):
             continue
         with passes_on_meta(schema, name):
             message = refusal(call_of(schema)) or ""
         where, found, _ = message.partition(", please report a bug to PyTorch. mutating")
         if found:
             yield name, where.partition("ASSERT FAILED at ")[2]
+
+
+def forms() -> Iterator[tuple[str, str]]:
+    """Calls with functional tensors alone, as far as the first operator below."""
+    torch._functionalize_enable_reapply_views(True)
+    for name, schema in functionalized():
+        call = call_of(schema, wraps_all=True)
+        try:
+            with passes_on_meta(schema, name), Stopping():
+                call()
+        except Reached as reached:
+            yield name, str(reached)
+        except Exception:  # what suits its types need not suit the operator
+            continue
+    torch._functionalize_enable_reapply_views(False)
+
+
+class Reached(Exception):  # noqa: N818 (no error)
+    """An operator has been called, whose name it has."""
+
+
+class Stopping(TorchDispatchMode):
+    """Every operator raises :class:`Reached`."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        raise Reached(func.name())
+
+
+def functionalized() -> Iterator[tuple[str, Any]]:
+    """The mutating operators that have a kernel at Functionalize, and their schemas."""
+    known = set(C._dispatch_get_all_op_names())
+    for schema in C._jit_get_all_schemas():
+        name = schema.name + (f".{schema.overload_name}" if schema.overload_name else "")
+        is_known = schema.is_mutable and name in known and name.startswith("aten::")
+        if is_known and C._dispatch_has_kernel_for_dispatch_key(name, "Functionalize"):
+            yield name, schema
 
 
 def is_write(argument: Any) -> bool:
@@ -153,13 +194,14 @@ def returns(changed: Sequence[int], count: int) -> Callable[..., Any]:
     return kernel
 
 
-def call_of(schema: Any) -> Callable[[], object]:
-    """A call of an operator's kernel at Functionalize."""
+def call_of(schema: Any, *, wraps_all: bool = False) -> Callable[[], object]:
+    """A call of an operator's kernel at Functionalize; what is changed may be functional too."""
     keyset = C.DispatchKeySet(C.DispatchKey.Functionalize)
     packet = getattr(torch.ops.aten, schema.name.removeprefix("aten::"))
     operator = getattr(packet, schema.overload_name or "default")
-    args = [argument_of(each) for each in schema.arguments if not each.kwarg_only]
-    named = {each.name: argument_of(each) for each in schema.arguments if each.kwarg_only}
+    values = [(each, argument_of(each, wraps_all=wraps_all)) for each in schema.arguments]
+    args = [value for each, value in values if not each.kwarg_only]
+    named = {each.name: value for each, value in values if each.kwarg_only}
     return partial(operator.redispatch, keyset, *args, **named)
 
 
@@ -180,11 +222,11 @@ VALUES: Mapping[str, Any] = {
 """What an argument without a default is given, by its type."""
 
 
-def argument_of(argument: Any) -> Any:
+def argument_of(argument: Any, *, wraps_all: bool) -> Any:
     """A value of an argument's type: a plain tensor for what is changed, else a functional one."""
     kind = str(argument.type)
     if "Tensor" in kind:
-        value = PLAIN.clone() if is_write(argument) else wrapped()
+        value = PLAIN.clone() if is_write(argument) and not wraps_all else wrapped()
         return [value] if "List" in kind else value
     if argument.has_default_value():
         return argument.default_value

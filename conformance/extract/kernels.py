@@ -50,6 +50,9 @@ HABITS: dict[str, Callable[[], object]] = {
     "nanmean looks at its dtype": lambda: says(
         "could not infer", lambda: torch.ones(1).nanmean(dtype=torch.int64)
     ),
+    "nanmean writes to an output on meta": lambda: torch.nanmean(
+        torch.empty(2, device="meta"), out=torch.empty((), device="meta")
+    ),
     "nanmean has words of its own for integers": lambda: says(
         "integral types", lambda: torch.nanmean(torch.ones(1).long(), out=torch.ones(()))
     ),
@@ -67,6 +70,9 @@ HABITS: dict[str, Callable[[], object]] = {
         gradient_of_trace() == [[1.0], [0.0], [0.0]]
     ),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
+    "fill_diagonal_ asks no value for its offset": lambda: says(
+        "storage offset 1", diagonal_of_copy
+    ),
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
@@ -123,6 +129,14 @@ def gradient_of_trace() -> list[list[float]]:
     torch.trace(matrix).backward()
     found: list[list[float]] = matrix.grad.tolist()
     return found
+
+
+def diagonal_of_copy() -> None:
+    """Fill the diagonal of a functional tensor whose value begins where its storage does, which
+    it did not at first."""
+    y = torch._to_functional_tensor(torch.ones(5)[1:].view(2, 2))
+    y.squeeze_()
+    y.fill_diagonal_(1)
 
 
 def answers(yes: bool) -> None:

@@ -44,6 +44,7 @@ def extract() -> dict[str, Any]:
             for name, provoke in {**PYTHON_WARNINGS, **WARNINGS}.items()
             if name in REWORDED_WARNINGS
         },
+        "not_differentiable": not_differentiable(),
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
     }
@@ -98,6 +99,13 @@ def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
     if required:
         raise ExtractionError("torch used to warn of a call and did not; look at messages.py")
     return None
+
+
+def not_differentiable() -> str:
+    """What torch says of a result without gradient that has history, ``{}`` for its dtype."""
+    tensor = torch.ones(2).int()
+    tensor.fill_(torch.ones((), requires_grad=True))
+    return re.sub(r"\bInt\b", "{}", refusal(lambda: tensor.view(-1)))
 
 
 def through_custom_operator() -> None:
@@ -199,6 +207,14 @@ def without_snapshot() -> None:
     raise AttributeError("this release does not ask for a snapshot")
 
 
+def view_without_history() -> object:
+    """Have torch make the history of a view anew, of a base that has none."""
+    base = torch.ones(1, dtype=torch.complex64)
+    view = torch.view_as_real(base.view(-1).requires_grad_())
+    base.add_(1)
+    return view.grad_fn
+
+
 def override_kernel() -> None:
     """Register two kernels for one key."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -206,6 +222,26 @@ def override_kernel() -> None:
     for _ in range(2):
         library.impl("override", C.DispatchKey.CPU, lambda x: x)
     library.reset()
+
+
+class Changes(torch.autograd.Function):
+    """Changes its input, and says so."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.mark_dirty(x.add_(1))
+        return x
+
+
+def change_one_of_several() -> None:
+    """Change one of several views in a function; AttributeError where that is no assertion."""
+    view = torch.ones(2, requires_grad=True).clone().split(1)[0]
+    try:
+        Changes.apply(view)
+    except RuntimeError as error:
+        if "INTERNAL ASSERT" not in str(error):
+            raise AttributeError("rebase_history") from error
+        raise
 
 
 def call_under(key: str) -> None:
@@ -275,6 +311,8 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "dead_tensor_wrapper_fallback": lambda: call_under("FuncTorchGradWrapper"),
     "isBatchedAtLevel": lambda: call_under("FuncTorchBatched"),
     "MathOpFallback": lambda: return_another(),
+    "rebase_history": lambda: change_one_of_several(),
+    "update_tensor_hooks_on_new_gradfn": lambda: view_without_history(),
     "dispatch_on_mode": lambda: beyond_protocol(),
     "pythonFallback": lambda: without_snapshot(),
     "intlist": lambda: no_list(torch.ones(1).sum),
@@ -359,6 +397,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     ),
     "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
+    "index_fill_": lambda: torch.ones(1).expand(2).index_fill_(0, torch.tensor([0]), 1),
     "index_put_": lambda: torch.ones(1).expand(2).index_put_((torch.tensor([0]),), torch.ones(1)),
     "warnAutogradNotImplemented": lambda: through_custom_operator(),
     "masked_scatter_": lambda: masked_by_numbers(),

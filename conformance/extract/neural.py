@@ -9,6 +9,7 @@ name.
 import re
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import torch
@@ -57,6 +58,19 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).kthvalue(1),
     lambda dtype: zeros(dtype, 2).mode(),
     lambda dtype: zeros(dtype, 2).min(),
+    lambda dtype: zeros(dtype, 2, 2).gather(0, torch.stack((LABELS, LABELS))),
+    lambda dtype: zeros(dtype, 2).scatter(0, LABELS, True),
+    lambda dtype: zeros(dtype, 2).take(LABELS),
+    lambda dtype: zeros(dtype, 2).put(LABELS, zeros(dtype, 2)),
+    lambda dtype: zeros(dtype, 2).index_select(0, LABELS),
+    lambda dtype: zeros(dtype, 2).index_add(0, LABELS, zeros(dtype, 2)),
+    lambda dtype: zeros(dtype, 2).index_copy(0, LABELS, zeros(dtype, 2)),
+    lambda dtype: zeros(dtype, 2).index_fill(0, LABELS, 0),
+    lambda dtype: zeros(dtype, 2).masked_scatter(LABELS == 0, zeros(dtype, 2)),
+    lambda dtype: zeros(dtype, 2).masked_select(LABELS == 0),
+    lambda dtype: zeros(dtype, 2).nonzero(),
+    lambda dtype: torch.cat([zeros(dtype, 2)] * 2),
+    lambda dtype: zeros(dtype, 2)[LABELS],
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 1, False),
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 0, False),
     lambda dtype: A._log_softmax(zeros(dtype, 2, 2), 1, False),
@@ -183,10 +197,22 @@ def is_refused(ask: Callable[[], object]) -> bool:
     return False
 
 
+def warns(ask: Callable[[], object]) -> bool:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ask()
+    return bool(caught)
+
+
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
     "a batch norm has both statistics or none": lambda: is_refused(
         lambda: A.native_batch_norm(ROWS, None, None, None, ROWS[0], True, 0.1, 1e-5)
+    ),
+    "a batch norm adds up halves in floats": lambda: bool(
+        A.native_batch_norm(
+            torch.tensor([[-300.0], [300.0]]).half(), *(None,) * 4, True, 0.1, 1e-5
+        )[2].item()
     ),
     "a Bernoulli sample is a double of the generator": draws_two_words,
     "an exponential sample is a double of the generator": draws_exponential_doubles,
@@ -197,6 +223,10 @@ HABITS: dict[str, Callable[[], bool]] = {
         "decoupled_weight_decay" in torch.optim.Adam([torch.zeros(1)]).defaults
     ),
     "a range of 2**28 takes 64 bits": lambda: takes_two_words(2**28),
+    "clipping warns of an empty generator": lambda: warns(
+        lambda: torch.nn.utils.clip_grad_norm_((each for each in [ROWS][:0]), 1.0)
+    ),
+    "losses take weights": lambda: ("weight" in signature(torch.nn.functional.mse_loss).parameters),
     "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
     "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
     "a convolution on meta is row-major": lambda: (

@@ -45,6 +45,28 @@ HABITS: dict[str, Callable[[], object]] = {
     ),
 }
 
+#: Messages whose words are the release's.
+WORDS: dict[str, Callable[[], object]] = {
+    "gather by floats": lambda: meta(torch.float32).gather(0, meta(torch.float32)),
+    "gather with a large index": lambda: shaped(1, 1).gather(0, shaped(1, 2).long()),
+    "scatter by floats": lambda: meta(torch.float32).scatter(0, meta(torch.float32), 1),
+    "scatter a number with a large index": lambda: (
+        shaped(1, 1).scatter(0, shaped(1, 2).long(), 1)
+    ),
+    "scatter a tensor with a large index": lambda: (
+        shaped(1, 1).scatter(0, shaped(1, 2).long(), shaped(3, 3))
+    ),
+    "scatter a small tensor": lambda: (shaped(2, 2).scatter(0, shaped(1, 2).long(), shaped(1, 1))),
+    "masked_scatter from another dtype": lambda: (
+        shaped(1).masked_scatter(shaped(1).bool(), shaped(1).long())
+    ),
+    "max_pool2d without dilation": lambda: torch.max_pool2d(shaped(1, 1, 2, 2), 1, dilation=0),
+    "topk of less than nothing": lambda: shaped(2).topk(-1),
+    "topk of more than there is": lambda: shaped(2).topk(3),
+    "multinomial of a number": lambda: shaped().multinomial(1),
+    "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
+}
+
 #: Questions with yes or no for an answer.
 ANSWERS: dict[str, Callable[[], bool]] = {
     "fill_ takes anything": lambda: (
@@ -68,6 +90,25 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     ),
     "a norm tells the dtype that is too narrow": lambda: (
         "{" not in raised(lambda: meta(torch.float64).norm(dtype=torch.float32), message=True)
+    ),
+    "scatter counts the dimensions of its source": lambda: (
+        raised(lambda: shaped(1, 1).scatter(0, shaped(1, 1).long(), shaped(1))) == "RuntimeError"
+    ),
+    "assertions say what they ask": lambda: (
+        raised(
+            lambda: torch.native_batch_norm(shaped(1, 1), *(None,) * 4, False, 0.1, 0), message=True
+        )
+        != ""
+    ),
+    "index_copy looks at its source": lambda: (
+        raised(lambda: shaped(2).index_copy(0, shaped(1).long(), shaped(2))) == "RuntimeError"
+    ),
+    "index_fill keeps strides that leave no gaps only": lambda: (
+        shaped(2, 4)[:, ::2].t().index_fill(0, shaped(1).long(), 1).stride() == (2, 1)
+    ),
+    "a convolution looks at its window": lambda: (
+        "Kernel size"
+        in raised(lambda: torch.conv1d(shaped(1, 1, 2), shaped(1, 1, 3)), message=True)
     ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
@@ -93,11 +134,16 @@ def extract() -> dict[str, Any]:
             **{name: is_refused(ask) for name, ask in HABITS.items()},
             **{name: ask() for name, ask in ANSWERS.items()},
         },
+        "words": {name: [raised(ask), raised(ask, message=True)] for name, ask in WORDS.items()},
     }
 
 
 def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
     return torch.empty(size, dtype=dtype, device="meta")
+
+
+def shaped(*sizes: int) -> torch.Tensor:
+    return torch.empty(sizes, device="meta")
 
 
 def raised(ask: Callable[[], object], *, message: bool = False) -> str:
@@ -132,13 +178,21 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield operator.name(), function
 
 
-#: Operators that are pointwise though nothing says so, reductions, scans, what fills, products.
+#: Operators that are pointwise though nothing says so, reductions, scans, what fills, products,
+#: what selects and joins, layers of neural networks.
 UNTAGGED = (
     *("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill"),
     *("prod", "nansum", "any", "all", "max", "min", "aminmax", "argmax", "argmin", "median"),
     *("nanmedian", "count_nonzero", "logsumexp", "var", "std", "var_mean", "std_mean", "norm"),
     *("linalg_vector_norm", "cumsum", "cumprod", "cummax", "cummin"),
     *("mm", "bmm", "addmm", "mv", "addmv", "dot", "vdot", "baddbmm", "addbmm", "addr", "trace"),
+    *("logcumsumexp", "mode", "kthvalue", "gather", "scatter", "scatter_add", "index_select"),
+    *("index_add", "index_copy", "index_fill", "take", "masked_scatter", "multinomial", "cat"),
+    *("convolution", "_convolution", "native_batch_norm", "_native_batch_norm_legit"),
+    *("_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional"),
+    *("_batch_norm_with_update", "_batch_norm_with_update_functional", "_batch_norm_no_update"),
+    *("native_batch_norm_backward", "max_pool2d_with_indices"),
+    *("max_pool2d_with_indices_backward", "sort", "topk", "roll"),
 )
 
 

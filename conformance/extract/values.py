@@ -30,6 +30,7 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "convert_to": lambda dtype: torch.ones(1, dtype=other_than(dtype)).to(dtype),
     "arange": lambda dtype: torch.arange(3, dtype=dtype),
     "eye": lambda dtype: torch.eye(2, dtype=dtype),
+    "linspace": lambda dtype: torch.linspace(0, 1, 3, dtype=dtype),
     "sort": lambda dtype: made(dtype, 2).sort(),
     "topk": lambda dtype: made(dtype, 2).topk(1),
     "numpy": lambda dtype: made(dtype).numpy(),
@@ -114,6 +115,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a scalar too large for a half becomes infinite": lambda: bool(set_item(torch.float16, 70000)),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
+    "cumprod's gradient is scattered around zeros": lambda: version_of_cumprods_gradient() > 0,
+    "what DLPack cannot tell is a BufferError": lambda: (
+        refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
+    ),
 }
 
 
@@ -130,6 +135,8 @@ def extract() -> dict[str, Any]:
             "type_names": {short(dtype): type_name(dtype) for dtype in dtypes()},
             "refusals": {name: refusals(call) for name, call in KERNELS.items()},
             **promotions(),
+            "new_storage_dtypes": sorted(map(short, torch.storage._new_dtypes())),
+            "storage_types": sorted(map(short, torch.storage._dtype_to_storage_type_map())),
             "words": {name: list(refusal(call)) for name, call in WORDS.items()},
             "habits": {name: answer(ask) for name, ask in HABITS.items()},
             "finfo": limits(torch.finfo, ("bits", "eps", "max", "min", "tiny", "resolution")),
@@ -164,6 +171,13 @@ def set_default(dtype: torch.dtype) -> None:
 def set_item(dtype: torch.dtype, number: object) -> Any:
     """Assign to a part of a tensor, up to the first operator that is called."""
     return bound(torch, torch.empty(2, dtype=dtype).__setitem__, 0, number)
+
+
+def version_of_cumprods_gradient() -> int:
+    leaf = torch.zeros(2, requires_grad=True)
+    leaf.cumprod(0).sum().backward()
+    assert leaf.grad is not None
+    return int(leaf.grad._version)
 
 
 def cpp_name(dtype: torch.dtype) -> str:
