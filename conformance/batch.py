@@ -7,6 +7,8 @@ interrupted run had is there, and pytest-xdist's workers need not send anything.
 from __future__ import annotations
 
 import json
+import pickle
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,22 +23,37 @@ PLAN = "planned.json"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some consecutive cases of an area."""
+    """Some consecutive cases of an area.
+
+    They are kept packed: a process holds the batches of all areas, and what it holds each fork of
+    it pays for.
+    """
 
     area: str
     index: int
-    cases: Sequence[Case]
+    size: int
+    packed: bytes
+
+    @classmethod
+    def of(cls, area: str, index: int, cases: Sequence[Case]) -> Batch:
+        return cls(area, index, len(cases), zlib.compress(pickle.dumps(cases), level=1))
 
     @property
     def id(self) -> str:
         return f"{self.area}-{self.index:04}"
+
+    @property
+    def cases(self) -> list[Case]:
+        """Unpacked anew each time it is asked for."""
+        unpacked: list[Case] = pickle.loads(zlib.decompress(self.packed))
+        return unpacked
 
 
 def batches(area: Area, cases: Iterable[Case], size: int) -> Iterator[Batch]:
     """``cases`` in batches of ``size``, in their order; the last may be smaller."""
     listed = list(cases)
     for index, start in enumerate(range(0, len(listed), size)):
-        yield Batch(area.name, index, listed[start : start + size])
+        yield Batch.of(area.name, index, listed[start : start + size])
 
 
 class Outcomes:

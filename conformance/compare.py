@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from conformance.case import Case
 from conformance.closeness import close
-from conformance.outcome import Outcome
+from conformance.on_npu import is_on_npu
+from conformance.outcome import DEVICE_FAULT, MORE_DTYPES, NO_KERNEL, VIOLATIONS, Outcome
 
-Verdict = Literal["agree", "mismatch", "known", "absent", "unjudged"]
+Verdict = Literal["agree", "mismatch", "known", "absent", "uncovered", "unjudged"]
 """``known`` is a mismatch that the ledger lists; ``absent`` a name the subject does not have.
+
+``uncovered``: a case on a device for which the subject has not all the kernels; the two agree, but
+another device has computed.  Or both refuse, the device in its own words.
 
 ``unjudged``: the oracle did not survive the case, so there is nothing to hold the subject
 against; the subject itself must survive, or it is a mismatch.
 """
+
+_REFUSED_DTYPE: Final = re.compile(r'"\w+" not implemented for ')
 
 Span = tuple[Literal["same", "left", "right"], str]
 """A piece of a character-level difference: in both texts, or in one of them only."""
@@ -32,7 +39,7 @@ class Comparison:
     subject: Outcome
     verdict: Verdict
     reason: str = ""
-    """The ledger's reason, for a known mismatch."""
+    """The ledger's, for a known mismatch; what is not covered."""
 
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = {
@@ -60,15 +67,35 @@ def compare(case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
 
     For a case that says so, floats that are close are equal, and nothing else.
     """
-    agree = oracle == subject or (case.close and close(oracle, subject))
+    on_npu = is_on_npu(case.text)
+    agree = oracle == subject or (case.close and close(oracle, subject, on_device=on_npu))
     verdict: Verdict = "agree" if agree else "mismatch"
+    if on_npu and not agree and _takes_more(oracle, subject):
+        subject = replace(subject, uncovered=MORE_DTYPES)
+        verdict = "uncovered"
+    if subject.uncovered and (agree or _both_refuse(oracle, subject)):
+        verdict = "uncovered"
     if subject.kind == "absent":
         verdict = "absent"
     elif not subject.survived:
         verdict = "mismatch"
     elif not oracle.survived:
         verdict = "unjudged"
-    return Comparison(case, oracle, subject, verdict)
+    reason = subject.uncovered if verdict == "uncovered" else ""
+    return Comparison(case, oracle, subject, verdict, reason)
+
+
+def _takes_more(oracle: Outcome, subject: Outcome) -> bool:
+    """Whether a kernel of torch's for the CPU refused a dtype, from where on the two may differ."""
+    refused = _REFUSED_DTYPE.search(str(oracle)) is not None
+    return refused and subject.kind in ("returned", "raised") and subject.type != VIOLATIONS
+
+
+def _both_refuse(oracle: Outcome, subject: Outcome) -> bool:
+    """Whether both refuse what a device refuses in words of its own."""
+    if subject.uncovered == DEVICE_FAULT:
+        return oracle.kind == "raised"
+    return subject.uncovered == NO_KERNEL and oracle.type == subject.type
 
 
 def difference(left: str, right: str) -> list[Span]:
@@ -95,6 +122,7 @@ class AreaCounts:
     mismatch: int = 0
     known: int = 0
     absent: int = 0
+    uncovered: int = 0
     oracle_crashed: int = 0
     oracle_hung: int = 0
 
@@ -111,6 +139,7 @@ class AreaCounts:
             mismatch=verdicts["mismatch"],
             known=verdicts["known"],
             absent=verdicts["absent"],
+            uncovered=verdicts["uncovered"],
             oracle_crashed=kinds["crashed"],
             oracle_hung=kinds["hung"] + kinds["exhausted"],
         )

@@ -22,8 +22,10 @@ from conformance import grammar
 from conformance.annotated import annotated
 from conformance.bound import bound
 from conformance.case import Case
-from conformance.copied import deepcopy
+from conformance.copied import copied, deepcopy, pickled
 from conformance.describe import describe, qualified_name
+from conformance.functionalized import attempt, functionalized
+from conformance.on_npu import Here
 from conformance.outcome import Outcome, Warned
 from conformance.pipelined import pipeline
 from conformance.traced import traced
@@ -60,9 +62,15 @@ NUMPY: Final = (
 
 HELPERS: dict[str, Any] = {
     "annotated": annotated,
+    "attempt": attempt,
     "bound": bound,
+    "collect": gc.collect,
+    "copied": copied,
     "deepcopy": deepcopy,
+    "functionalized": functionalized,
+    "here": Here,
     "in_thread": in_thread,
+    "pickled": pickled,
     "pipeline": pipeline,
     "traced": traced,
     "np": SimpleNamespace(**{name: getattr(numpy, name) for name in NUMPY.split()}),
@@ -95,20 +103,24 @@ def execute(
         parsed = known.get(case.text) or grammar.parse(case.text, vocabulary)
     except grammar.CaseRefused as refusal:
         return Outcome("refused", message=str(refusal))
-    names = _namespace(xp, vocabulary)
+    here = Here(xp)
+    names = _namespace(xp, vocabulary, here)
     if case.isolation == "thread":
         outcome: Outcome = in_thread(lambda: _run(parsed, names, collect=True))
     else:
         outcome = _run(parsed, names)
+    outcome = here.judged(outcome)
     return outcome if case.warnings else replace(outcome, warnings=())
 
 
-def _namespace(xp: ModuleType, vocabulary: Vocabulary) -> dict[str, Any]:
+def _namespace(xp: ModuleType, vocabulary: Vocabulary, here: Here) -> dict[str, Any]:
     if hasattr(xp, "set_warn_always"):
         xp.set_warn_always(True)  # else what a case warns of depends on the cases before it
     about_xp = {
         "annotated": partial(annotated, xp),
         "bound": partial(bound, xp),
+        "functionalized": partial(functionalized, xp),
+        "here": here,
         "pipeline": partial(pipeline, xp),
         "traced": partial(traced, xp),
     }

@@ -10,8 +10,8 @@ run is told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from conformance.describe import Description, show
 
@@ -19,6 +19,13 @@ Kind = Literal["returned", "raised", "crashed", "hung", "exhausted", "absent", "
 
 Warned = tuple[str, str]
 """A warning: its category's qualified name and its message."""
+
+VIOLATIONS: Final = "conformance.Violations"
+"""The type of what is raised in place of an outcome when the simulated NPU saw rules broken."""
+DEVICE_FAULT: Final = "the device says what is wrong with a value when it is waited for"
+"""Why an outcome is not covered that a device tells later, and in other words, than a CPU."""
+MORE_DTYPES: Final = "the CPU has no kernel for the dtype"
+NO_KERNEL: Final = "neither device has a kernel, and the error lists those there are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,9 @@ class Outcome:
     type: str = ""
     message: str = ""
     warnings: tuple[Warned, ...] = ()
+    uncovered: str = field(default="", compare=False)
+    """On a device: why the outcome says nothing of the subject's kernels for it, as the operators
+    that it has none for (:mod:`conformance.on_npu`)."""
 
     def __str__(self) -> str:
         """The outcome as people read it: the first line says how it ended."""
@@ -63,6 +73,8 @@ class Outcome:
             data["message"] = self.message
         if self.warnings:
             data["warnings"] = [list(warned) for warned in self.warnings]
+        if self.uncovered:
+            data["uncovered"] = self.uncovered
         return data
 
     @classmethod
@@ -73,4 +85,5 @@ class Outcome:
             data.get("type", ""),
             data.get("message", ""),
             tuple((category, text) for category, text in data.get("warnings", ())),
+            data.get("uncovered", ""),
         )

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType, ModuleType
 
+from conformance import annotated, ascend, on_npu, worker
 from conformance import oracle as oracles
-from conformance import worker
 from conformance.case import Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
 from conformance.execute import HELPERS, ParsedCases, execute, parse_all
 from conformance.ledger import LEDGER_FILE, Ledger
-from conformance.normalise import BOTH_SIDES, normalise, subject_module
+from conformance.normalise import BOTH_SIDES, DEVICE_NAME, normalise, subject_module
 from conformance.outcome import Outcome
 from conformance.vocabulary import Vocabulary, for_profile
 from conformance.worker import Execute, Limits, Prepare
@@ -61,6 +61,7 @@ class Runner:
 
     def compare(self, cases: Sequence[Case]) -> Iterator[Comparison]:
         """A comparison for each case, in order, whatever the cases do."""
+        _provide_devices(cases)
         parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
         oracle = self.outcomes(self.oracle, cases, parsed)
         subject = self.outcomes(self.subject, cases, parsed)
@@ -91,13 +92,23 @@ class Runner:
         for outcome in (oracle, subject):
             if outcome.kind == "refused":
                 raise RefusedCaseError(f"{case.id} is no case: {outcome.message}\n{case.text}")
-        rules = (subject_module(self.subject.__name__), *BOTH_SIDES)
+        own = (DEVICE_NAME,) if on_npu.is_on_npu(case.text) else ()
+        rules = (subject_module(self.subject.__name__), *BOTH_SIDES, *own)
         comparison = compare(case, normalise(oracle, BOTH_SIDES), normalise(subject, rules))
         return self.ledger.judge(comparison)
 
 
+def _provide_devices(cases: Sequence[Case]) -> None:
+    """What cases on an NPU need, which takes longer than a case may."""
+    if any(on_npu.is_on_npu(case.text) for case in cases):
+        ascend.provide()
+
+
 def prepare(xp: ModuleType) -> Prepare:
-    """Imports what the cases of an area have ``xp`` import; what it lacks, it does not import."""
+    """Imports what the cases of an area have ``xp`` import, and makes what they would all make.
+
+    What ``xp`` lacks, it does not import.
+    """
 
     prepared: set[str] = set()
 
@@ -110,6 +121,8 @@ def prepare(xp: ModuleType) -> Prepare:
         for name in names:
             with suppress(ImportError):
                 import_module(name)
+        with suppress(AttributeError):  # not every xp is a whole torch
+            annotated.types(xp)
         gc.freeze()  # what came in need not be looked at by every collection
 
     return run
@@ -124,6 +137,7 @@ class Interactive:
         self._subject = runner.worker(runner.subject)
 
     def compare(self, case: Case) -> Comparison:
+        _provide_devices([case])
         return self._runner.judge(case, self._oracle.ask(case), self._subject.ask(case))
 
     def close(self) -> None:

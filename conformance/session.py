@@ -154,7 +154,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for item in session.items:
         batch = getattr(item, "callspec", None) and item.callspec.params.get("batch")  # type: ignore[attr-defined]
         if isinstance(batch, Batch):
-            planned[batch.area] += len(batch.cases)
+            planned[batch.area] += batch.size
     if session.items and not session.config.option.collectonly:
         session.config.stash[STATE].outcomes.write_plan(dict(planned))
 

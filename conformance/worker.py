@@ -26,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final, NoReturn, TextIO
 
+from conformance import pages
 from conformance.case import Case
 from conformance.outcome import Outcome
 
@@ -259,9 +260,13 @@ def _work(
     try:
         _detach(parent)
         gc.freeze()  # what is there by now need not be looked at by every collection
+        forks = 0
         for case in cases:
             if case.isolation == "fork":
                 prepare(case)
+                if not forks:
+                    pages.collapse()
+                forks += 1
                 outcome = _forked(case, execute)
             else:
                 outcome = execute(case)

@@ -5,6 +5,9 @@ and edges of nodes; what nodes save; changes in place, of leaves, views and what
 hooks, modes and functions of the user; every wrong call of ``backward`` and ``grad``; and generated
 programs of operations, views, changes in place and backward.
 
+What becomes of a leaf's gradient is asked of every tensor that is made of it, with a fifth of the
+ways in which gradients arrive, another fifth for the next; the whole product can be drawn.
+
 Floats that are computed compare by the rule of :mod:`conformance.closeness`.
 """
 
@@ -18,7 +21,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import autograd_nn
+from conformance.cases import autograd_masks, autograd_nn
 from conformance.cases.autograd_functions import FUNCTIONS
 from conformance.cases.autograd_pools import (
     ASKED,
@@ -39,6 +42,7 @@ LEAF: Final = (
 COLUMN_MAJOR: Final = (
     "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]], dtype=xp.float64).t().requires_grad_()\n"
 )
+LEAVES: Final = (LEAF, COLUMN_MAJOR)
 COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
 
 #: The graph below a tensor, as names and numbers of outputs.
@@ -50,14 +54,18 @@ WALK: Final = (
 )
 
 PROGRAMS: Final = 10_000
+#: One of so many ways in which a gradient arrives is asked of each tensor.
+SHARE: Final = 5
 
 
 def texts(profile: Profile) -> Iterator[Text]:
     yield from _gradients()
     yield from _saved(profile)
+    yield from _kept()
     yield from _changes()
     yield from _calls()
     yield from autograd_nn.texts()
+    yield from autograd_masks.texts()
     for text in (*HOOKS, *MODES):
         yield "hooks and modes", text
     for text in FUNCTIONS:
@@ -106,6 +114,39 @@ def _saved(profile: Profile) -> Iterator[Text]:
     some = ("x * x", "x.sum(1)", "x.pow(2)", "x.narrow(1, 0, 2)", "x.clamp(1.5, 3.0)", "x.t()")
     for made, name in product(some, common):
         yield made, f"{LEAF}y = {made}\ny.grad_fn._saved_{name}"
+
+
+#: What becomes of the gradient of a leaf: its version and strides tell whether it was copied.
+KEPT: Final = "(x.grad, x.grad._version, x.grad.stride(), x.grad.storage_offset())"
+#: Ways in which gradients arrive at a leaf ``x``, of which ``y`` is made.
+ARRIVALS: Final = (
+    "y.sum().backward()",
+    "y.backward(xp.ones_like(y))",
+    "g = xp.ones_like(y)\ny.backward(g)",
+    "(y + x).sum().backward()",
+    "(y * x + x * 3).sum().backward()",
+    "y.sum().backward(retain_graph=True)\ny.sum().backward()",
+    "y.sum().backward(create_graph=True)",
+    "x.register_hook(lambda grad: None)\ny.sum().backward()",
+    "x.register_hook(lambda grad: grad * 2)\ny.sum().backward()",
+    "seen = []\nx.register_hook(seen.append)\ny.sum().backward()",
+    "seen = []\ny.register_hook(seen.append)\ny.sum().backward()",
+    "y.retain_grad()\ny.sum().backward()",
+    "x.register_post_accumulate_grad_hook(lambda leaf: None)\ny.sum().backward()",
+    "node = y.grad_fn\nnode.register_hook(lambda new, old: None)\ny.sum().backward()",
+    "seen = []\nnode = y.grad_fn\nnode.register_hook(lambda *grads: seen.append(grads))\n"
+    "y.sum().backward()",
+)
+
+
+def _kept() -> Iterator[Text]:
+    for (row, leaf), (column, made) in product(enumerate(LEAVES), enumerate(UNARY)):
+        for arrival in ARRIVALS[(column + 2 * row) % SHARE :: SHARE]:
+            yield _kept_gradient(leaf, made, arrival)
+
+
+def _kept_gradient(leaf: str, made: str, arrival: str) -> Text:
+    return "kept gradients", f"{leaf}y = {made}\n{arrival}\n{KEPT}"
 
 
 def _changes() -> Iterator[Text]:
@@ -170,9 +211,11 @@ def _calls() -> Iterator[Text]:
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """Programs beyond those of every run."""
+    """Programs beyond those of every run, and any gradient that a leaf is given."""
     numbers = st.integers(PROGRAMS, 2**40)
-    return numbers.map(lambda number: ("programs", program(random.Random(number))))
+    programs = numbers.map(lambda number: ("programs", program(random.Random(number))))
+    kept = st.builds(_kept_gradient, *map(st.sampled_from, (LEAVES, UNARY, ARRIVALS)))
+    return st.integers(0, 9).flatmap(lambda number: programs if number else kept)
 
 
 def compares_warnings(text: str) -> bool:

@@ -116,6 +116,32 @@ _SETUP: Final = (
     "        ctx.save_for_backward({})\n    @staticmethod\n    def backward(ctx, g):\n"
     "        return g * 3, None\n"
 )
+_OF_TWO: Final = (
+    "ctx.mark_dirty(a); return a.add_(b)",
+    "ctx.mark_dirty(a); a.add_(b); return a, a * b",
+    "ctx.mark_dirty(b); return b.mul_(a)",
+    "out = a * 3; out.add_(b); ctx.mark_dirty(out); return out",
+    "return a.add_(b)",
+    "return a",
+    "return b",
+    "return a, b",
+    "return a * b, a",
+)
+_INPUTS: Final = (
+    *("x", "x.clone()", "x.clone().view_as(x)", "x.clone()[:]", "x.clone()[:1]", "x.detach()"),
+    *("x.clone().split(1)[0]", "x.clone().unbind()[0]", "x.detach()[:]", "xp.nn.Parameter(x)"),
+    *("x.as_subclass(K)", "x.clone().as_subclass(K)", "x.clone().t().view(2)"),
+)
+_USE_OF_TWO: Final = """\
+class K(xp.Tensor): pass
+b = xp.tensor([3.0, 4.0], requires_grad=True).clone()
+b.retain_grad()
+v = {}
+made = F.apply(v, b)
+made = made if isinstance(made, tuple) else (made,)
+log = [(y is v, y is b, y._is_view(), y._version, y.grad_fn, str(type(y))) for y in made]
+sum([y.sum() for y in made]).backward()
+(log, x.grad, b.grad)"""
 _EMPTY: Final = (
     "class F(xp.autograd.Function):\n    pass\n",
     "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
@@ -130,6 +156,10 @@ FUNCTIONS: Final = (
     *(
         _X + _function(forward, "return grads[0] * 2, None") + use
         for forward, use in product(_FORWARDS, _SHORT)
+    ),
+    *(
+        _X + _function(forward, "return sum(grads), sum(grads) * 2") + _USE_OF_TWO.format(given)
+        for forward, given in product(_OF_TWO, _INPUTS)
     ),
     *(
         _X + _ONCE + use

@@ -97,7 +97,7 @@ def _fits(one: Shape, two: Shape) -> bool:
     return len(two) <= len(one) and all(b in (1, a) for a, b in pairs)
 
 
-class _Writer:
+class Writer:
     """Lines, and the shape of every name."""
 
     def __init__(self, generator: random.Random) -> None:
@@ -172,7 +172,7 @@ class _Writer:
 
 def program(generator: random.Random) -> str:
     """The text of one."""
-    writer = _Writer(generator)
+    writer = Writer(generator)
     for leaf in generator.sample(_LEAVES, generator.randint(1, 2)):
         writer.define(*leaf)
     if generator.random() < 0.7:

@@ -56,13 +56,12 @@ def _composite() -> Iterator[Text]:
             f"{training}, {momentum}, {eps}, False)\n(y, m, v)",
         )
     for shape, weight, mean, training in pairwise(_SHAPES, _LEARNED[:2], _RUNNING[:2], _TRAINING):
-        if mean != "None" or training == "True":
-            m, w = _given(mean, "meta"), _given(weight, "meta")
-            yield (
-                "batch_norm",
-                f"xp.batch_norm({_made(shape, 'meta')}, {w}, {w}, {m}, {m}, {training}, 0.1, "
-                "1e-5, False)",
-            )
+        m, w = _given(mean, "meta"), _given(weight, "meta")
+        yield (
+            "batch_norm",
+            f"xp.batch_norm({_made(shape, 'meta')}, {w}, {w}, {m}, {m}, {training}, 0.1, "
+            "1e-5, False)",
+        )
 
 
 def _native() -> Iterator[Text]:
@@ -77,8 +76,6 @@ def _native() -> Iterator[Text]:
     )
     pools = (calls, _SHAPES[:5], ("None", "3"), _TRAINING, _DEVICES)
     for call, shape, weight, training, device in pairwise(*pools):
-        if device == "meta" and ("update" in call or training == "False"):
-            continue
         w, m = _given(weight, device), _made("3", device)
         yield (
             call.partition("(")[0].rpartition(".")[2],

@@ -2,8 +2,8 @@
 
 Through ``torch.ops``, whose calls have no constructor of Python's before them.
 
-Not here yet: what functions in Python, which torch has at Meta, say of sizes below zero and of
-steps that an integer does not have.
+Not here yet: what functions in Python, which torch has at Meta, say of sizes below zero, of steps
+that an integer does not have, of outputs of another size, and of tensors for ``linspace.out``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,23 @@ _OF_NUMBERS: Final = (
     *("arange(5{0})", "arange(2.5{0})", "arange.start(1, 4{0})", "arange.start_step(5, 1, -2{0})"),
     *("arange.start_step(0, 1, 0.25{0})", "eye(3{0})", "eye.m(2, 3{0})", "scalar_tensor(2{0})"),
     *("scalar_tensor(2.5{0})", "scalar_tensor(True{0})"),
+    *("linspace(0, 1, 5{0})", "linspace(3, -2.5, 8{0})", "linspace(-3, 200, 4{0})"),
+    *("linspace(1j, 2, 3{0})", "linspace(0.5, 1, 1{0})", "linspace(0, 1, 0{0})"),
+    *("linspace(0, 1, -1{0})", "linspace.Tensor_Scalar(xp.tensor(1.5), 4, 3{0})"),
+    *(
+        "linspace.Scalar_Tensor(1, xp.tensor(4), 3{0})",
+        "linspace.Tensor_Scalar(xp.ones(1), 2, 3{0})",
+    ),
+    "linspace.Tensor_Tensor(xp.tensor(0.5), xp.tensor([4]), 3{0})",
 )
+_OUT_OF_NUMBERS: Final = (
+    *("arange.out(5{0})", "arange.start_out(1, 4, 2{0})", "arange.start_out(5, 1, -2{0})"),
+    *("arange.out(2.5{0})", "arange.out(-1{0})", "arange.start_out(0, 1, 0{0})"),
+    *("linspace.out(0, 5, 4{0})", "linspace.out(2.5, 1, 1{0})", "linspace.out(0, 1j, 3{0})"),
+    *("linspace.Tensor_Scalar_out(xp.tensor(2), 1, 3{0})", "linspace.out(0, 1, -1{0})"),
+    *("eye.out(3{0})", "eye.m_out(2, 3{0})", "eye.m_out(3, 0{0})", "eye.out(-1{0})"),
+)
+_OUTPUTS: Final = ("zeros(0{})", "zeros(3{})", "ones(5{})", "zeros((3, 3){})", "ones((2, 3){})")
 _LIKE: Final = (
     *("zeros_like(x{0})", "ones_like(x{0})", "full_like(x, 3{0})", "new_zeros(x, [2, 2]{0})"),
     *("new_ones(x, [3]{0})", "new_full(x, [2], 4{0})", "full_like(x, 2.5{0})"),
@@ -44,6 +60,13 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         if device == "meta" and "0.25" in call:
             continue
         yield _case(call.format(_options(dtype, device)))
+    outputs = [*pairwise(_OUTPUTS, _DTYPES, DEVICES)]
+    for call, (made, dtype, device) in product(_OUT_OF_NUMBERS, outputs):
+        wrong = "-1{" in call or ", 0{" in call or "xp.tensor" in call
+        if device == "meta" and (made != _OUTPUTS[0] or wrong):
+            continue
+        out = made.format(_options(dtype, device))
+        yield _case(call.format(", out=y"), f"y = xp.{out}")
     for size, dtype, device in product(_SIZES, dtypes, DEVICES):
         call = f"empty.memory_format({size}{_options(dtype, device)})"
         yield _shape(f"xp.ops.aten.{call}", call)

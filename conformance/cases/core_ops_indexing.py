@@ -1,10 +1,7 @@
 """Operators that gather, scatter, order and rearrange elements, for the area core-ops.
 
-On meta the calls that go well: of the others torch says there what functions in Python say, which
-this package has not.
-
-Not here yet: dtypes that the kernels do not take; what ``index_select`` says of an index that is
-out of range, and ``scatter`` of its argument ``reduce``.
+Not here: flips, stacks and multiples of dtypes without arithmetic, which depend on how memory is
+gone through.
 """
 
 from __future__ import annotations
@@ -37,9 +34,14 @@ GOOD: Final = (
     *("{x}.sort()", "{x}.sort(0, True)", "{x}.sort(dim=1, stable=True)", "{x}.argsort(0)"),
     *("{x}.topk(2)", "{x}.topk(1, 0, False)", "xp.cat([{x}, {x}])", "xp.stack([{x}, {x}], 1)"),
     *("{x}[{index}]", "{x}[:, {index}]"),
+    *("{x}.index_fill(0, {index}, 7)", "{x}.clone().index_fill_(-1, {index}, True)"),
+    *("{x}.index_fill(1, {index}, {x}[0, 0])", "{x}.index_copy(0, {index}, {x} * 2)"),
+    *("{x}.clone().index_copy_(1, {index}, {x}[:, 1:])", "{x}.index_fill(1, {index}[0], 2)"),
 )
 #: What has a shape that depends on values.
-OF_VALUES: Final = ("{x}.masked_select({mask})", "{x}.nonzero()", "{x}[{x} > 1]")
+OF_VALUES: Final = (
+    *("{x}.masked_select({mask})", "{x}.nonzero()", "xp.where({x})", "{x}[{x} > 1]"),
+)
 
 #: Calls with a dimension or a number, of a tensor and what stands for indices.
 CALLS: Final = (
@@ -47,7 +49,15 @@ CALLS: Final = (
     *("{x}.index_select({n}, {i})", "{x}.index_add({n}, {i}, {x})", "{x}.scatter({n}, {i}, 1)"),
     *("{x}.sort({n})", "{x}.topk({n})", "{x}.topk(1, {n})", "{x}.argsort({n})", "{x}.flip({n})"),
     *("{x}.roll(1, {n})", "{x}.put({i}, {x})", "{x}.take({i})", "{x}.masked_scatter({i} > 0, {x})"),
+    *("{x}.index_fill({n}, {i}, 5)", "{x}.index_fill({n}, {i}, 2j)"),
+    *("{x}.clone().index_fill_({n}, {i}, {x})", "{x}.clone().index_copy_({n}, {i}, {x})"),
+    *("{x}.index_copy({n}, {i}, {x} * 2)", "{x}.expand(2, 3).index_fill_(0, {i}, {n})"),
     *("xp.cat([{x}, {x}], {n})", "xp.stack([{x}, {x}], {n})", "{x}.masked_select({i} > 0)"),
+)
+#: Calls with an argument that says how elements are put together.
+REDUCED: Final = (
+    *("{x}.scatter({n}, {i}, 2, reduce={r})", "{x}.clone().scatter_({n}, {i}, 2, reduce={r})"),
+    "{x}.scatter({n}, {i}, {x} + 1, reduce={r})",
 )
 _TENSORS: Final = (
     *("xp.ones(())", "xp.ones(3)", "xp.ones(0)", "xp.arange(6.0).view(2, 3)", "xp.ones(2, 0)"),
@@ -58,11 +68,11 @@ _PLACES: Final = (
     *("xp.tensor([-1])", "xp.tensor([], dtype=xp.int64)", "xp.tensor([0], dtype=xp.int32)"),
     *("xp.tensor([1.0])", "xp.tensor([True])", "xp.tensor([[[0]]])"),
 )
-_OUTSIDE: Final = ("xp.tensor([5])", "xp.tensor([-1])", "xp.tensor([0, 1])", "xp.tensor([True])")
-_DTYPES: Final = (
+PLAIN: Final = (
     *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32"),
     *("float64", "complex64", "complex128"),
 )
+"""Dtypes that every kernel takes."""
 _NUMBERS: Final = ("0", "1", "-1", "2", "-3")
 _TIES: Final = (
     *("[3, 1, 2, 3, 1, 2, 3]", "[1, 1, 1, 1]", "[True, False, True, False]", "[]", "[5]"),
@@ -80,19 +90,29 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         where = "" if device == "cpu" else f", device='{device}'"
         operands = [text.format(where) for text in (_X, _INDEX, _INDICES, _MASK)]
         yield _target(call), _filled(call, *operands)
-    plain = [dtype for dtype in dtypes if dtype in _DTYPES]
-    for call, dtype in product((*GOOD, *OF_VALUES), plain):
+    for call, dtype in product((*GOOD, *OF_VALUES), dtypes):
+        if any(each in call for each in ("flip", "alpha", "stack")) and dtype not in PLAIN:
+            continue
         values = ", ".join(pools_of(dtype)[0])
         made = f"xp.tensor([[{values}], [{values}]], dtype=xp.{dtype})"
         index, indices, mask = (text.format("") for text in (_INDEX, _INDICES, _MASK))
         yield _target(call), _filled(call, made, index, indices, mask)
     for call in CALLS:
-        for made, places, number in pairwise(_TENSORS, _PLACES, _NUMBERS):
-            if "index_select" in call and places in _OUTSIDE:
-                continue
-            yield _target(call), call.format(x=made, i=places, n=number)
+        for made, places, number, device in pairwise(_TENSORS, _PLACES, _NUMBERS, ("cpu", "meta")):
+            if device == "cpu" or "masked_select" not in call:  # whose shape depends on values
+                yield _target(call), call.format(x=on(device, made), i=on(device, places), n=number)
+    for call, (made, number) in product(REDUCED, product(_TENSORS, _NUMBERS)):
+        for reduce, device in product(("add", "multiply", "mean"), ("cpu", "meta")):
+            places = on(device, "xp.tensor([[0, 1, 0]])")
+            made_there = on(device, made)
+            yield "scatter", call.format(x=made_there, i=places, n=number, r=repr(reduce))
     for call, row in product(_ORDERS, _TIES):
         yield _target(call), call.format(x=f"xp.tensor({row})")
+
+
+def on(device: str, made: str) -> str:
+    """What is made, on a device."""
+    return made if device == "cpu" else f"{made}.to('{device}')"
 
 
 def _filled(call: str, made: str, index: str, indices: str, mask: str) -> str:

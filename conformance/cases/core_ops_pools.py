@@ -52,10 +52,12 @@ def pools_of(dtype: str) -> tuple[tuple[str, ...], ...]:
 NUMBERS: Final = ("True", "2", "-1", "0", "300", "2.5", "-0.5", "1e300", _NAN, "1+2j")
 
 _OF_ONE: Final = (
-    "abs acos asin atan bitwise_not ceil cos cosh erf exp exp2 expm1 floor log log10 log1p log2 "
-    "logical_not neg reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc"
+    "abs acos asin atan bitwise_not ceil cos cosh erf exp exp2 expm1 floor frac log log10 log1p "
+    "log2 logical_not neg reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc"
 )
-_EXACT: Final = "abs bitwise_not ceil floor logical_not neg reciprocal round sign sqrt square trunc"
+_EXACT: Final = (
+    "abs bitwise_not ceil floor frac logical_not neg reciprocal round sign sqrt square trunc"
+)
 _QUESTIONS: Final = "isnan isinf isfinite absolute negative arccos fix"
 
 UNARY: Final = tuple(f"xp.{name}({{0}})" for name in _OF_ONE.split())
@@ -84,8 +86,8 @@ UNARY_WITH_ARGUMENTS: Final = (
 )
 
 _OF_TWO: Final = (
-    "add sub mul div floor_divide remainder fmod pow maximum minimum fmax fmin atan2 eq ne lt le "
-    "gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
+    "add sub mul div floor_divide remainder fmod pow maximum minimum fmax fmin atan2 copysign eq "
+    "ne lt le gt ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor "
     "bitwise_left_shift bitwise_right_shift"
 )
 _ALIASES: Final = "subtract multiply divide true_divide greater less_equal not_equal arctan2 rsub"

@@ -18,7 +18,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases.functionalize_drawn import drawn_program
+from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
     CHANGES,
     COMPLEX,
@@ -38,12 +38,15 @@ from conformance.cases.functionalize_pools import (
     VIEWS,
     WRAPPERS,
 )
-from conformance.cases.functionalize_programs import WAYS, program
+from conformance.cases.functionalize_programs import program
 from conformance.cases.turn import Turn
+from conformance.functionalized import WAYS
 from mindtorch_v2.profile import Profile
 
-DRAWN: Final = 6_000
-"""How many programs of every run are put together at random; nightly, hypothesis draws 20,000."""
+DRAWN: Final = 22_000
+DRAWN_LONG: Final = 6_000
+"""How many programs of every run are put together at random, and how many of them are long.  More
+than 20,000 are left without those that are drawn twice; nightly, hypothesis draws as many again."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -74,13 +77,14 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _operators()
     yield from _functions()
     for number in range(DRAWN):
-        yield "drawn programs", drawn_program(random.Random(number))
+        length = LONG if number < DRAWN_LONG else SHORT
+        yield "drawn programs", drawn_program(random.Random(number), length)
 
 
 def _differentiated(body: tuple[str, ...], way: str) -> str:
     """A program whose argument has a gradient, which is its value."""
-    text = program(f"{REAL}.requires_grad_()", body, way)
-    return f"{text}\nxp.autograd.grad(found, x)"
+    *lines, run = program(f"{REAL}.requires_grad_()", body, way).split("\n")
+    return "\n".join((*lines, f"xp.autograd.grad({run}[1], x)"))
 
 
 def _operators() -> Iterator[Text]:

@@ -6,13 +6,14 @@ is refused must have changed nothing.
 
 Some things are no part of a program:
 
--   What hangs on how many elements a processor takes at once: so eagerly nothing is expanded, what
-    is written is a copy where it might be the target's own memory, and elements that ``resize_``
-    makes are written before they are read.
+-   What hangs on how many elements a processor takes at once: so eagerly nothing is expanded, and
+    what is written is a copy where it might be the target's own memory.
+-   Elements that nobody has written: those that ``resize_`` makes are filled at once, and eagerly
+    there is no ``out=`` of kernels that look at the dtype after they have resized.
 -   Functions that are not exact: what is small in one step is large after five.
 -   Tensors that get other sizes beside one of several views (``split``, ``unbind``): torch makes
-    the view anew of what no longer has as many, and crashes.  Nor beside ``set_``, which may leave
-    a tensor whose new elements cannot be written.
+    the view anew of what no longer has as many, and crashes.  Nor beside ``set_`` and
+    ``as_strided``, which may leave a tensor whose new elements cannot be written.
 -   Changes in inference mode of tensors from outside of it: the functional tensor is none of
     inference mode, what it wraps is, and who has which version counter is not mirrored to the end.
 """
@@ -39,21 +40,26 @@ _KINDS: Final = ("view",) * 8 + ("change",) * 8 + ("out",) * 2 + ("made",) * 3 +
 _ADDED: Final = frozenset(("view", "made"))
 _PLACES: Final = ("t[0]", "t[0]", "t[1]", "t[-1]", "t[-1]", "t[-1]", "t[-2]")
 _WAYS: Final = ("mutations", "mutations_and_views", "wrapped", "wrapped, copies") * 2 + ("eager",)
-_ONE_OF_SEVERAL: Final = re.compile(r"split|chunk|unbind|set_\(")
+_NOT_BESIDE_RESIZES: Final = re.compile(r"split|chunk|unbind|set_\(|as_strided")
 _RESIZES: Final = re.compile(r"resize_|out=")
 _OVERLAPS: Final = re.compile(r"expand|broadcast")
+_RESIZES_AND_REFUSES: Final = re.compile(r"\b(gt|mm|max|sort|topk|aminmax)\(.*out=")
 _ASSIGNS: Final = re.compile(r" \+?= ")
 
+LONG: Final = (2, 6)
+SHORT: Final = (1, 2)
+"""The least and the most steps of a program: a short one takes half the time."""
 
-def drawn_program(chance: random.Random) -> str:
+
+def drawn_program(chance: random.Random, length: tuple[int, int] = LONG) -> str:
     """The text of one, by what ``chance`` chooses."""
     way = chance.choice(_WAYS)
     operators = chance.random() < 0.05
-    left_out = [chance.choice((_ONE_OF_SEVERAL, _RESIZES))]
+    left_out = [chance.choice((_NOT_BESIDE_RESIZES, _RESIZES))]
     if way == "eager":
-        left_out.append(_OVERLAPS)
+        left_out += (_OVERLAPS, _RESIZES_AND_REFUSES)
     steps = ["t.append(x.clone())"] if chance.random() < 0.3 else []
-    drawn = (_step(chance, way, operators) for _ in range(chance.randint(2, 6)))
+    drawn = (_step(chance, way, operators) for _ in range(chance.randint(*length)))
     steps += (step for step in drawn if not any(each.search(step) for each in left_out))
     bases = [base for base in DRAWN_BASES if way != "eager" or not _OVERLAPS.search(base)]
     return program(chance.choice(bases), _body(steps), way, operators=operators)
@@ -67,9 +73,7 @@ def _body(steps: Iterable[str]) -> Iterator[str]:
         if is_statement:
             yield f"def s{number}(): {step}"
         names.append(f"s{number}" if is_statement else f"lambda: {step}")
-    yield f"for step in [{', '.join(names)}]:"
-    yield "    try: step()"
-    yield "    except Exception as error: log.append(str(error))"
+    yield f"attempt(log, [{', '.join(names)}])"
     yield "return t"
 
 

@@ -14,6 +14,7 @@ VIEWS: Final = (
     *("x[0]", "x[:, 1:]", "x[:, ::2]", "x[None]", "x[..., -1]", "x[1, 2]", "x.select(1, -1)"),
     *("x.narrow(1, 1, 2)", "x.diagonal()", "x.diagonal(1)", "x.unbind(1)[1]", "x.unbind()[0]"),
     *("x.split(2, 1)[1]", "x.split([1, 2], 1)[0]", "x.chunk(2, 1)[0]", "x.tensor_split(2, 1)[0]"),
+    *("x.hsplit(3)[1]", "x.vsplit([1])[0]"),
     *("x.as_strided((2,), (1,))", "x.as_strided((2, 2), (3, 1), 1)", "x.unfold(1, 2, 2)"),
     *("x.detach()", "xp.ops.aten.alias(x)", "x.unflatten(1, (3, 1))", "x.view(xp.int32)"),
     *("xp.ops.aten._neg_view(x)", "x.t()[0].view(2, 1)", "x[0][1:]", "x.view(1, 2, 3)[0, :, 1]"),
@@ -132,6 +133,47 @@ PROGRAMS: Final = (
     ("return xp.func.functionalize(lambda y: y.add_(1))(x)",),
     ("return xp.nosuch",),
     ("xp._sync(x)", "return x"),
+    # several outputs, lists
+    ("a, b = xp.zeros(3), xp.zeros(3)", "xp.aminmax(x, dim=0, out=(a, b))", "return a.add_(b), b"),
+    ("v, i = x.clone(), x.long()", "xp.cummax(x, 1, out=(v, i))", "return v, i"),
+    ("v = xp.zeros(1, 3)", "xp.min(x, 0, True, out=(v, v))", "return v"),
+    ("y = x.clone()", "xp.ops.aten.unbind_copy.int_out(x, 0, out=[y[1], y[0]])", "return y"),
+    ("xp._foreach_add_([x, x[0]], 1)", "return x"),
+    ("y = x + 1", "xp._foreach_mul_([x, y], [y, x])", "return x, y"),
+    ("xp._foreach_zero_([x[:, 1], x.t()])", "return x"),
+    ("a, b, c = x.unbind(1)", "a.add_(b)", "c.mul_(a)", "return x, a, b, c"),
+    ("a, b = x.split(1)", "a.t_()", "a.add_(1)", "return x, a, b"),
+    ("a, b = x.tensor_split([1], 1)", "b.zero_()", "x.add_(1)", "return a, b, x"),
+    ("y = x.clone()", "xp.sum(y, 0, out=y)", "return y"),
+    ("y = x.clone()", "xp.mean(y, 0, out=y)", "return y"),
+    ("xp.amax(x, 0, out=x[0])", "return x"),
+    ("xp.prod(x, 1, True, out=x)", "return x"),
+    # frozen, replaced, resized
+    ("y = x[0]", "xp._freeze_functional_tensor(x)", "y.add_(1)", "return x"),
+    ("xp._freeze_functional_tensor(x)", "x.t_()", "y = x + 1", "return x, y.add_(1)"),
+    ("y = x[0]", "x.add_(1)", "xp._sync(y)", "return y, y._version, x._version"),
+    ("x.data = x + 1", "x.add_(1)", "return x"),
+    ("y = x + 1", "x.data = y[0]", "x.add_(1)", "return x, y"),
+    ("y = x[0]", "x.data = x + 5", "y.add_(1)", "return x, y"),
+    ("y = x + 1", "y.t_()", "x.data = y", "y.add_(1)", "return x"),
+    ("x.data = x.double()", "return x"),
+    ("x.set_(x.clone())", "x.add_(1)", "return x"),
+    ("y = x.clone()", "x.set_(y[0])", "x.add_(1)", "return x, y"),
+    ("y = x.clone()", "z = y[0]", "y.set_(x)", "z.add_(1)", "return y, z"),
+    ("x.set_(x.untyped_storage())", "return x"),
+    ("x.resize_(3, 2)", "y = x.t()", "y.add_(1)", "return x, y"),
+    ("y = x.view(-1)", "x.resize_(2)", "y.add_(1)", "return x, y"),
+    ("y = x.clone()", "y.resize_(1).resize_(2)", "y.add_(1)", "return y"),
+    # views of views
+    ("y = x.view(-1).as_strided((2,), (2,))", "y.add_(1)", "return x, y"),
+    ("y = x.as_strided((3,), (2,))", "z = y[1:]", "z.add_(1)", "return x, y, z"),
+    ("x.as_strided_((3,), (2,))", "y = x[1:]", "y.add_(1)", "return x, y"),
+    ("y = x.as_strided((3,), (1,), 2)", "x.mul_(2)", "return y"),
+    ("x.squeeze_(0).unsqueeze_(1).transpose_(0, 2)", "x.add_(1)", "return x"),
+    ("y = x.unfold(1, 2, 2)", "y.mul_(3)", "return x, y"),
+    ("y = xp.view_as_complex(x.view(3, 2)).conj()", "y.add_(1j)", "return x, y"),
+    ("y = x[0].expand(2, 3)", "x.add_(1)", "return y"),
+    ("x.T.diagonal().copy_(xp.ones(2))", "return x"),
 )
 """Bodies of functions of ``x``."""
 
@@ -153,7 +195,15 @@ INPLACE: Final = (
     *("scatter_(1, xp.tensor([[0]]), 9)", "scatter_add_(0, xp.tensor([[0]]), xp.ones(1, 1))"),
     *("masked_scatter_(x > 2, xp.ones(9))", "index_put_((xp.tensor([0]),), xp.tensor(1.))"),
     *("addmm_(xp.ones(2, 2), x)", "lerp_(x, xp.ones(()))", "arctan2_(x)", "cumsum_(5)"),
-    *("swapdims_(0, 1)", "resize_as_(x[:1])", "requires_grad_(False)", "detach_()"),
+    *("index_fill_(0, xp.tensor([1]), 5)", "index_copy_(0, xp.tensor([0]), xp.ones(1, 3))"),
+    *("copysign_(-x)", "copysign_(-1)", "frac_()", "index_fill_(1, xp.tensor(0), 2)"),
+    *(
+        "swapdims_(0, 1)",
+        "resize_as_(x[:1])",
+        "normal_(3, 0.)",
+        "requires_grad_(False)",
+        "detach_()",
+    ),
 )
 """Methods that change a tensor."""
 
@@ -173,6 +223,8 @@ OUT: Final = (
     *("xp.logical_not(x, {})", "xp.lerp(x, x, 0.5, {})", "xp.sqrt(x, {})"),
     *("xp.cumsum(x, 0, {})", "xp.cumprod(x, 1, {})", "xp.matmul(x, x.t(), {})", "xp.eq(x, 1, {})"),
     *("xp.std(x, 0, {})", "xp.triu(x, {})", "xp.mean(x, 0, {})", "xp.amax(x, 0, {})"),
+    *("xp.arange(5, {})", "xp.arange(1, 7, 2, {})", "xp.eye(2, {})", "xp.eye(2, 3, {})"),
+    *("xp.copysign(x, -x, {})", "xp.frac(x, {})", "xp.index_copy(x, 0, xp.tensor([1]), x[:1], {})"),
     *("xp.take(x, xp.tensor([0]), {})", "xp.bmm(x[None], x.t()[None], {})", "xp.ones(2, {})"),
 )
 """Functions with ``out=``, which stands for ``{}``."""
@@ -206,6 +258,16 @@ OPERATOR_PROGRAMS: Final = (
     ("y = ops.part(x)", "y.add_(1)", "return x"),
     ("return ops.composite(x[0])",),
     ("x.add_(1)", "y = ops.one(x)", "x.copy_(y)", "return x"),
+    ("return ops.maybe(x, None)",),
+    ("y = x.clone()", "return ops.maybe(x, y), y"),
+    ("ops.each_([x, x[0]])", "return x"),
+    ("ops.each_([])", "return x"),
+    ("return ops.pair_(x[0], x[1])",),
+    ("y = xp.zeros(2, 3)", "return ops.into(x, out=y), y"),
+    ("return ops.into(x, out=x)",),
+    ("y = ops.same(x)", "y.add_(1)", "return x, y"),
+    ("x.t_()", "return ops.steps(x[0])"),
+    ("y = xp.ones(3)", "return ops.change(y), ops.one(y, x)"),
 )
 
 SCATTERS: Final = (
@@ -277,6 +339,9 @@ QUESTIONS: Final = (
     ),
     *("xp.ops.aten.lift({})", "xp.ops.aten.lift_fresh({})", "xp.ops.aten.lift_fresh_copy({})"),
     "xp.cat([x, x], out={})",
+    *("{}.untyped_storage()[0]", "{}.untyped_storage()[99]", "{}.untyped_storage().fill_(0)"),
+    *("repr({}.untyped_storage())", "{}.untyped_storage().tolist()", "{}.untyped_storage()[:0]"),
+    *("{}.untyped_storage().clone()", "x.untyped_storage().copy_({}.untyped_storage())"),
 )
 STATES: Final = ("", "w.add_(1)", "w.t_()", "w[0].mul_(2)", "with xp.no_grad(): w.mul_(2)")
 
@@ -362,6 +427,8 @@ DRAWN_MAKERS: Final = (
 DRAWN_OPERATORS: Final = (
     *("ops.one({0})", "ops.many([{0}, {1}])[1]", "ops.made(2)", "ops.two({0}, [{1}, None])[0]"),
     *("ops.change_({0})", "ops.change({0})", "ops.part({0})", "ops.composite({0})", "{0}[0]"),
+    *("ops.maybe({0}, None)", "ops.maybe({0}, {1})", "ops.each_([{0}, {1}])", "ops.same({0})"),
+    *("ops.pair_({0}, {1})", "ops.into({0}, out={1})", "ops.steps({0})"),
 )
 
 DRAWN_QUESTIONS: Final = tuple(

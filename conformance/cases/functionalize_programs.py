@@ -1,57 +1,13 @@
-"""The programs of area ``functionalize``: a function of a tensor, ways to run it, what is kept.
+"""The programs of area ``functionalize``: a function of a tensor, and a way to run it.
 
-A program logs every operator that reaches ``__torch_dispatch__`` below functionalization, with the
-geometry of its tensors; its value is the log, what the function returned or raised, the argument
-afterwards, and how often that was changed.
+What is logged of a program and what its value is says :mod:`conformance.functionalized`.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable
 from typing import Final
-
-_PRELUDE: Final = """\
-log = []
-def show(value):
-    if isinstance(value, (list, tuple)): return "[%s]" % ", ".join([show(each) for each in value])
-    if not isinstance(value, xp.Tensor): return repr(value)
-    shape = list(value.shape)
-    return "%s %s %s %s" % (value.dtype, shape, value.stride(), value.storage_offset())
-class M(xp.utils._python_dispatch.TorchDispatchMode):
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        named = kwargs or {}
-        answer = func(*args, **named)
-        more = ["%s=%s" % (key, show(named[key])) for key in sorted(named)]
-        log.append("%s %s %s = %s" % (func, show(args), more, show(answer)))
-        return answer"""
-
-_WRAPPED: Final = """\
-def unwrapped(value):
-    if isinstance(value, (list, tuple)): return [unwrapped(each) for each in value]
-    if not isinstance(value, xp.Tensor) or not xp._is_functional_tensor(value): return value
-    xp._sync(value)
-    return xp._from_functional_tensor(value)
-def run(x):
-    w = xp._to_functional_tensor(x)
-    xp._enable_functionalization(reapply_views={})
-    try: y = f(w)
-    finally: xp._disable_functionalization()
-    log.append((xp._functionalize_has_data_mutation(w), xp._functionalize_has_metadata_mutation(w)))
-    log.append((w._version, w.shape, w.stride(), w.storage_offset()))
-    return unwrapped(y), unwrapped(w)"""
-
-WAYS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "eager": "run = f",
-        "mutations": "run = xp.func.functionalize(f)",
-        "mutations_and_views": "run = xp.func.functionalize(f, remove='mutations_and_views')",
-        "wrapped": _WRAPPED.format(True),
-        "wrapped, copies": _WRAPPED.format(False),
-    }
-)
-"""How a program runs its function, by what reports call it."""
 
 _OPERATORS: Final = """\
 m = xp._C._dispatch_library("FRAGMENT", {namespace!r}, "")
@@ -63,6 +19,12 @@ m.def_("change_(Tensor(a!) x) -> Tensor(a!)")
 m.def_("change(Tensor(a!) x) -> ()")
 m.def_("part(Tensor(a) x) -> Tensor(a)")
 m.def_("composite(Tensor(a!) x) -> Tensor(a!)")
+m.def_("maybe(Tensor x, Tensor(a!)? y) -> Tensor")
+m.def_("each_(Tensor(a!)[] x) -> ()")
+m.def_("pair_(Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))")
+m.def_("into(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+m.def_("same(Tensor x) -> Tensor")
+m.def_("steps(Tensor x) -> Tensor")
 i = xp._C._dispatch_library("IMPL", {namespace!r}, "")
 i.impl("one", "CPU", lambda x, y=1: x * 2 + y)
 i.impl("many", "CPU", lambda x, y=None: [each + 1 for each in x])
@@ -72,20 +34,25 @@ i.impl("change_", "CPU", lambda x: x.add_(1))
 i.impl("change", "CPU", lambda x: None)
 i.impl("part", "CPU", lambda x: x[0])
 i.impl("composite", "CompositeImplicitAutograd", lambda x: x.mul_(2))
+i.impl("maybe", "CPU", lambda x, y: x + 1)
+i.impl("each_", "CPU", lambda x: None)
+i.impl("pair_", "CPU", lambda x, y: (x, y))
+i.impl("into", "CPU", lambda x, out: out.copy_(x))
+i.impl("same", "CPU", lambda x: x)
+i.impl("steps", "CompositeImplicitAutograd", lambda x: x.add(1).mul_(2))
 ops = xp.ops.{namespace}"""
-
-_RUN: Final = """\
-try:
-    with M(): found = run(x)
-except Exception as error: found = (type(error).__name__, str(error))
-(log, found, x, x._version)"""
 
 
 def program(base: str, lines: Iterable[str], way: str, *, operators: bool = False) -> str:
-    """The text of a case: ``lines`` are the body of a function of ``x``, which is ``base``."""
+    """The text of a case: ``lines`` are the body of a function of ``x``, which is ``base``.
+
+    ``way`` is one of `conformance.functionalized.WAYS`; with ``operators`` the function may call
+    those of its own.
+    """
     body = "\n".join(f"    {line}" for line in lines)
-    parts = [_PRELUDE]
+    parts = ["log = []"]
     if operators:
         digest = zlib.crc32(f"{base}{body}{way}".encode())
         parts.append(_OPERATORS.format(namespace=f"functionalized{digest:x}"))
-    return "\n".join((*parts, f"x = {base}", f"def f(x):\n{body}", WAYS[way], _RUN))
+    run = f"functionalized(f, x, {way!r}, log)"
+    return "\n".join((*parts, f"x = {base}", f"def f(x):\n{body}", run))

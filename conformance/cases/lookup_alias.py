@@ -199,4 +199,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return lookups()
 
 
-AREA: Final = Area("lookup-alias", texts, strategy, warnings=False)
+AREA: Final = Area("lookup-alias", texts, strategy)

@@ -296,5 +296,10 @@ def fallback_strategy(profile: Profile) -> st.SearchStrategy[Text]:
 
 AREA: Final = Area("missing-kernel", texts, strategy, warnings=False)
 FALLBACKS: Final = Area(
-    "fallbacks", fallback_texts, fallback_strategy, isolation="fork", warnings=False
+    "fallbacks",
+    fallback_texts,
+    fallback_strategy,
+    isolation="fork",
+    warnings=False,
+    imports=("fx.experimental.symbolic_shapes",),
 )

@@ -18,7 +18,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import mode_interfaces, mode_programs
+from conformance.cases import mode_interfaces, mode_objects, mode_programs
 from conformance.cases.mode_programs import (
     ANSWER,
     ANSWERS,
@@ -67,6 +67,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _guards()
     yield from _threads()
     yield from mode_interfaces.texts(profile)
+    yield from mode_objects.texts()
 
 
 # --- operators --------------------------------------------------------------------------------

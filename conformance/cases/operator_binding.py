@@ -162,4 +162,4 @@ def _keywords(names: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(names), unique=True, max_size=4)
 
 
-AREA: Final = Area("operator-binding", texts, strategy, warnings=False)
+AREA: Final = Area("operator-binding", texts, strategy)

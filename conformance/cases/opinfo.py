@@ -10,11 +10,8 @@ What is not here, by rule, and where the rule stands:
   under ``left_out``;
 - operators without a kernel: `OPERATORS` lists the others, and a test asks mindtorch_v2 about each
   that is not listed;
-- arguments that make another operator of one, without a kernel: `WITHOUT_KERNEL`; dtypes and
-  outputs that no kernel is for: `WITHOUT_DTYPE`, `WITHOUT_OUT_ON_META`;
 - values that are whatever memory holds (`UNINITIALISED`), or whose digits are those of a vector
-  unit or of cancellation (`ROUNDED`, `CANCELLED`): of these what comes out on meta is compared;
-- refusals on meta whose words are not mirrored yet: `REFUSED_ON_META`.
+  unit or of cancellation (`ROUNDED`, `CANCELLED`): of these what comes out on meta is compared.
 """
 
 from __future__ import annotations
@@ -30,9 +27,6 @@ from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.opinfo_pools import (
     CANCELLED,
     OPERATORS,
-    REFUSED_ON_META,
-    WITHOUT_OUT_ON_META,
-    has_kernel,
     has_values,
 )
 from mindtorch_v2.profile import Profile
@@ -45,15 +39,8 @@ FORMS: Final = 3
 
 
 def operators(profile: Profile) -> list[SampledOperator]:
-    """Those of the release that mindtorch_v2 computes, with the samples that it computes."""
-    return [
-        {
-            **each,
-            "samples": [sample for sample in each["samples"] if has_kernel(each["name"], sample)],
-        }
-        for each in profile.opinfo["operators"]
-        if each["name"] in OPERATORS
-    ]
+    """Those of the release that mindtorch_v2 computes."""
+    return [each for each in profile.opinfo["operators"] if each["name"] in OPERATORS]
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -80,11 +67,8 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
         if "differentiable" in sample and name not in CANCELLED:
             yield samples_of.gradient(operator, sample)
     for sample in operator["errors"]:
-        if not has_kernel(name, sample):
-            continue
         yield samples_of.function(operator, sample)
-        if name not in REFUSED_ON_META:
-            yield samples_of.function(operator, sample, "meta")
+        yield samples_of.function(operator, sample, "meta")
 
 
 def _other_forms(operator: SampledOperator, sample: Sample) -> Iterator[str]:
@@ -99,7 +83,7 @@ def _other_forms(operator: SampledOperator, sample: Sample) -> Iterator[str]:
         yield samples_of.symbol(operator, sample, device)
     if "out" in operator:
         yield samples_of.with_out(operator, sample, device)
-        if device == "cpu" and operator["name"] not in WITHOUT_OUT_ON_META:
+        if device == "cpu":
             yield samples_of.with_out(operator, sample, "meta")
 
 

@@ -19,13 +19,13 @@ OPERATORS: Final = words("""
     as_strided_partial_views as_strided_scatter asin atan atan2 baddbmm bernoulli bfloat16
     bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
     bmm bool broadcast_tensors broadcast_to byte cat cdouble ceil cfloat char chunk clamp
-    clamp_max clamp_min clone conj contiguous cos cosh count_nonzero cummax cummin cumprod
+    clamp_max clamp_min clone conj contiguous copysign cos cosh count_nonzero cummax cummin cumprod
     cumsum diagonal diagonal_copy diagonal_scatter div_floor_rounding div_no_rounding_mode
     div_trunc_rounding dot double empty empty_like empty_strided eq erf exp exp2 expand
     expand_as expand_copy expm1 eye fill flatten flip float floor floor_divide fmax fmin
-    fmod full full_like gather ge __getitem__ gt half imag index_add index_put index_select
-    int isfinite isinf isnan item le lerp linalg_vector_norm log log10 log1p log2
-    log_softmax log_softmax_with_dtype logical_and logical_not logical_or logical_xor
+    fmod frac full full_like gather ge __getitem__ gt half imag index_add index_copy index_fill
+    index_put index_select int isfinite isinf isnan item le lerp linalg_vector_norm log log10
+    log1p log2 log_softmax log_softmax_with_dtype logical_and logical_not logical_or logical_xor
     logsumexp long lt mH mT masked_fill masked_scatter masked_select matmul max_binary
     max_reduction_no_dim max_reduction_with_dim maximum mean median min_binary
     min_reduction_no_dim min_reduction_with_dim minimum mm movedim mul mv nanmean nanmedian
@@ -46,10 +46,14 @@ OPERATORS: Final = words("""
     split_with_sizes split_with_sizes_copy sqrt square squeeze squeeze_copy squeeze_multiple
     stack std std_mean std_mean_unbiased std_unbiased sub sum t t_copy take tan tanh
     tensor_split topk trace transpose transpose_copy tril triu true_divide trunc unbind
+    dsplit hsplit vsplit
     unbind_copy unflatten unfold unfold_copy uniform unsqueeze unsqueeze_copy var var_mean
     var_mean_unbiased var_unbiased vdot view view_as view_as_complex view_as_real view_copy
     where zero_ zeros zeros_like
-    exponential constant_pad_nd multinomial inner""")
+    exponential constant_pad_nd multinomial inner linspace
+    native_batch_norm _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm
+    nn_functional_conv1d nn_functional_conv3d nn_functional_conv_transpose1d
+    nn_functional_conv_transpose2d nn_functional_conv_transpose3d kthvalue logcumsumexp mode""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -57,16 +61,10 @@ ELSEWHERE: Final = words("""
     to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
     signal_windows_cosine signal_windows_exponential signal_windows_gaussian
     signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
-    signal_windows_hann signal_windows_kaiser signal_windows_nuttall""")
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall linspace_tensor_overload""")
 """Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
-the next are too large to be shown, and of windows there is but what one without points calls."""
-
-DIFFERENT: Final = words("""
-    native_batch_norm _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm
-    nn_functional_conv1d nn_functional_conv3d nn_functional_conv_transpose1d
-    nn_functional_conv_transpose2d nn_functional_conv_transpose3d kthvalue logcumsumexp mode""")
-"""Those whose kernels differ from torch's in some samples: gaps to close, and no cases until
-then."""
+the next are too large to be shown, of windows there is but what one without points calls, and
+``linspace`` between tensors writes into no output on meta."""
 
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_
@@ -83,6 +81,13 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(_SUMS, _HALVES),
     **dict.fromkeys(words("rsqrt nn_functional_mse_loss"), _HALVES),
     **dict.fromkeys(words("nn_functional_conv2d nn_functional_gelu"), (*_HALVES, "float32")),
+    **dict.fromkeys(
+        words(
+            "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
+            "nn_functional_conv_transpose3d"
+        ),
+        ("bfloat16",),
+    ),
     "native_layer_norm": (*_HALVES, "float32", "float64"),
     "lerp": ("float64",),
     **dict.fromkeys(words("div_floor_rounding floor_divide fmod remainder"), ("bfloat16",)),
@@ -93,34 +98,20 @@ precision, rounded after each step or after all, differences of numbers that nea
 remainder of a division by next to nothing, 0 to a complex power.  They run on meta alone."""
 
 CANCELLED: Final = words("""
-    atan2 lerp native_layer_norm nn_functional_layer_norm std_mean tanh""")
+    atan2 lerp native_layer_norm nn_functional_layer_norm native_batch_norm
+    _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm std_mean tanh""")
 """Their gradients are small differences of large numbers, of which few digits are certain."""
 
-WITHOUT_KERNEL: Final = ("max_norm=1.0",)
-"""Arguments with which an operator is another one, for which there is no kernel yet."""
-
-WITHOUT_DTYPE: Final[Mapping[str, tuple[str, ...]]] = {"nn_functional_conv2d": ("complex64",)}
-"""Dtypes for which an operator has no kernel yet."""
-
-WITHOUT_OUT_ON_META: Final = words("nanmean scatter")
-"""With an output on meta torch 2.4 calls what is C++'s, which warns or refuses."""
-
-REFUSED_ON_META: Final = words("""
-    amax amin aminmax cat gather index_add index_select masked_scatter multinomial
-    nn_functional_conv2d
-    nn_functional_max_pool2d scatter scatter_add take""")
-"""Python's functions at Meta refuse in words of their own, which are not mirrored yet."""
+UNCHECKED: Final = words("""
+    native_batch_norm _native_batch_norm_legit _batch_norm_with_update""")
+"""They read weights and statistics by the input's channels without asking how many there are, so
+a changed sample may read past a tensor's end.  Changed samples run on meta alone."""
 
 EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
 """Dtypes in which results have no digits that could differ."""
 
 KEYWORDS: Final = ("nosuch=1", "dim=0", "dtype=xp.int64", "keepdim=True", "out=None", "alpha=2")
 """What a drawn call has too many."""
-
-
-def has_kernel(name: str, sample: Sample) -> bool:
-    lacks = sample.get("dtype") in WITHOUT_DTYPE.get(name, ())
-    return not lacks and not any(text in WITHOUT_KERNEL for text in sample["arguments"])
 
 
 def has_values(name: str, sample: Sample) -> bool:

@@ -3,22 +3,27 @@
 A text of core-ops, core-views, views-versions, autograd, functionalize or programs runs inside
 ``with pipeline(…):``, which in torch is no block at all (:mod:`conformance.pipelined`): whatever it
 shows must be what eager mode shows.  The limits are 1, 2, 7 and none in turn.  Some texts are
-cut by a flush after one of their lines.
+cut by a flush after one of their lines.  A run has a sample of them; every one, with
+``CONFORMANCE_PIPELINE=all`` in the environment.  Programs of the area's own interleave what waits
+with what does not (:mod:`~conformance.cases.pipeline_programs`).
 
-Not here: programs that catch, where it is called, what a kernel alone refuses and torch's meta
-kernel does not.  A failure in a kernel surfaces with the flush; that is what the mode is.
+What a kernel alone refuses, and torch's meta kernel does not, comes with the flush and not with the
+call: that is what the mode is.  So a program that catches errors flushes at the end of what it
+tries (`_Flushing`), and nothing of any area is left out.
 """
 
 from __future__ import annotations
 
 import ast
-import re
+import os
+import random
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
 from hypothesis import strategies as st
 
+from conformance import functionalized
 from conformance.area import Area, Text
 from conformance.cases import (
     autograd,
@@ -28,44 +33,36 @@ from conformance.cases import (
     programs,
     views_versions,
 )
+from conformance.cases.pipeline_programs import program
 from mindtorch_v2.profile import Profile
+
+WHOLE: Final = "CONFORMANCE_PIPELINE"
+"""The variable of the environment: ``all`` runs every case of the other areas."""
+PROGRAMS: Final = 600
 
 _EVERY: Final = (
     (core_ops.AREA, 25),
     (core_views.AREA, 10),
     (views_versions.AREA, 12),
     (autograd.AREA, 30),
-    (functionalize.AREA, 20),
+    (functionalize.AREA, 50),
     (programs.AREA, 8),
 )
-"""Areas, and of how many of their cases one is run here."""
+"""Areas, and of how many of their cases one is in the sample."""
 _LIMITS: Final = ("", "max_ops=1", "max_ops=2", "max_ops=7", "max_pending_bytes=64")
-_BLOCK: Final = "with pipeline({}) as p:\n"
-
-_REFUSED_BY_KERNELS: Final = re.compile(
-    r"\.fill_\(xp\.ones\(2\)\)"  # a value with a dimension
-    r"|\d+j(.|\n)*(\.relu_\(\)|\.clone\(\) > 1)"  # the order of complex numbers
-    r"|\.bitwise_\w+_\("  # bits of floats
-    r"|= xp\.zeros\(4, 6\)\[::2, ::2\](.|\n)*out=y"  # an output of another shape
-)
-"""What programs do that only a kernel refuses, in one release or the other."""
-_LOGS_REFUSALS: Final = ("drawn programs",)
-"""Targets whose programs go on after every step that is refused, and log where it was."""
+_BLOCK: Final = "with pipeline({}) as queue:\n"
+_FLUSH: Final = "queue.flush()"
 
 
 def texts(profile: Profile) -> Iterator[Text]:
     turn = 0
     for area, every in _EVERY:
-        for target, text in islice(area.texts(profile), turn % every, None, every):
+        step = 1 if os.environ.get(WHOLE) == "all" else every
+        for target, text in islice(area.texts(profile), turn % step, None, step):
             turn += 1
-            if is_caught(text) or target in _LOGS_REFUSALS:
-                continue
             yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
-
-
-def is_caught(text: str) -> bool:
-    """Whether a program catches what its block would only raise later."""
-    return "except" in text and _REFUSED_BY_KERNELS.search(text) is not None
+    for number in range(PROGRAMS):
+        yield "interleaved", program(random.Random(number))
 
 
 def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
@@ -73,7 +70,11 @@ def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
 
     Of three turns one has a flush after one of its lines.
     """
-    *statements, last = ast.parse(text).body
+    tree = ast.parse(text)
+    if any(isinstance(node, ast.Try) or _is_watching(node) for node in ast.walk(tree)):
+        text = ast.unparse(_Flushing().visit(tree))
+        tree = ast.parse(text)
+    *statements, last = tree.body
     lines = text.split("\n")
     parts = [
         "\n".join(lines[node.lineno - 1 : node.end_lineno])
@@ -83,12 +84,48 @@ def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
     if len(parts) < len(statements):
         parts = ["\n".join(lines[: last.lineno - 1])] if last.lineno > 1 else []
     if turn % 3 == 0 and parts:
-        parts.insert(turn // 3 % len(parts) + 1, "p.flush()")
+        parts.insert(turn // 3 % len(parts) + 1, _FLUSH)
     ending = "\n".join(lines[last.lineno - 1 :])
     parts.append(f"shown = {ending}" if isinstance(last, ast.Expr) else ending)
     body = "".join(f"    {line}\n" for part in parts for line in part.split("\n"))
     after = "shown" if isinstance(last, ast.Expr) else ""
     return f"{_BLOCK.format(limits)}{body}{after}".rstrip("\n")
+
+
+class _Flushing(ast.NodeTransformer):
+    """Has a ``try`` end with a flush, so that what waits fails where the program looks for it.
+
+    The helpers that catch errors for a program are told how to flush.
+    """
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if _is_watching(node):
+            node.args.append(ast.parse(_FLUSH.removesuffix("()"), mode="eval").body)
+        return node
+
+    def visit_Try(self, node: ast.Try) -> ast.Try:
+        self.generic_visit(node)
+        last = node.body[-1]
+        if isinstance(last, ast.Return) and last.value is not None:
+            found = ast.Assign([ast.Name("answered", ast.Store())], last.value, lineno=last.lineno)
+            node.body[-1:] = [found, *_flush(), ast.Return(ast.Name("answered", ast.Load()))]
+        elif not isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
+            node.body += _flush()
+        return node
+
+
+def _is_watching(node: ast.AST) -> bool:
+    """Whether it calls a helper that catches errors."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in functionalized.__all__
+    )
+
+
+def _flush() -> list[ast.stmt]:
+    return ast.parse(_FLUSH).body
 
 
 def _shares_line(node: ast.stmt, statements: list[ast.stmt]) -> bool:
@@ -102,20 +139,19 @@ def _shares_line(node: ast.stmt, statements: list[ast.stmt]) -> bool:
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """A drawn case of one of the areas, in a block with drawn limits and flushes.
-
-    Training is left to the generated cases, for it takes long; functionalization, for its drawn
-    programs log refusals.
-    """
-    areas = [area for area, _ in _EVERY if area not in (programs.AREA, functionalize.AREA)]
+    """A program of the area's own, or a drawn case of another in a block with drawn limits and
+    flushes.  Training is left to the generated cases, for it takes long."""
+    areas = [area for area, _ in _EVERY if area is not programs.AREA]
     drawn = st.one_of([area.strategy(profile) for area in areas])
 
     @st.composite
     def cases(draw: st.DrawFn) -> Text:
-        target, text = draw(drawn.filter(lambda drawn: not is_caught(drawn[1])))
+        target, text = draw(drawn)
         return target, in_pipeline(text, draw(st.sampled_from(_LIMITS)), draw(st.integers(0, 30)))
 
-    return cases()
+    numbers = st.integers(PROGRAMS, 2**40)
+    interleaved = numbers.map(lambda number: ("interleaved", program(random.Random(number))))
+    return interleaved | interleaved | cases()
 
 
 def _compares_warnings(text: str) -> bool:

@@ -166,10 +166,10 @@ def redispatch(name: str, overload: str, key: str, arguments: str) -> str:
 
 
 KEPT: Final[Mapping[str, tuple[str, str]]] = {
-    "packet": ("t::a", "xp.ops.t.a"),
-    "overload": ("t::a", "xp.ops.t.a.default"),
-    "overloads": ("t::b", "xp.ops.t.b"),
-    "one of two": ("t::b", "xp.ops.t.b.out"),
+    "packet": ("t::a", "packet('t::a')"),
+    "overload": ("t::a", "packet('t::a').default"),
+    "overloads": ("t::b", "packet('t::b')"),
+    "one of two": ("t::b", "packet('t::b').out"),
     "function": ("t::a", 'C._get_operation_overload("t::a", "")[0]'),
     "functions": ("t::b", 'C._jit_get_operation("t::b")[0]'),
     "handle": ("t::a", 'C._dispatch_find_schema_or_throw("t::a", "")'),
@@ -284,12 +284,21 @@ def texts(profile: Profile) -> Iterator[Text]:
     for steps in permutations(SHORT, 3):
         yield "permutations", program([each for step in steps for each in (step, CALL)])
     yield from _unsuitable_kernels()
+    yield from _tensors_for_numbers()
     every = list(all_steps())
     for seed in range(ROUNDS):
         order = list(every)
         Random(seed).shuffle(order)
         for start in range(0, len(order), LENGTH):
             yield "sequences", program(order[start : start + LENGTH])
+
+
+def _tensors_for_numbers() -> Iterator[Text]:
+    """Tensors, which a call asks for the number in them; newer releases warn of lost gradients."""
+    asked = ("float x", "complex x", "int x", "bool x", "Scalar x", "float[] x", "str x")
+    for argument in asked:
+        steps = [f"packet('t::b')({value})" for value in ("r", "r[0]", "[r]", "[r[0]]", "x[0]")]
+        yield "tensors for numbers", program([f"L['d'].def_('b({argument}) -> Tensor')", *steps])
 
 
 def _unsuitable_kernels() -> Iterator[Text]:

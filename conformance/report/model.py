@@ -133,7 +133,7 @@ class Run:
         ran = "" if self.complete else " that ran before the run was cut short"
         if not counts.cases:
             return f"No case ran: nothing is known of {subject} and {torch}."
-        judged = counts.cases - self.unjudged
+        judged = counts.cases - self.unjudged - counts.uncovered
         survived = " that PyTorch itself survives" if self.unjudged else ""
         if counts.agree == judged:
             cases = f"all {judged:,} cases" if judged != 1 else "the one case"
@@ -153,6 +153,7 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """What a reader must know besides the verdict; most runs have none."""
         notes: list[str] = []
+        counts = self.counts
         planned = sum(area.planned or area.counts.cases for area in self.areas)
         if not self.complete:
             notes.append(f"{self.counts.cases:,} of {number(planned, 'planned case')} ran.")
@@ -160,6 +161,9 @@ class Run:
             entries = number(len(self.stale), "ledger entry matches", "ledger entries match")
             notes.append(f"{entries} no difference any more, and must be removed.")
         lost = sum(len(area.casualties) for area in self.areas)
+        if counts.uncovered:
+            cases = number(counts.uncovered, "case")
+            notes.append(f"{cases} on a device are counted apart: it has no kernel for all of it.")
         if lost:
             cases = number(lost, "case")
             notes.append(f"PyTorch itself crashed, hung or ran out of memory in {cases}.")
@@ -173,7 +177,7 @@ def number(count: int, one: str, many: str = "") -> str:
 
 def unjudged(counts: AreaCounts) -> int:
     """How many cases the subject survived and the oracle did not: they say nothing of either."""
-    judged = counts.agree + counts.mismatch + counts.known + counts.absent
+    judged = counts.agree + counts.mismatch + counts.known + counts.absent + counts.uncovered
     return counts.cases - judged
 
 
@@ -273,6 +277,7 @@ def _count(tally: Counter[tuple[Verdict, Kind]]) -> AreaCounts:
         mismatch=verdicts["mismatch"],
         known=verdicts["known"],
         absent=verdicts["absent"],
+        uncovered=verdicts["uncovered"],
         oracle_crashed=kinds["crashed"],
         oracle_hung=kinds["hung"] + kinds["exhausted"],
     )

@@ -74,6 +74,7 @@ def _agreement(area: AreaResult | Run) -> str:
             (counts.mismatch, "differ" if counts.mismatch != 1 else "differs"),
             (counts.known, "known"),
             (counts.absent, "absent"),
+            (counts.uncovered, "uncovered"),
             (area.unjudged, "unjudged"),
         )
         if count

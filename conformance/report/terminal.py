@@ -21,7 +21,11 @@ from conformance.report.marks import command, inline, marked, sides, visible
 from conformance.report.model import Run
 
 LIMIT: Final = 20
-COLUMNS: Final = ("cases", "agree", "mismatch", "known", "absent", "crashed", "hung")
+COLUMNS: Final = (
+    *("cases", "agree", "mismatch", "known", "absent", "uncovered", "crashed", "hung"),
+)
+RARE: Final = frozenset(("absent", "uncovered"))
+"""Columns that are shown where there is something in them."""
 INDENT: Final = "  "
 
 
@@ -53,7 +57,7 @@ def text(run: Run, limit: int = LIMIT) -> str:
 def _table(run: Run) -> Table:
     table = Table(title=None, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column(Text(run.stem), no_wrap=True)
-    columns = [name for name in COLUMNS if name != "absent" or run.counts.absent]
+    columns = [name for name in COLUMNS if name not in RARE or getattr(run.counts, name)]
     for name in columns:
         table.add_column(Text(name), justify="right", no_wrap=True)
     for area in run.areas:
@@ -70,6 +74,7 @@ def _cells(counts: AreaCounts, columns: list[str]) -> Iterator[Text]:
         "mismatch": counts.mismatch,
         "known": counts.known,
         "absent": counts.absent,
+        "uncovered": counts.uncovered,
         "crashed": counts.oracle_crashed,
         "hung": counts.oracle_hung,
     }
