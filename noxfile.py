@@ -30,8 +30,10 @@ STRICT = (
     "mindtorch_v2/profile",
     "mindtorch_v2/pybind",
     "mindtorch_v2/kernels",
+    "mindtorch_v2/npu",
     "mindtorch_v2/pipeline",
     "conformance",
+    "benchmarks",
 )
 
 
@@ -60,7 +62,8 @@ def conformance(session: nox.Session, torch: str) -> None:
     count = str(os.cpu_count() or 1)
     workers = [] if _has_workers(session.posargs) else ["-n", count, "--dist", "worksteal"]
     # -rN: every mismatch stands in its failure already, pytest's summary would say it again.
-    session.run("pytest", "conformance/oracles", "-q", "-rN", *workers, *session.posargs)
+    shown = ["-q", "-rN", "--durations=15"]
+    session.run("pytest", "conformance/oracles", *shown, *workers, *session.posargs)
 
 
 def _has_workers(arguments: list[str]) -> bool:
@@ -120,31 +123,45 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """ruff, and mypy --strict where types are promised."""
+    """ruff, mypy --strict where types are promised, and GitHub's schema for workflows."""
     session.install("-e", ".[dev]")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy", *STRICT)
+    workflows = sorted(map(str, Path(".github/workflows").glob("*.yml")))
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
 
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Ratios to real torch, in one process; --torch RELEASE chooses which."""
+    """Speed, by the modules of benchmarks/ or those that are named (--torch RELEASE chooses the
+    torch that it is compared with)."""
     release, arguments = _release(session)
     install_with_torch(session, release or TORCH_RELEASES[0])
-    session.run("python", "-m", "conformance.bench", *arguments)
+    # 1: above the bar, which the table says
+    session.run("python", "-m", "benchmarks", *arguments, success_codes=[0, 1])
 
 
 @nox.session(default=False)
 def npu(session: nox.Session) -> None:
-    """Tests of the NPU kernels: on Ascend hardware, or on the simulated runtime."""
-    if not (shutil.which("npu-smi") or Path("tests/npu/sim").is_dir()):
+    """Tests of the NPU kernels: on Ascend hardware, or on the simulated runtime; it says which."""
+    on_hardware = shutil.which("npu-smi") and os.environ.get("ASCEND_HOME_PATH")
+    if not on_hardware and shutil.which(os.environ.get("CC", "cc")) is None:
         session.skip(
-            "no Ascend device is found here (npu-smi is not on the path) and the simulated "
-            "runtime (tests/npu/sim) is not built yet"
+            "no Ascend device is found here (npu-smi on the path, and CANN's set_env.sh sourced), "
+            "and the simulated runtime needs a C compiler"
         )
+    session.log("on Ascend hardware" if on_hardware else "on the simulated runtime")
     session.install("-e", ".[dev]")
     session.run("pytest", "-m", "npu", *(session.posargs or ["tests/npu"]))
+
+
+@nox.session(default=False)
+def npu_sanitized(session: nox.Session) -> None:
+    """The same on a simulated runtime with the address, undefined-behaviour and leak sanitisers."""
+    session.install("-e", ".[dev]")
+    only = ["tests/npu/test_sim_sanitized.py"]
+    session.run("pytest", "-m", "npu", *(session.posargs or only), env={"ACL_SIM_SANITIZE": "1"})
 
 
 @nox.session(default=False)

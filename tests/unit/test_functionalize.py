@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from other_profiles import once_per_other_profile, run_again
 
@@ -87,6 +89,47 @@ def test_what_torch_does_not_functionalize_is_its_own_list() -> None:
     assert left == {name for name in WITHOUT_KERNEL if name in OPERATORS}
 
 
+SEEN: Mapping[str, str] = profile.active().functionalization["forms"]
+"""By mutating operator, what torch was seen to call in its stead."""
+
+NOT_SEEN = {
+    "aten::adaptive_avg_pool1d.out": "of a size for each of its dimensions",
+    "aten::adaptive_avg_pool3d.out": "of a size for each of its dimensions",
+    "aten::avg_pool1d.out": "of a size for each of its dimensions",
+    "aten::upsample_bilinear2d.vec_out": "of a size or a scale, and not of both",
+    "aten::upsample_nearest2d.vec_out": "of a size or a scale, and not of both",
+    "aten::conj_physical.out": "whose functional form is made of none for real numbers",
+    "aten::conj_physical_": "whose functional form is made of none for real numbers",
+    "aten::set_.source_Tensor": "which calls nothing",
+}
+"""Operators with a kernel at Functionalize that were not seen to call anything, and why."""
+
+
+def test_torch_was_seen_to_functionalize_every_operator_that_it_has_a_kernel_for() -> None:
+    functionalized = {name for name in MUTATING if "Functionalize" in keys_of(name)}
+    assert len(SEEN) > 1200
+    assert functionalized - set(SEEN) <= set(NOT_SEEN)
+    assert set(SEEN) <= functionalized
+
+
+def test_a_functional_form_is_what_torch_calls() -> None:
+    """Of forms that are no composite of others, which are seen in the parts they are made of."""
+    forms = {name: form.functional for name in SEEN if (form := form_of(name)) is not None}
+    seen = {
+        name: SEEN[name]
+        for name, functional in forms.items()
+        if "CompositeImplicitAutograd" not in keys_of(functional)
+    }
+    assert len(seen) > 1100
+    assert seen == {name: forms[name] for name in seen}
+
+
+def test_what_is_seen_without_a_form_is_written_by_hand_or_a_composite() -> None:
+    formless = {name for name in SEEN if form_of(name) is None}
+    composite = {name for name in formless if "CompositeImplicitAutograd" in keys_of(name)}
+    assert formless - composite <= set(by_hand.KERNELS)
+
+
 def test_every_operator_that_may_mix_tensors_knows_where_torch_refuses_it() -> None:
     """torch names the line of the kernel, and each kernel has its own."""
     mixing = [
@@ -169,6 +212,23 @@ def test_what_is_wrapped_does_not_change() -> None:
     functional.add_(1)
     assert plain.tolist() == [0, 0]
     assert torch._from_functional_tensor(functional).tolist() == [1, 1]
+
+
+def test_data_that_is_set_is_that_of_the_other_tensor_and_its_storage() -> None:
+    one, other = (torch._to_functional_tensor(torch.zeros(size)) for size in (2, 3))
+    one.data = other
+    one.add_(1)
+    torch._sync(other)
+    assert torch._from_functional_tensor(other).tolist() == [1, 1, 1]
+
+
+def test_the_storage_of_a_functional_tensor_has_a_size_and_nothing_to_read() -> None:
+    storage = torch._to_functional_tensor(torch.zeros(2)).untyped_storage()
+    assert storage.nbytes() == 8
+    with pytest.raises(RuntimeError, match="its data is not allocated yet"):
+        storage[0]
+    with pytest.raises(RuntimeError, match=r"fill_\(\) on an invalid python storage"):
+        storage.fill_(0)
 
 
 def test_a_storage_counts_the_tensors_that_have_it() -> None:

@@ -201,6 +201,8 @@ def sample(name: str, kind: str, seed: int) -> Any:
         return MASK if name in ("mask", "condition") else values(2, 3, seed=seed)
     if kind == "List[Tensor]":
         return [values(2, 3, seed=seed), values(2, 3, seed=seed + 1)]
+    if kind == "List[number]":
+        return [0.7, 1.3]
     known = {"number": 0.7, "float": 0.7, "bool": False, "int": 1, "SymInt": 1, "List[int]": [0]}
     return known.get(kind) if kind.startswith("Optional") else known[kind]
 

@@ -12,10 +12,8 @@ from conformance import grammar
 from conformance.cases import opinfo, opinfo_samples
 from conformance.cases.opinfo_pools import (
     CANCELLED,
-    DIFFERENT,
     ELSEWHERE,
     OPERATORS,
-    REFUSED_ON_META,
     ROUNDED,
     UNINITIALISED,
 )
@@ -26,7 +24,7 @@ PROFILE = profile.active()
 LEFT_OUT = [
     each
     for each in PROFILE.opinfo["operators"]
-    if each["name"] not in OPERATORS | ELSEWHERE | DIFFERENT and each["samples"]
+    if each["name"] not in OPERATORS | ELSEWHERE and each["samples"]
 ]
 
 
@@ -76,7 +74,7 @@ def test_lists_name_operators_that_there_are() -> None:
     known = {
         each["name"] for name in profile.known() for each in profile.load(name).opinfo["operators"]
     }
-    lists = (OPERATORS, ELSEWHERE, DIFFERENT, UNINITIALISED, CANCELLED, REFUSED_ON_META)
+    lists = (OPERATORS, ELSEWHERE, UNINITIALISED, CANCELLED)
     for names in (*lists, ROUNDED.keys()):
         assert not names - known
 

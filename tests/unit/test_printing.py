@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
+from fakes.accelerator import Accelerator
 
 import mindtorch_v2
+from mindtorch_v2.tensor import device_memory
 from mindtorch_v2.tensor.printing import get_printoptions, printoptions
+
+
+@pytest.fixture(autouse=True)
+def npu_in_host_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors on the NPU, on machines without one."""
+    monkeypatch.setattr(device_memory, "_provided", [Accelerator()])
+
 
 xp: Final[Any] = mindtorch_v2
 

@@ -7,13 +7,22 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
+from fakes.accelerator import Accelerator
 from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import DispatchKey, DispatchKeySet
+from mindtorch_v2.tensor import device_memory
 from mindtorch_v2.tensor.device import parse_device_string
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+
+
+@pytest.fixture(autouse=True)
+def npu_in_host_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors on the NPU, on machines without one."""
+    monkeypatch.setattr(device_memory, "_provided", [Accelerator()])
+
 
 xp: Final[Any] = mindtorch_v2
 K: Final = DispatchKey

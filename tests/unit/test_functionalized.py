@@ -1,0 +1,40 @@
+"""The helpers of cases that watch a program under functionalization."""
+
+import pytest
+
+import mindtorch_v2 as torch
+from conformance.functionalized import WAYS, attempt, functionalized
+
+
+def _add(x: torch.Tensor) -> torch.Tensor:
+    return x.view(-1).add_(1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_brings_the_change_to_the_argument(way: str) -> None:
+    _, found, x, _ = functionalized(torch, _add, torch.zeros(1, 2), way, [])
+    changed = found[1] if way.startswith("wrapped") else x
+    assert changed.tolist() == [[1.0, 1.0]]
+
+
+def test_the_log_has_the_operators_below_functionalization() -> None:
+    def operators(way: str) -> list[str]:
+        log = functionalized(torch, _add, torch.zeros(1, 2), way, [])[0]
+        return [line.partition(" ")[0] for line in log]
+
+    assert operators("eager") == ["aten.view.default", "aten.add_.Tensor"]
+    assert operators("mutations_and_views")[:2] == ["aten.view_copy.default", "aten.add.Tensor"]
+
+
+def test_what_the_function_raises_is_part_of_the_answer() -> None:
+    def refused(x: torch.Tensor) -> None:
+        raise ValueError("no")
+
+    assert functionalized(torch, refused, torch.zeros(1), "eager", [])[1] == ("ValueError", "no")
+
+
+def test_a_step_that_is_refused_is_logged_and_the_next_one_follows() -> None:
+    log: list[object] = []
+    done: list[int] = []
+    attempt(log, [lambda: done.index(1), lambda: done.append(2)])
+    assert (log, done) == (["1 is not in list"], [2])
