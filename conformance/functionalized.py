@@ -34,12 +34,14 @@ def functionalized(
 ) -> tuple[list[Any], Any, Any, int]:
     """The log, what became of ``f``, the argument and its version; KeyError for another way."""
     run = WAYS[way]
+    logger = _logger(xp)(log, flush)
     try:
-        with _logger(xp)(log, flush):
+        with logger:
             found = run(xp, f, x, log)
             flush()
     except Exception as error:
         found = (type(error).__name__, str(error))
+        logger.forget_what_never_came()
     return log, found, x, x._version
 
 
@@ -114,6 +116,7 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
     """The class of modes that log the operators that reach them."""
     tensors = xp.Tensor
     mode: Any = xp.utils._python_dispatch.TorchDispatchMode
+    can_wait = hasattr(xp, "pipeline")
 
     def show(value: Any) -> str:
         """The geometry of a tensor; of a list, of each."""
@@ -123,10 +126,23 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
             return repr(value)
         return f"{value.dtype} {[*value.shape]} {value.stride()} {value.storage_offset()}"
 
+    def came(value: Any) -> bool:
+        """Whether a tensor was computed; of a list, each."""
+        if isinstance(value, (list, tuple)):
+            return all(came(each) for each in value)
+        if isinstance(value, tensors):
+            try:
+                value.data_ptr()
+            except RuntimeError:
+                return False
+        return True
+
     class Logger(mode):  # type: ignore[misc]
         def __init__(self, log: list[Any], flush: Flush) -> None:
             super().__init__()
             self._log, self._flush = log, flush
+            self._answers: list[tuple[int, Any]] = []
+            """Places in the log, and what the operators logged there have answered."""
 
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -136,7 +152,19 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
             if any(answer is each for each in args):  # what refuses a change, does so by now
                 self._flush()
             more = [f"{key}={show(named[key])}" for key in sorted(named)]
+            if can_wait:  # torch's factories copy what somebody else holds
+                self._answers.append((len(self._log), answer))
             self._log.append(f"{func} {show(args)} {more} = {show(answer)}")
             return answer
+
+        def forget_what_never_came(self) -> None:
+            """Cut the log at the first operator that waited, and failed when its turn came.
+
+            One that fails at its place was never logged.
+            """
+            for place, answer in self._answers:
+                if not came(answer):
+                    del self._log[place:]
+                    return
 
     return Logger

@@ -38,3 +38,17 @@ def test_a_step_that_is_refused_is_logged_and_the_next_one_follows() -> None:
     done: list[int] = []
     attempt(log, [lambda: done.index(1), lambda: done.append(2)])
     assert (log, done) == (["1 is not in list"], [2])
+
+
+def test_an_operator_that_failed_after_it_had_waited_is_not_in_the_log() -> None:
+    def out_of_range(x: torch.Tensor) -> None:
+        x[:1].index_fill_(0, torch.tensor([1]), 5)
+
+    with torch.pipeline() as queue:
+        x = torch.zeros(2, 3)
+        log, found, _, _ = functionalized(torch, out_of_range, x, "wrapped", [], queue.flush)
+    assert found[0] == "IndexError"
+    assert [line.partition(" ")[0] for line in log] == [
+        "aten.slice.Tensor",
+        "aten.lift_fresh.default",
+    ]
