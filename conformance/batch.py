@@ -17,6 +17,7 @@ from typing import TextIO
 from conformance.area import Area
 from conformance.case import Case
 from conformance.compare import Comparison
+from conformance.outcome import Outcome
 
 PLAN = "planned.json"
 
@@ -26,7 +27,7 @@ class Batch:
     """Some consecutive cases of an area.
 
     They are kept packed: a process holds the batches of all areas, and what it holds each fork of
-    it pays for.
+    it pays for.  Of a recorded oracle the outcomes are packed with them.
     """
 
     area: str
@@ -35,8 +36,11 @@ class Batch:
     packed: bytes
 
     @classmethod
-    def of(cls, area: str, index: int, cases: Sequence[Case]) -> Batch:
-        return cls(area, index, len(cases), zlib.compress(pickle.dumps(cases), level=1))
+    def of(
+        cls, area: str, index: int, cases: Sequence[Case], recorded: Sequence[Outcome] = ()
+    ) -> Batch:
+        packed = zlib.compress(pickle.dumps((cases, recorded)), level=1)
+        return cls(area, index, len(cases), packed)
 
     @property
     def id(self) -> str:
@@ -45,15 +49,26 @@ class Batch:
     @property
     def cases(self) -> list[Case]:
         """Unpacked anew each time it is asked for."""
-        unpacked: list[Case] = pickle.loads(zlib.decompress(self.packed))
+        return self._unpacked()[0]
+
+    @property
+    def recorded(self) -> list[Outcome]:
+        """The oracle's outcomes, one for each case; none of a live oracle."""
+        return self._unpacked()[1]
+
+    def _unpacked(self) -> tuple[list[Case], list[Outcome]]:
+        unpacked: tuple[list[Case], list[Outcome]] = pickle.loads(zlib.decompress(self.packed))
         return unpacked
 
 
-def batches(area: Area, cases: Iterable[Case], size: int) -> Iterator[Batch]:
+def batches(
+    area: Area, cases: Iterable[Case], size: int, recorded: Sequence[Outcome] = ()
+) -> Iterator[Batch]:
     """``cases`` in batches of ``size``, in their order; the last may be smaller."""
     listed = list(cases)
     for index, start in enumerate(range(0, len(listed), size)):
-        yield Batch.of(area.name, index, listed[start : start + size])
+        here = slice(start, start + size)
+        yield Batch.of(area.name, index, listed[here], recorded[here])
 
 
 class Outcomes:

@@ -1,7 +1,7 @@
-"""The live oracle: a real torch that is installed here.
+"""The oracles: a real torch that is installed here, or the recording of one that is not.
 
-Its facts come from the installed distribution's metadata where they can, so that asking which
-release there is does not cost an import of torch.
+The facts of the live one come from the installed distribution's metadata where they can, so that
+asking which release there is does not cost an import of torch.
 """
 
 from __future__ import annotations
@@ -11,17 +11,51 @@ import importlib.metadata
 import os
 import platform
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, Literal, Protocol
+
+from conformance.case import Case
+from conformance.recorded.area import Answer, Missing
+from conformance.recorded.recording import RECORDINGS, Recording
 
 PROFILE_VARIABLE = "MINDTORCH_PROFILE"
+RECORDING_VARIABLE = "CONFORMANCE_RECORDING"
+"""Names the recording that is the oracle, by its release or its directory; unset, torch is."""
+
+Asked = tuple[Case, Answer | None]
+"""A case and what is known of its outcome; None: nothing yet, it is to be run."""
 
 
 class NoOracleError(RuntimeError):
     """No torch is installed; the message says how to get one."""
+
+
+class Oracle(Protocol):
+    """What answers for PyTorch: which release it is, and what is known before a case runs."""
+
+    @property
+    def kind(self) -> Literal["live", "recorded"]: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def release(self) -> str: ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def full_version(self) -> str: ...
+    @property
+    def git_hash(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+
+    def ask(self, area: str, cases: Iterable[Case]) -> Iterator[Asked]:
+        """Every case of an area, in order, with what is known of its outcome."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +91,55 @@ class LiveOracle:
     def platform(self) -> str:
         return f"{platform.system()} {platform.machine()}"
 
+    @property
+    def kind(self) -> Literal["live"]:
+        return "live"
+
+    def ask(self, area: str, cases: Iterable[Case]) -> Iterator[Asked]:
+        """Nothing is known before it is run."""
+        return ((case, None) for case in cases)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOracle:
+    """A torch that was recorded.  It needs none to be installed."""
+
+    recording: Recording
+
+    @property
+    def kind(self) -> Literal["recorded"]:
+        return "recorded"
+
+    @property
+    def version(self) -> str:
+        return self.full_version
+
+    @property
+    def release(self) -> str:
+        return self.recording.source.release
+
+    @property
+    def profile(self) -> str:
+        return profile_name(self.release)
+
+    @property
+    def full_version(self) -> str:
+        return self.recording.source.full_version
+
+    @property
+    def git_hash(self) -> str:
+        return self.recording.source.git_hash
+
+    @property
+    def platform(self) -> str:
+        return self.recording.source.platform
+
+    def ask(self, area: str, cases: Iterable[Case]) -> Iterator[Asked]:
+        """What was recorded, or why there is nothing."""
+        if area not in self.recording.areas:
+            return ((case, Missing.UNRECORDED) for case in cases)
+        return iter(self.recording.area(area).ask(cases))
+
 
 @cache
 def live() -> LiveOracle:
@@ -70,12 +153,24 @@ def live() -> LiveOracle:
         ) from None
 
 
-def choose_profile() -> str:
-    """Have mindtorch_v2 mirror the installed torch; to be called before it is imported.
+def chosen() -> Oracle:
+    """The recording that the environment names, or the torch that is installed."""
+    named = os.environ.get(RECORDING_VARIABLE)
+    return recorded(named) if named else live()
 
-    Raises NoOracleError without a torch.
+
+def recorded(named: str) -> RecordedOracle:
+    """The recording of a release, or in a directory; RecordingError if there is none."""
+    shipped = RECORDINGS / named
+    return RecordedOracle(Recording.load(shipped if shipped.is_dir() else Path(named)))
+
+
+def choose_profile() -> str:
+    """Have mindtorch_v2 mirror the oracle's release; to be called before it is imported.
+
+    Raises NoOracleError without a torch, where no recording is chosen.
     """
-    os.environ[PROFILE_VARIABLE] = live().profile
+    os.environ[PROFILE_VARIABLE] = chosen().profile
     return os.environ[PROFILE_VARIABLE]
 
 

@@ -33,7 +33,8 @@ class RefusedCaseError(ValueError):
 class Runner:
     """One oracle, one subject, and the limits cases run under."""
 
-    oracle: ModuleType
+    oracle: ModuleType | None
+    """None if it is a recorded one, whose outcomes come with the cases."""
     subject: ModuleType
     vocabulary: Vocabulary
     ledger: Ledger = field(default_factory=Ledger)
@@ -41,29 +42,38 @@ class Runner:
 
     @classmethod
     def live(cls, subject: str = DEFAULT_SUBJECT) -> Runner:
-        """The installed torch against ``subject``, under that release's profile and ledger.
+        """The installed torch against ``subject``."""
+        return cls.of(oracles.live(), subject)
 
-        Both modules are imported here, before any worker is forked.  oracle.choose_profile must
+    @classmethod
+    def of(cls, oracle: oracles.Oracle, subject: str = DEFAULT_SUBJECT) -> Runner:
+        """An oracle against ``subject``, under that release's profile and ledger.
+
+        The modules are imported here, before any worker is forked.  oracle.choose_profile must
         have been called before mindtorch_v2 was first imported.
         """
-        oracle = oracles.live()
         if profiles.active().name != oracle.profile:
             raise RuntimeError(
                 f"mindtorch_v2 mirrors torch {profiles.active().name}, the oracle is torch "
                 f"{oracle.release}: set {oracles.PROFILE_VARIABLE}={oracle.profile}"
             )
         return cls(
-            oracle.module(),
+            oracle.module() if isinstance(oracle, oracles.LiveOracle) else None,
             oracles.prepare(subject),
             for_profile(oracle.profile).with_helpers(*HELPERS).with_free_attributes(),
             Ledger.load(LEDGER_FILE, oracle.release),
         )
 
-    def compare(self, cases: Sequence[Case]) -> Iterator[Comparison]:
-        """A comparison for each case, in order, whatever the cases do."""
+    def compare(
+        self, cases: Sequence[Case], recorded: Sequence[Outcome] = ()
+    ) -> Iterator[Comparison]:
+        """A comparison for each case, in order, whatever the cases do.
+
+        ``recorded`` has the outcomes of a recorded oracle, one for each case.
+        """
         _provide_devices(cases)
         parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
-        oracle = self.outcomes(self.oracle, cases, parsed)
+        oracle = self.outcomes(self.oracle, cases, parsed) if self.oracle else iter(recorded)
         subject = self.outcomes(self.subject, cases, parsed)
         for case, left, right in zip(cases, oracle, subject, strict=True):
             yield self.judge(case, left, right)
@@ -133,6 +143,8 @@ class Interactive:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
+        if runner.oracle is None:
+            raise oracles.NoOracleError("a recording knows no other cases than those it has")
         self._oracle = runner.worker(runner.oracle)
         self._subject = runner.worker(runner.subject)
 

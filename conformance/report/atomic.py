@@ -13,10 +13,15 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
 
     Whoever reads ``path`` meanwhile, or after an interruption, finds a whole file.
     """
+    write_bytes(path, (piece.encode() for piece in pieces))
+
+
+def write_bytes(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for what is no text."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+        with open(handle, "wb") as file:
             file.writelines(pieces)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)

@@ -1,0 +1,135 @@
+"""Records a release: two passes side by side, in processes of their own, and what they agree in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import oracle as oracles
+from conformance.area import Area
+from conformance.case import Case
+from conformance.closeness import close
+from conformance.outcome import Outcome
+from conformance.recorded.area import Answer, AreaRecording, Missing, RecordingError
+from conformance.recorded.passes import Pass, parts
+from conformance.recorded.recording import Recording, Source, add
+from conformance.shard import Shard
+from mindtorch_v2.profile import Profile
+from mindtorch_v2.version import __version__
+
+PASSES: Final = (1, 2)
+
+Advance = Callable[[str, int], None]
+"""Told of every part that is there: its area, and how many cases it has."""
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Records areas of the torch that is installed into ``target``.
+
+    ``work`` keeps what the passes have so far: a recording that was interrupted goes on there.
+    """
+
+    profile: Profile
+    target: Path
+    work: Path
+    jobs: int = 2
+
+    def record(self, areas: Sequence[Area], advance: Advance) -> Iterator[tuple[Area, Recording]]:
+        """Run both passes, then put area by area into the recording."""
+        source = installed()
+        passes = [Pass(self.work / f"pass-{number}") for number in PASSES]
+        for each in passes:
+            each.begin(source)
+        run(passes, areas, max(1, self.jobs // len(passes)), advance)
+        for area in areas:
+            yield area, self._assemble(area, source, passes)
+
+    def _assemble(self, area: Area, source: Source, passes: Sequence[Pass]) -> Recording:
+        cases = list(area.cases(self.profile))
+        made = list(parts(area, cases))
+        first, second = (_outcomes(area, kept, made) for kept in passes)
+        answers = list(map(settle, cases, first, second))
+        dropped = [
+            case.id
+            for case, answer in zip(cases, answers, strict=True)
+            if answer is Missing.NONDETERMINISTIC
+        ]
+        facts: dict[str, Any] = {
+            "cases": len(cases),
+            "nondeterministic": tuple(dropped),
+            "suite": __version__,
+            "recorded": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        recording = add(self.target, source, AreaRecording.of(area.name, cases, answers), facts)
+        for kept in passes:
+            for part in made:
+                kept.forget(part)
+        return recording
+
+
+def settle(case: Case, first: Outcome, second: Outcome) -> Answer:
+    """What two passes agree in.  A case that may differ a little may do so between them."""
+    same = first == second or (case.close and close(first, second))
+    return first if same else Missing.NONDETERMINISTIC
+
+
+def installed() -> Source:
+    """The facts of the torch that is installed, which a process of its own imports."""
+    command = [sys.executable, "-m", "conformance.recorded.passes", os.devnull]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return Source(**json.loads(told))
+
+
+def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Advance) -> None:
+    """Every part of every pass, by ``workers`` processes for each pass; those that run already
+    are told of as well.  RecordingError if a process fails; the others are ended."""
+    with ThreadPoolExecutor(len(passes) * workers) as threads:
+        processes = [
+            _start(kept, seed, areas, Shard(index, workers))
+            for seed, kept in enumerate(passes, 1)
+            for index in range(1, workers + 1)
+        ]
+        try:
+            list(threads.map(lambda process: _listen(process, advance), processes))
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait()
+
+
+def _start(kept: Pass, seed: int, areas: Sequence[Area], worker: Shard) -> subprocess.Popen[str]:
+    names = [area.name for area in areas]
+    command = [
+        *(sys.executable, "-W", "ignore", "-m", "conformance.recorded.passes"),
+        *(str(kept.directory), *names, "--worker", str(worker)),
+    ]
+    # Sets of strings have another order in each pass.
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    environment.pop(oracles.RECORDING_VARIABLE, None)
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def _listen(process: subprocess.Popen[str], advance: Advance) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        told = json.loads(line)
+        advance(told["area"], told["cases"])
+    if process.wait() != 0:
+        raise RecordingError(f"a pass ended with status {process.returncode}")
+
+
+def _outcomes(area: Area, kept: Pass, made: Iterable[Any]) -> Iterator[Outcome]:
+    for part in made:
+        outcomes = kept.read(part)
+        if outcomes is None:
+            raise RecordingError(f"{area.name}: {part.name} is missing in {kept.directory}")
+        yield from outcomes
