@@ -1,46 +1,51 @@
-"""The command line: ``python -m conformance reproduce 'LINE'``."""
+"""The command line: ``conformance COMMAND …``, or ``python -m conformance COMMAND …``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from rich.console import Console
+from conformance.commands import COMMANDS
+from conformance.commands.common import INTERRUPTED, STATUSES, UNUSABLE, UsageError, say
+from conformance.ledger import LedgerError
+from conformance.merge import MergeError
+from conformance.oracle import NoOracleError
+from conformance.recorded.area import RecordingError
+from conformance.report import ReportError
+from conformance.suite import SuiteError
 
-from conformance.oracle import NoOracleError, choose_profile
+EXPECTED = (
+    *(LedgerError, MergeError, NoOracleError, RecordingError, ReportError, SuiteError),
+    *(UsageError, OSError),
+)
+"""What is wrong with the outside, and says it in a sentence."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 0 agree, 1 differ, 2 no such case or oracle."""
-    options = _parser().parse_args(arguments)
+    """Run the command and return its exit status."""
+    options = parser().parse_args(arguments)
     try:
-        choose_profile()
-    except NoOracleError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    # Imported late: the subject reads its profile when it is first imported.
-    from conformance.reproduce import reproduce
-
-    console = Console(highlight=False)
-    return reproduce(options.case, options.subject, options.reports, console)
+        return COMMANDS[options.command].run(options)
+    except EXPECTED as error:
+        say(f"error: {error}")
+        return UNUSABLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m conformance",
-        description="Holds mindtorch_v2 against real PyTorch; the suite itself is a pytest suite.",
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="conformance",
+        description="Holds mindtorch_v2 against PyTorch: live, or by recordings of its releases.",
+        epilog=f"{STATUSES}. `conformance COMMAND --help` has the arguments.",
     )
-    commands = parser.add_subparsers(required=True, metavar="command")
-    again = commands.add_parser(
-        "reproduce", help="run one case in both sides and show them side by side"
-    )
-    again.add_argument("case", help="the text of a case, or its id (area/target/hash)")
-    again.add_argument("--subject", default="mindtorch_v2", help="module to judge (%(default)s)")
-    again.add_argument(
-        "--reports", type=Path, default=Path("reports"), help="where runs recorded (%(default)s)"
-    )
-    return parser
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name, help=command.HELP, description=command.__doc__, epilog=STATUSES
+        )
+        command.configure(sub)
+    return made
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import pickle
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +20,20 @@ from conformance.compare import Comparison
 from conformance.outcome import Outcome
 
 PLAN = "planned.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to do, by area."""
+
+    cases: Mapping[str, int] = field(default_factory=dict)
+    """How many generated cases are to be compared."""
+    whole: Mapping[str, int] = field(default_factory=dict)
+    """The same of all shards together, if the run is one of several."""
+    unrecorded: Mapping[str, int] = field(default_factory=dict)
+    """How many cases a recorded oracle does not know."""
+    nondeterministic: Mapping[str, int] = field(default_factory=dict)
+    """How many it dropped, because PyTorch did not answer the same twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +98,16 @@ class Outcomes:
             for path in self.directory.glob(pattern):
                 path.unlink()
 
-    def write_plan(self, planned: dict[str, int]) -> None:
-        """How many cases each area has, for a run that does not reach the last of them."""
+    def write_plan(self, plan: Plan) -> None:
+        """What is to be done, for a run that does not reach the last of it."""
         path = self.directory / PLAN
         partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(planned))
+        partial.write_text(json.dumps(asdict(plan)))
         partial.replace(path)
 
-    def read_plan(self) -> dict[str, int]:
+    def read_plan(self) -> Plan:
         path = self.directory / PLAN
-        if not path.exists():
-            return {}
-        planned: dict[str, int] = json.loads(path.read_text())
-        return planned
+        return Plan(**json.loads(path.read_text())) if path.exists() else Plan()
 
     def open(self, name: str) -> TextIO:
         """The file of one batch, for :func:`record`."""

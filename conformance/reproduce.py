@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import string
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,10 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance import oracle
+from conformance.area import Area
 from conformance.batch import Outcomes
 from conformance.case import ID_DIGITS, Case
 from conformance.cases import AREAS
 from conformance.compare import Comparison
+from conformance.outcome import Outcome
+from conformance.recorded.area import Answer, Missing
 from conformance.report.marks import inline, marked, visible
 from conformance.runner import RefusedCaseError, Runner
 from mindtorch_v2 import profile as profiles
@@ -24,35 +28,47 @@ AGREE, DIFFER, NO_CASE = 0, 1, 2
 """Exit statuses."""
 
 
-def reproduce(wanted: str, subject: str, reports: Path, console: Console) -> int:
-    """Run the case that ``wanted`` names in both sides, and show them side by side."""
-    release = oracle.live().release
-    recorded = Outcomes(reports / "outcomes" / f"torch-{release}")
-    case = find(wanted, _all_cases(recorded))
-    if case is None:
+def reproduce(
+    wanted: str, subject: str, reports: Path, console: Console, as_json: bool = False
+) -> int:
+    """Run the case that ``wanted`` names in both sides, and show them side by side.
+
+    Of a recorded oracle its outcome is looked up.
+    """
+    judge = oracle.chosen()
+    outcomes = Outcomes(reports / "outcomes" / f"torch-{judge.release}")
+    case, answer = find(wanted, _all_cases(wanted, judge, outcomes))
+    if case is None or (judge.kind == "recorded" and not isinstance(answer, Outcome)):
+        reason = f" It has the case, but {answer.value}." if isinstance(answer, Missing) else ""
+        by_text = " Give the case's text instead." if judge.kind == "live" else ""
         console.print(
-            f"No case has the id {wanted!r}: no area generates it for torch {release}, and no "
-            f"run recorded it under {reports}. Give the case's text instead.",
+            f"No case has the id or text {wanted!r}: no area generates it for torch "
+            f"{judge.release} ({judge.kind}), and no run recorded it under {reports}.{reason}"
+            f"{by_text}",
             markup=False,
         )
         return NO_CASE
-    runner = Runner.live(subject)
+    runner = Runner.of(judge, subject)
     try:
-        [comparison] = runner.compare([case])
+        [comparison] = runner.compare([case], [answer] if isinstance(answer, Outcome) else [])
     except RefusedCaseError as refusal:
         console.print(str(refusal), markup=False)
         return NO_CASE
-    show(comparison, f"PyTorch {release}", subject, console)
+    if as_json:
+        print(json.dumps(comparison.to_json(), indent=1))
+    else:
+        show(comparison, f"PyTorch {judge.release}", subject, console)
     return DIFFER if comparison.verdict == "mismatch" else AGREE
 
 
-def find(wanted: str, cases: Iterable[Case]) -> Case | None:
-    """The case of this id or text; a text that no area knows is a case of its own."""
+def find(wanted: str, cases: Iterable[oracle.Asked]) -> tuple[Case | None, Answer | None]:
+    """The case of this id or text, and what is known of it; a text that no area knows is a case
+    of its own."""
     by_id = _is_id(wanted)
-    for case in cases:
+    for case, answer in cases:
         if wanted == (case.id if by_id else case.text):
-            return case
-    return None if by_id else Case("line", "line", wanted, origin="command line")
+            return case, answer
+    return (None if by_id else Case("line", "line", wanted, origin="command line")), None
 
 
 def _is_id(text: str) -> bool:
@@ -62,11 +78,18 @@ def _is_id(text: str) -> bool:
     return known and len(digest) == ID_DIGITS and set(digest) <= set(string.hexdigits)
 
 
-def _all_cases(recorded: Outcomes) -> Iterator[Case]:
-    for area in AREAS:
-        yield from area.cases(profiles.active())
-    for comparison in recorded.read():
-        yield comparison.case
+def areas_of(wanted: str) -> list[Area]:
+    """The areas in which a case of this id or text may be."""
+    by_id = _is_id(wanted)
+    return [area for area in AREAS if not by_id or wanted.startswith(f"{area.name}/")]
+
+
+def _all_cases(wanted: str, judge: oracle.Oracle, outcomes: Outcomes) -> Iterator[oracle.Asked]:
+    for area in areas_of(wanted):
+        yield from judge.ask(area.name, area.cases(profiles.active()))
+    if judge.kind == "live":  # it can be asked what another run drew
+        for comparison in outcomes.read():
+            yield comparison.case, None
 
 
 def show(comparison: Comparison, oracle_name: str, subject_name: str, console: Console) -> None:

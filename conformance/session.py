@@ -9,7 +9,10 @@ import os
 import platform
 import random
 import time
+from argparse import ArgumentTypeError
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -18,14 +21,17 @@ from hypothesis import HealthCheck, Phase, given, settings
 from rich.console import Console
 
 from conformance import oracle, report
-from conformance.batch import Batch, Outcomes, batches, record
+from conformance.batch import Batch, Outcomes, Plan, batches, record
 from conformance.case import Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison
 from conformance.ledger import LEDGER_FILE, Ledger
+from conformance.outcome import Outcome
+from conformance.recorded.area import Missing
 from conformance.report import junit, terminal
 from conformance.report.model import number
 from conformance.runner import DEFAULT_SUBJECT, Runner
+from conformance.shard import Shard
 from mindtorch_v2 import profile as profiles
 from mindtorch_v2.version import __version__
 
@@ -51,10 +57,17 @@ class State:
         self.config = config
         self.started = time.monotonic()
         self.clock = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.oracle = oracle.live()
+        self.oracle = oracle.chosen()
         self.profile = profiles.load(self.oracle.profile)
+        self.shard = _shard(config)
         self.reports = Path(config.getoption("reports") or config.rootpath / "reports")
-        self.outcomes = Outcomes(self.reports / "outcomes" / f"torch-{self.oracle.release}")
+        self.outcomes = Outcomes(
+            self.reports / "outcomes" / report.stem(self.oracle.release, self.shard)
+        )
+        self.left_out: dict[Missing, Counter[str]] = {reason: Counter() for reason in Missing}
+        """By area, the cases that are not run for want of an oracle's answer."""
+        self.whole: dict[str, int] = {}
+        """By area, how many generated cases all shards of the run have."""
         self._runner: Runner | None = None
         self.run: report.Run | None = None
         self.written: tuple[Path, ...] = ()
@@ -63,7 +76,7 @@ class State:
     def runner(self) -> Runner:
         """Made when the first batch runs: the controller of a distributed run imports no torch."""
         if self._runner is None:
-            self._runner = Runner.live(self.config.getoption("subject"))
+            self._runner = Runner.of(self.oracle, self.config.getoption("subject"))
         return self._runner
 
     @property
@@ -81,6 +94,7 @@ class State:
             subject=self.config.getoption("subject"),
             profile=self.profile.name,
             started=self.clock,
+            oracle=self.oracle.kind,
             hypothesis_profile=settings.get_current_profile_name(),
             seed=_seed(self.config),
         )
@@ -94,6 +108,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--reports", default=None, help="where reports go (reports/)")
     group.addoption(
         "--batch-size", type=int, default=BATCH_SIZE, help="cases per test item (%(default)s)"
+    )
+    group.addoption(
+        "--shard", metavar="K/N", help="run the K-th of N parts; `conformance merge` joins them"
     )
 
 
@@ -114,7 +131,9 @@ def _choose_seed(config: pytest.Config) -> None:
     """A seed of our own where none is given, so that what a run finds can be found again."""
     name = config.getoption("--hypothesis-profile", None) or settings.get_current_profile_name()
     if _seed(config) is None and not settings.get_profile(name).derandomize:
-        config.option.hypothesis_seed = str(random.SystemRandom().randrange(1 << 32))
+        sharded = config.getoption("--shard") is not None  # the shards are to draw as one run does
+        chosen = 0 if sharded else random.SystemRandom().randrange(1 << 32)
+        config.option.hypothesis_seed = str(chosen)
 
 
 def _seed(config: pytest.Config) -> int | None:
@@ -122,13 +141,25 @@ def _seed(config: pytest.Config) -> int | None:
     return int(seed) if str(seed).isdigit() else None
 
 
+def _shard(config: pytest.Config) -> Shard | None:
+    """An option of plain text, since pytest-xdist hands it to its workers as such."""
+    text = config.getoption("shard")
+    try:
+        return None if text is None else Shard.parse(text)
+    except ArgumentTypeError as error:
+        raise pytest.UsageError(f"--shard: {error}") from None
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     state = config.stash[STATE]
     seed = _seed(config)
     return [
-        f"conformance: {config.getoption('subject')} against torch {state.oracle.version}, "
-        f"profile {state.profile.name}, hypothesis profile {settings.get_current_profile_name()}"
+        f"conformance: {config.getoption('subject')} against torch {state.oracle.version}"
+        + (", recorded" if state.oracle.kind == "recorded" else "")
+        + f", profile {state.profile.name}, hypothesis profile "
+        + settings.get_current_profile_name()
         + ("" if seed is None else f", --hypothesis-seed={seed}")
+        + ("" if state.shard is None else f", shard {state.shard}")
     ]
 
 
@@ -139,24 +170,64 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     state = metafunc.config.stash[STATE]
     area = BY_NAME[metafunc.module.AREA]
     size = metafunc.config.getoption("--batch-size")
-    made = list(batches(area, area.cases(state.profile), size))
+    cases: list[Case] = []
+    recorded: list[Outcome] = []
+    for case, answer in state.oracle.ask(area.name, area.cases(state.profile)):
+        if isinstance(answer, Missing):
+            state.left_out[answer][area.name] += 1
+            continue
+        cases.append(case)
+        if answer is not None:
+            recorded.append(answer)
+    made = list(batches(area, cases, size, recorded))
     metafunc.parametrize("batch", made, ids=[batch.id for batch in made])
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What hypothesis draws comes first: it cannot be split among workers, so none ends alone."""
-    items.sort(key=lambda item: "batch" in getattr(item, "fixturenames", ()))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What hypothesis draws comes first: it cannot be split among workers, so none ends alone.
+
+    A recorded oracle has no outcomes of drawn cases.  A shard takes its part of what is left.
+    """
+    state = config.stash[STATE]
+    drawn = [item for item in items if not _is_generated(item)]
+    generated = [item for item in items if _is_generated(item)]
+    wanted = generated if state.oracle.kind == "recorded" else [*drawn, *generated]
+    state.whole = _planned(wanted)
+    chosen = wanted if state.shard is None else state.shard.of(wanted)
+    kept = set(chosen)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
+
+
+def _is_generated(item: pytest.Item) -> bool:
+    return "batch" in getattr(item, "fixturenames", ())
+
+
+def _planned(items: Iterable[pytest.Item]) -> dict[str, int]:
+    """How many generated cases each area has; an area of which none is left has 0."""
+    planned: Counter[str] = Counter()
+    for item in filter(_is_generated, items):
+        batch = item.callspec.params["batch"]  # type: ignore[attr-defined]
+        planned[item.module.AREA] += batch.size if isinstance(batch, Batch) else 0  # type: ignore[attr-defined]
+    return dict(planned)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    planned: Counter[str] = Counter()
-    for item in session.items:
-        batch = getattr(item, "callspec", None) and item.callspec.params.get("batch")  # type: ignore[attr-defined]
-        if isinstance(batch, Batch):
-            planned[batch.area] += batch.size
-    if session.items and not session.config.option.collectonly:
-        session.config.stash[STATE].outcomes.write_plan(dict(planned))
+    if not session.items or session.config.option.collectonly:
+        return
+    state = session.config.stash[STATE]
+    left_out = {
+        reason: {area: count for area, count in counts.items() if area in state.whole}
+        for reason, counts in state.left_out.items()
+    }
+    plan = Plan(
+        _planned(session.items),
+        state.whole,
+        left_out[Missing.UNRECORDED],
+        left_out[Missing.NONDETERMINISTIC],
+    )
+    state.outcomes.write_plan(plan)
 
 
 class Checker:
@@ -173,7 +244,7 @@ class Checker:
         """Compare every case of a batch."""
         mismatches: list[Comparison] = []
         with self._state.outcomes.open(batch.id) as file:
-            for comparison in self._state.runner.compare(batch.cases):
+            for comparison in self._state.runner.compare(batch.cases, batch.recorded):
                 record(file, comparison)
                 if comparison.verdict == "mismatch":
                     mismatches.append(comparison)
@@ -282,19 +353,16 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 def collect_run(state: State, *, interrupted: bool) -> report.Run:
     """The run as far as it has come, from the files of its batches."""
-    planned = state.outcomes.read_plan()
-    builder = report.RunBuilder(state.facts(), planned)
+    plan = state.outcomes.read_plan()
+    builder = report.RunBuilder(state.facts(), plan.cases)
     for comparison in state.outcomes.read():
         builder.add(comparison)
-    run = builder.run()
-    whole = [area.name for area in run.areas if area.planned is None]
-    differing = [comparison for area in run.areas for comparison in area.differing]
+    run = report.with_left_out(builder.run(), plan.unrecorded, plan.nondeterministic)
+    run = replace(run, seconds=time.monotonic() - state.started, interrupted=interrupted)
+    if state.shard is not None:  # whether an entry is stale, the shards show together
+        return replace(run, shard=report.ShardOf(state.shard, plan.cases, plan.whole))
     ledger = Ledger.load(LEDGER_FILE, state.oracle.release)
-    return builder.run(
-        seconds=time.monotonic() - state.started,
-        interrupted=interrupted,
-        stale=ledger.stale(differing, whole),
-    )
+    return replace(run, stale=ledger.stale(run.differing, run.whole_areas))
 
 
 def pytest_terminal_summary(

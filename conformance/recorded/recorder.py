@@ -19,6 +19,7 @@ from conformance.case import Case
 from conformance.closeness import close
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing, RecordingError
+from conformance.recorded.difference import Difference
 from conformance.recorded.passes import Pass, parts
 from conformance.recorded.recording import Recording, Source, add
 from conformance.shard import Shard
@@ -27,8 +28,8 @@ from mindtorch_v2.version import __version__
 
 PASSES: Final = (1, 2)
 
-Advance = Callable[[str, int], None]
-"""Told of every part that is there: its area, and how many cases it has."""
+Told = Callable[[str, int], None]
+"""Told of an area, or of a part of it that is there, and how many cases it has."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,41 @@ class Recorder:
     work: Path
     jobs: int = 2
 
-    def record(self, areas: Sequence[Area], advance: Advance) -> Iterator[tuple[Area, Recording]]:
+    def record(self, areas: Sequence[Area], planned: Told, advance: Told) -> Iterator[Recording]:
         """Run both passes, then put area by area into the recording."""
         source = installed()
         passes = [Pass(self.work / f"pass-{number}") for number in PASSES]
+        self._run(passes, source, areas, planned, advance)
+        for area in areas:
+            yield self._assemble(area, source, passes)
+
+    def check(self, areas: Sequence[Area], planned: Told, advance: Told) -> Iterator[Difference]:
+        """Run one pass, and say where it differs from what is recorded of these areas."""
+        recording = Recording.load(self.target)
+        kept = Pass(self.work / "check")
+        kept.clear()  # what somebody recorded yesterday checks nothing today
+        self._run([kept], installed(), areas, planned, advance)
+        oracle = oracles.RecordedOracle(recording)
+        for area in areas:
+            cases = list(area.cases(self.profile))
+            live = _outcomes(area, kept, list(parts(area, cases)))
+            for (case, answer), outcome in zip(oracle.ask(area.name, cases), live, strict=True):
+                if differs(case, answer, outcome):
+                    yield Difference(case, answer, outcome)
+
+    def _run(
+        self,
+        passes: Sequence[Pass],
+        source: Source,
+        areas: Sequence[Area],
+        planned: Told,
+        advance: Told,
+    ) -> None:
         for each in passes:
             each.begin(source)
-        run(passes, areas, max(1, self.jobs // len(passes)), advance)
         for area in areas:
-            yield area, self._assemble(area, source, passes)
+            planned(area.name, sum(1 for _ in area.cases(self.profile)))
+        run(passes, areas, max(1, self.jobs // len(passes)), advance)
 
     def _assemble(self, area: Area, source: Source, passes: Sequence[Pass]) -> Recording:
         cases = list(area.cases(self.profile))
@@ -82,6 +109,13 @@ def settle(case: Case, first: Outcome, second: Outcome) -> Answer:
     return first if same else Missing.NONDETERMINISTIC
 
 
+def differs(case: Case, recorded: Answer | None, outcome: Outcome) -> bool:
+    """Whether a recording does not hold for a case; of one that it dropped it says nothing."""
+    if isinstance(recorded, Outcome):
+        return isinstance(settle(case, recorded, outcome), Missing)
+    return recorded is not Missing.NONDETERMINISTIC
+
+
 def installed() -> Source:
     """The facts of the torch that is installed, which a process of its own imports."""
     command = [sys.executable, "-m", "conformance.recorded.passes", os.devnull]
@@ -89,7 +123,7 @@ def installed() -> Source:
     return Source(**json.loads(told))
 
 
-def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Advance) -> None:
+def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Told) -> None:
     """Every part of every pass, by ``workers`` processes for each pass; those that run already
     are told of as well.  RecordingError if a process fails; the others are ended."""
     with ThreadPoolExecutor(len(passes) * workers) as threads:
@@ -118,7 +152,7 @@ def _start(kept: Pass, seed: int, areas: Sequence[Area], worker: Shard) -> subpr
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def _listen(process: subprocess.Popen[str], advance: Advance) -> None:
+def _listen(process: subprocess.Popen[str], advance: Told) -> None:
     assert process.stdout is not None
     for line in process.stdout:
         told = json.loads(line)

@@ -6,7 +6,17 @@ from pathlib import Path
 
 from conformance.report import html, json_report, junit, parity, terminal
 from conformance.report.json_report import ReportError
-from conformance.report.model import AreaResult, Facts, Run, RunBuilder, TargetResult, build_run
+from conformance.report.model import (
+    AreaResult,
+    Facts,
+    Run,
+    RunBuilder,
+    ShardOf,
+    TargetResult,
+    build_run,
+    stem,
+    with_left_out,
+)
 
 __all__ = [
     "AreaResult",
@@ -14,13 +24,16 @@ __all__ = [
     "ReportError",
     "Run",
     "RunBuilder",
+    "ShardOf",
     "TargetResult",
     "build_run",
     "html",
     "json_report",
     "junit",
     "parity",
+    "stem",
     "terminal",
+    "with_left_out",
     "write",
 ]
 

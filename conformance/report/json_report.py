@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.compare import AreaCounts, Comparison
 from conformance.report.atomic import write_text
-from conformance.report.model import AreaResult, Facts, Run, TargetResult
+from conformance.report.model import AreaResult, Facts, Run, ShardOf, TargetResult
+from conformance.shard import Shard
 
 FORMAT: Final = "mindtorch-conformance-report"
-VERSION: Final = 1
+VERSION: Final = 2
+LEFT_OUT: Final = ("unrecorded", "nondeterministic")
+"""What an area has only of a recorded oracle."""
 SCHEMA: Final = Path(__file__).with_name("report.schema.json")
 
 
@@ -40,7 +44,7 @@ def read(path: Path) -> Run:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "facts": asdict(run.facts),
@@ -50,6 +54,13 @@ def to_json(run: Run) -> dict[str, Any]:
         "counts": asdict(run.counts),
         "areas": [_area_to_json(area) for area in run.areas],
     }
+    if run.shard is not None:
+        shard = run.shard
+        planned, whole = dict(shard.planned), dict(shard.whole)
+        data["shard"] = {"name": str(shard.shard), "planned": planned, "whole": whole}
+    if run.lost:
+        data["lost"] = [str(shard) for shard in run.lost]
+    return data
 
 
 def from_json(data: Any) -> Run:
@@ -67,8 +78,10 @@ def from_json(data: Any) -> Run:
             data["seconds"],
             data["interrupted"],
             tuple(data["stale"]),
+            _shard_from_json(data["shard"]) if "shard" in data else None,
+            tuple(map(Shard.parse, data.get("lost", ()))),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArgumentTypeError) as error:
         raise ReportError(f"a damaged report: {type(error).__name__}: {error}") from error
 
 
@@ -84,6 +97,9 @@ def _area_to_json(area: AreaResult) -> dict[str, Any]:
     }
     if area.planned is not None:
         data["planned"] = area.planned
+    for name in LEFT_OUT:
+        if count := getattr(area, name):
+            data[name] = count
     return data
 
 
@@ -95,4 +111,9 @@ def _area_from_json(data: dict[str, Any]) -> AreaResult:
         tuple(Comparison.from_json(each) for each in data["differing"]),
         tuple(Comparison.from_json(each) for each in data["casualties"]),
         data.get("planned"),
+        *(data.get(name, 0) for name in LEFT_OUT),
     )
+
+
+def _shard_from_json(data: dict[str, Any]) -> ShardOf:
+    return ShardOf(Shard.parse(data["name"]), data["planned"], data["whole"])

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Literal
 
 from conformance.compare import AreaCounts, Comparison, Verdict
 from conformance.outcome import Kind
+from conformance.shard import Shard
 
 TORCH_VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*[A-Za-z0-9.]*")
 UTC_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", re.ASCII)
@@ -75,10 +76,25 @@ class AreaResult:
     """Every case that crashed, hung or exhausted memory in the oracle."""
     planned: int | None = None
     """How many cases the area has, when the run ended before the last of them."""
+    unrecorded: int = 0
+    """How many further cases were left out because a recorded oracle does not know them."""
+    nondeterministic: int = 0
+    """The same of cases that PyTorch, when it was recorded, did not answer the same way twice."""
 
     @property
     def unjudged(self) -> int:
         return unjudged(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOf:
+    """Which part of a run a run is."""
+
+    shard: Shard
+    planned: Mapping[str, int]
+    """By area, how many generated cases are in this shard."""
+    whole: Mapping[str, int]
+    """By area, how many are in all shards together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +107,25 @@ class Run:
     interrupted: bool = False
     stale: tuple[str, ...] = ()
     """Ledger entries that no case matched, or whose cases no longer differ."""
+    shard: ShardOf | None = None
+    """Set if this is one shard of a run."""
+    lost: tuple[Shard, ...] = ()
+    """The shards that were missing when shards were merged into this run."""
 
     @property
     def stem(self) -> str:
         """The name of this run's reports, less the suffix."""
-        return f"torch-{self.facts.torch}"
+        return stem(self.facts.torch, self.shard.shard if self.shard else None)
+
+    @property
+    def differing(self) -> tuple[Comparison, ...]:
+        """The differing cases of all areas."""
+        return tuple(comparison for area in self.areas for comparison in area.differing)
+
+    @property
+    def whole_areas(self) -> tuple[str, ...]:
+        """The areas of which every planned case ran."""
+        return tuple(area.name for area in self.areas if area.planned is None)
 
     @property
     def counts(self) -> AreaCounts:
@@ -109,7 +139,8 @@ class Run:
     @property
     def complete(self) -> bool:
         """Whether every planned case ran."""
-        return not self.interrupted and all(area.planned is None for area in self.areas)
+        cut_short = self.interrupted or self.lost
+        return not cut_short and all(area.planned is None for area in self.areas)
 
     @property
     def targets(self) -> int:
@@ -157,6 +188,9 @@ class Run:
         planned = sum(area.planned or area.counts.cases for area in self.areas)
         if not self.complete:
             notes.append(f"{self.counts.cases:,} of {number(planned, 'planned case')} ran.")
+        if self.lost:
+            named = ", ".join(map(str, self.lost))
+            notes.append(f"{number(len(self.lost), 'shard is', 'shards are')} lost: {named}.")
         if self.stale:
             entries = number(len(self.stale), "ledger entry matches", "ledger entries match")
             notes.append(f"{entries} no difference any more, and must be removed.")
@@ -164,10 +198,38 @@ class Run:
         if counts.uncovered:
             cases = number(counts.uncovered, "case")
             notes.append(f"{cases} on a device are counted apart: it has no kernel for all of it.")
+        unrecorded = sum(area.unrecorded for area in self.areas)
+        if unrecorded:
+            notes.append(f"{number(unrecorded, 'case')} did not run: no recording has them.")
+        varying = sum(area.nondeterministic for area in self.areas)
+        if varying:
+            cases = number(varying, "case")
+            notes.append(f"{cases} did not run: recorded twice, PyTorch's outcomes differed.")
         if lost:
             cases = number(lost, "case")
             notes.append(f"PyTorch itself crashed, hung or ran out of memory in {cases}.")
         return tuple(notes)
+
+
+def stem(release: str, shard: Shard | None = None) -> str:
+    """What the files of a run are called, less the suffix."""
+    part = f"shard-{shard.index}-of-{shard.count}-" if shard else ""
+    return f"{part}torch-{release}"
+
+
+def with_left_out(
+    run: Run, unrecorded: Mapping[str, int], nondeterministic: Mapping[str, int]
+) -> Run:
+    """``run``, with the cases of each area that a recorded oracle has no outcomes of."""
+    areas = (
+        replace(
+            area,
+            unrecorded=unrecorded.get(area.name, 0),
+            nondeterministic=nondeterministic.get(area.name, 0),
+        )
+        for area in run.areas
+    )
+    return replace(run, areas=tuple(areas))
 
 
 def number(count: int, one: str, many: str = "") -> str:

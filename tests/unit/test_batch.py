@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.area import Area
-from conformance.batch import PLAN, Outcomes, batches, record
+from conformance.batch import PLAN, Outcomes, Plan, batches, record
 from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.outcome import Outcome
@@ -105,16 +105,16 @@ def test_a_batch_that_is_run_again_replaces_what_it_had(outcomes: Outcomes) -> N
 
 
 def test_the_plan_is_read_as_it_was_written_and_is_empty_without_one(outcomes: Outcomes) -> None:
-    assert outcomes.read_plan() == {}
-    outcomes.write_plan({"tls": 3, "keys": 2})
-    assert list(outcomes.read_plan().items()) == [("tls", 3), ("keys", 2)]
-    outcomes.write_plan({"keys": 1})
-    assert outcomes.read_plan() == {"keys": 1}
+    assert outcomes.read_plan() == Plan()
+    outcomes.write_plan(Plan({"tls": 3, "keys": 2}))
+    assert list(outcomes.read_plan().cases.items()) == [("tls", 3), ("keys", 2)]
+    outcomes.write_plan(Plan({"keys": 1}, {"keys": 3}, {"keys": 4}, {"keys": 5}))
+    assert outcomes.read_plan() == Plan({"keys": 1}, {"keys": 3}, {"keys": 4}, {"keys": 5})
     assert [path.name for path in outcomes.directory.iterdir()] == [PLAN]
 
 
 def test_nothing_of_an_earlier_run_is_left_after_clearing(outcomes: Outcomes) -> None:
-    outcomes.write_plan({"tiny": 1})
+    outcomes.write_plan(Plan({"tiny": 1}))
     recorded(outcomes, "tiny-0000", "a")
     (outcomes.directory / "worker.log").write_text("noise")
     outcomes.clear()

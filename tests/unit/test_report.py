@@ -271,7 +271,7 @@ def validator() -> Draft202012Validator:
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": 2},
+        {"version": 3},
         {"stale": [1]},
         {"more": 1},
         {"areas": [{"name": "x"}]},
@@ -297,10 +297,10 @@ def test_the_documented_example_is_a_report() -> None:
         ("[]", "torch-2.4.1.json: not a report"),
         ('{"format": "junit"}', "its format is not 'mindtorch-conformance-report'"),
         (
-            '{"format": "mindtorch-conformance-report", "version": 2}',
-            "version=2 of the report's form; this suite reads version 1",
+            '{"format": "mindtorch-conformance-report", "version": 3}',
+            "version=3 of the report's form; this suite reads version 2",
         ),
-        ('{"format": "mindtorch-conformance-report", "version": 1}', "a damaged report: KeyError"),
+        ('{"format": "mindtorch-conformance-report", "version": 2}', "a damaged report: KeyError"),
     ],
 )
 def test_a_file_of_another_form_is_named_with_what_is_wrong(

@@ -25,7 +25,7 @@ from fakes.processes import PATIENCE, are_gone, eventually
 from hypothesis import settings
 
 from conformance import oracle, session
-from conformance.batch import Outcomes, record
+from conformance.batch import Outcomes, Plan, record
 from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.ledger import LEDGER_FILE, Entry, Ledger
@@ -287,10 +287,14 @@ def test_an_interrupted_run_keeps_what_it_had_and_says_so(
 # Seeds ------------------------------------------------------------------------------------------
 
 
-def config(seed: str | None = None, profile: str | None = None) -> Any:
+def config(seed: str | None = None, profile: str | None = None, shard: str | None = None) -> Any:
     """What is asked of pytest's configuration."""
-    option = SimpleNamespace(hypothesis_seed=seed, hypothesis_profile=profile)
-    names = {"--hypothesis-seed": "hypothesis_seed", "--hypothesis-profile": "hypothesis_profile"}
+    option = SimpleNamespace(hypothesis_seed=seed, hypothesis_profile=profile, shard=shard)
+    names = {
+        "--hypothesis-seed": "hypothesis_seed",
+        "--hypothesis-profile": "hypothesis_profile",
+        "--shard": "shard",
+    }
     return SimpleNamespace(
         option=option, getoption=lambda name, default=None: getattr(option, names[name])
     )
@@ -312,6 +316,16 @@ def test_a_run_without_a_seed_chooses_one_that_it_can_name() -> None:
     first, second = (session._seed(each) for each in made)
     assert isinstance(first, int)
     assert first != second
+
+
+@pytest.mark.usefixtures("profile_restored")
+def test_the_shards_of_a_run_without_a_seed_choose_the_same() -> None:
+    settings.load_profile("dev")
+    made = [config(shard="1/2"), config(shard="2/2")]
+    for each in made:
+        session._choose_seed(each)
+    first, second = (session._seed(each) for each in made)
+    assert first == second is not None
 
 
 @pytest.mark.usefixtures("profile_restored")
@@ -369,7 +383,7 @@ def state(directory: Path, planned: dict[str, int], *found: Comparison) -> Any:
     """A session's state that has recorded ``found``."""
     outcomes = Outcomes(directory)
     outcomes.clear()
-    outcomes.write_plan(planned)
+    outcomes.write_plan(Plan(planned))
     with outcomes.open("batch") as file:
         for each in found:
             record(file, each)
@@ -389,6 +403,7 @@ def state(directory: Path, planned: dict[str, int], *found: Comparison) -> Any:
         facts=lambda: facts,
         oracle=oracle.LiveOracle("2.4.1"),
         started=time.monotonic(),
+        shard=None,
     )
 
 

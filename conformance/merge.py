@@ -1,0 +1,135 @@
+"""Merges the shards of a run into the run: its report, and the outcomes if they are there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from conformance.ledger import Ledger
+from conformance.report import json_report
+from conformance.report.model import (
+    AreaResult,
+    Facts,
+    Run,
+    TargetResult,
+    add_counts,
+    reading_order,
+)
+from conformance.shard import Shard
+
+PATTERN: Final = "shard-*-torch-*.json"
+
+
+class MergeError(ValueError):
+    """The reports are not shards of one run; the message says why not."""
+
+
+def find(paths: Iterable[Path]) -> list[Path]:
+    """The shards' reports: the files that are named, and those in the directories, at any depth."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise MergeError(f"{path} does not exist")
+        found.extend(sorted(path.rglob(PATTERN)) if path.is_dir() else [path])
+    return list(dict.fromkeys(found))
+
+
+def runs(paths: Sequence[Path]) -> list[Run]:
+    """One run for each release that the shards at ``paths`` are of."""
+    shards = [json_report.read(path) for path in paths]
+    releases = dict.fromkeys(run.facts.torch for run in shards)
+    return [merge([run for run in shards if run.facts.torch == each]) for each in releases]
+
+
+def merge(shards: Sequence[Run]) -> Run:
+    """The run of which these are shards.  Those that are missing are named in ``lost``."""
+    parts = {run.shard.shard: run for run in shards if run.shard}
+    if len(parts) != len(shards) or not parts:
+        raise MergeError("each report must be of another shard of one run")
+    counts = {shard.count for shard in parts}
+    facts = {_common(run.facts) for run in shards}
+    wholes = {tuple(run.shard.whole.items()) for run in shards if run.shard}
+    if len(counts) != 1 or len(facts) != 1 or len(wholes) != 1:
+        raise MergeError(
+            "the reports are shards of different runs: "
+            + "; ".join(f"{shard} of {run.facts}" for shard, run in sorted(parts.items()))
+        )
+    [count] = counts
+    ordered = [parts[shard] for shard in sorted(parts)]
+    names = dict.fromkeys(
+        name
+        for each in ordered
+        for name in (*(each.shard.whole if each.shard else ()), *(a.name for a in each.areas))
+    )
+    return Run(
+        replace(ordered[0].facts, started=min(run.facts.started for run in ordered)),
+        tuple(_area(name, ordered) for name in names),
+        max(run.seconds for run in ordered),
+        any(run.interrupted for run in ordered),
+        lost=tuple(
+            shard for index in range(1, count + 1) if (shard := Shard(index, count)) not in parts
+        ),
+    )
+
+
+def with_stale(run: Run, ledger_file: Path) -> Run:
+    """``run`` judged by the ledger, which no shard alone could be."""
+    ledger = Ledger.load(ledger_file, run.facts.torch)
+    return replace(run, stale=ledger.stale(run.differing, run.whole_areas))
+
+
+def join_outcomes(paths: Sequence[Path], reports: Path, run: Run) -> int:
+    """Copy the comparisons that lie beside the shards' reports to those of ``run``, and nothing
+    of an earlier run; how many files there are.  A batch is in one shard, so no names clash."""
+    target = reports / "outcomes" / run.stem
+    found = [
+        file
+        for path in paths
+        for file in sorted((path.parent / "outcomes" / path.stem).glob("*.jsonl"))
+        if path.stem.endswith(f"-{run.stem}")
+    ]
+    if found:
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+    for file in found:
+        shutil.copy(file, target)
+    return len(found)
+
+
+def _common(facts: Facts) -> Facts:
+    """What the shards of a run have in common: all but when each of them started."""
+    return replace(facts, started="1970-01-01T00:00:00Z")
+
+
+def _area(name: str, shards: Sequence[Run]) -> AreaResult:
+    """An area put together; what a lost shard would have had of it counts as planned."""
+    found = [area for run in shards for area in run.areas if area.name == name]
+    targets: dict[str, list[TargetResult]] = {}
+    for area in found:
+        for target in area.targets:
+            targets.setdefault(target.name, []).append(target)
+    counts = add_counts(area.counts for area in found)
+    planned = sum(area.planned or area.counts.cases for area in found) + _missing(name, shards)
+    return AreaResult(
+        name,
+        counts,
+        tuple(
+            TargetResult(target, add_counts(each.counts for each in targets[target]))
+            for target in sorted(targets)
+        ),
+        tuple(sorted((c for area in found for c in area.differing), key=reading_order)),
+        tuple(sorted((c for area in found for c in area.casualties), key=reading_order)),
+        planned if planned > counts.cases else None,
+        # Every shard counts those of the whole area: it sees them before it takes its part.
+        max((area.unrecorded for area in found), default=0),
+        max((area.nondeterministic for area in found), default=0),
+    )
+
+
+def _missing(name: str, shards: Sequence[Run]) -> int:
+    """How many generated cases of an area are in none of the shards that are there."""
+    parts = [run.shard for run in shards if run.shard]
+    return parts[0].whole.get(name, 0) - sum(part.planned.get(name, 0) for part in parts)
