@@ -70,6 +70,28 @@ def _has_workers(arguments: list[str]) -> bool:
     return any(argument.startswith(("-n", "--numprocesses", "-p")) for argument in arguments)
 
 
+@nox.session
+def replay(session: nox.Session) -> None:
+    """mindtorch_v2 against every recorded release; no torch is installed.
+
+    Arguments are those of `conformance replay`, such as --torch RELEASE, --shard K/N or areas.
+    """
+    session.install("-e", ".[conformance]")
+    jobs = ["--jobs", str(os.cpu_count() or 1)]
+    session.run("conformance", "replay", *jobs, *session.posargs)
+
+
+@nox.session(default=False)
+@nox.parametrize("torch", TORCH_RELEASES)
+def record(session: nox.Session, torch: str) -> None:
+    """Record every case of a release, twice, into conformance/recordings.
+
+    Interrupted, it goes on where it was.  `-- --check` holds the recording against that torch.
+    """
+    install_with_torch(session, torch)
+    session.run("conformance", "record", *session.posargs)
+
+
 @nox.session(venv_backend="none", default=False)
 def reproduce(session: nox.Session) -> None:
     """One case, both sides: ``nox -s reproduce -- 'LINE'`` or a case id.
