@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -126,18 +127,20 @@ def installed() -> Source:
 def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Told) -> None:
     """Every part of every pass, by ``workers`` processes for each pass; those that run already
     are told of as well.  RecordingError if a process fails; the others are ended."""
-    with ThreadPoolExecutor(len(passes) * workers) as threads:
+    with ExitStack() as stack:
         processes = [
-            _start(kept, seed, areas, Shard(index, workers))
+            stack.enter_context(_start(kept, seed, areas, Shard(index, workers)))
             for seed, kept in enumerate(passes, 1)
             for index in range(1, workers + 1)
         ]
+        threads = stack.enter_context(ThreadPoolExecutor(len(processes)))
         try:
-            list(threads.map(lambda process: _listen(process, advance), processes))
+            listening = [threads.submit(_listen, process, advance) for process in processes]
+            for done in as_completed(listening):
+                done.result()
         finally:
             for process in processes:
                 process.terminate()
-                process.wait()
 
 
 def _start(kept: Pass, seed: int, areas: Sequence[Area], worker: Shard) -> subprocess.Popen[str]:

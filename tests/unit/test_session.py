@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,13 +26,17 @@ from fakes.processes import PATIENCE, are_gone, eventually
 from hypothesis import settings
 
 from conformance import oracle, session
+from conformance.__main__ import main
 from conformance.batch import Outcomes, Plan, record
 from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.ledger import LEDGER_FILE, Entry, Ledger
 from conformance.outcome import Outcome
+from conformance.recorded.area import Answer, AreaRecording, Missing
+from conformance.recorded.recording import Source, add
 from conformance.report import Facts, Run, json_report
 from conformance.report.marks import command
+from conformance.shard import Shard
 
 ROOT = Path(__file__).parents[2]
 SEED = "12345"
@@ -254,6 +259,88 @@ def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Suit
     suite.run("-k", "generated", texts=["1", "2"])
     assert sorted(suite.texts("generated")) == ["1", "2"]
     assert suite.report.counts.cases == 2
+
+
+# Shards -----------------------------------------------------------------------------------------
+
+
+def test_the_shards_of_a_run_merge_into_the_report_of_one_run(suite: Suite) -> None:
+    """Drawn cases included: a shard has all of an area's, or none."""
+    wrong = "xp.neg('not a key')"
+    texts = [*ADDITIONS, wrong]
+    shared = ("--batch-size=3", "--hypothesis-profile=ci")
+    status, printed = suite.run(*shared, texts=texts, WRONG_WORD="a ")
+    assert status == 1, printed
+    whole, compared = suite.report, suite.outcomes
+    for index in (1, 2, 3):
+        suite.run(*shared, f"--shard={index}/3", texts=texts, WRONG_WORD="a ")
+    assert suite.report == whole  # a shard has reports of its own
+    merged = suite.directory / "merged"
+    assert main(["merge", str(suite.reports), "--reports", str(merged)]) == 1
+    run = json_report.read(merged / "torch-2.4.1.json")
+    assert replace(run, seconds=0, facts=whole.facts) == replace(whole, seconds=0)
+    joined = list(Outcomes(merged / "outcomes" / "torch-2.4.1").read())
+    assert sorted(map(str, joined)) == sorted(map(str, compared))
+    (suite.reports / "shard-2-of-3-torch-2.4.1.json").unlink()
+    assert main(["merge", str(suite.reports), "--reports", str(merged)]) == 1
+    assert json_report.read(merged / "torch-2.4.1.json").lost == (Shard(2, 3),)
+
+
+@pytest.mark.parametrize(
+    ("shard", "message"),
+    [("3/2", "shard 3/2: they go from 1/n to n/n"), ("half", "'half' is no shard, such as 2/3")],
+)
+def test_what_is_no_shard_is_a_usage_error(suite: Suite, shard: str, message: str) -> None:
+    status, printed = suite.run(f"--shard={shard}", texts=["1"])
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert f"--shard: {message}" in printed
+
+
+# Replay -----------------------------------------------------------------------------------------
+
+
+@DISTRIBUTED
+def test_a_recording_is_replayed_without_a_torch(suite: Suite, workers: tuple[str, ...]) -> None:
+    """It has all cases but one that is new, and of one PyTorch's outcomes differed."""
+    wrong = "xp.add(1, 2)"
+    texts = [f"xp.add({number}, 1)" for number in range(200)] + [wrong]
+    cases = [Case("tiny", "t", text) for text in texts]
+    answers: list[Answer] = [Outcome("returned", f"{number + 1} : int") for number in range(200)]
+    answers[7] = Missing.NONDETERMINISTIC
+    recording = suite.directory / "recording"
+    add(
+        recording,
+        Source(
+            release="2.4.1",
+            full_version="2.4.1+theirs",
+            git_hash="1" * 40,
+            build="",
+            platform="Elsewhere",
+            python="3.11.7",
+            numpy="2.0",
+        ),
+        AreaRecording.of("tiny", cases, [*answers, Outcome("returned", "4 : int")]),
+        {"cases": 201, "nondeterministic": (), "suite": "0", "recorded": "today"},
+    )
+    shutil.rmtree(suite.directory / "site" / "torch")
+    shutil.rmtree(suite.directory / "site" / "torch-2.4.1.dist-info")
+    (suite.directory / "site" / "imitation.py").write_text("def add(a, b): return a + b")
+    status, printed = suite.run(
+        *workers,
+        "--batch-size=50",
+        texts=["xp.add(8, 9)", *texts],
+        CONFORMANCE_RECORDING=str(recording),
+    )
+    assert status == 1, printed
+    run = suite.report
+    [area] = run.areas
+    assert (run.facts.oracle, run.facts.full_version) == ("recorded", "2.4.1+theirs")
+    assert (run.facts.platform, run.facts.profile) == ("Elsewhere", "2.4")
+    assert [comparison.case.text for comparison in area.differing] == [wrong]
+    assert area.nondeterministic <= 1 <= area.unrecorded < 201
+    assert area.counts.cases + area.unrecorded + area.nondeterministic == 202
+    assert suite.texts("hypothesis") == []
+    assert f"{area.unrecorded} cases did not run: no recording has them." in run.notes
 
 
 # Interruptions ----------------------------------------------------------------------------------
