@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from conformance.commands import (
     compare,
+    drift,
     list_,
     merge,
     record,
@@ -44,6 +45,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "show": show,
     "list": list_,
     "compare": compare,
+    "drift": drift,
     "merge": merge,
     "report": report,
 }
