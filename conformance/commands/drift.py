@@ -13,6 +13,7 @@ from conformance.recorded.recording import RECORDINGS, known
 
 HELP = "say what changed between two releases of PyTorch, grouped by rule"
 LIMIT = 5
+RULES = 30
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -24,6 +25,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--limit", type=int, default=LIMIT, help="items shown for a rule, 0 for all (%(default)s)"
+    )
+    parser.add_argument(
+        "--rules", type=int, default=RULES, help="rules shown of a section, 0 for all (%(default)s)"
     )
     parser.add_argument(
         "--recordings", type=Path, default=RECORDINGS, help="where recordings are (the package's)"
@@ -60,7 +64,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(drift.to_json())
     else:
-        for line, style in text.lines(drift, options.limit or None):
+        for line, style in text.lines(drift, options.limit or None, options.rules or None):
             console().print(Text(line, style=style))
     return DIFFER if any(section.rules for section in chosen) else AGREE
 

@@ -1,14 +1,15 @@
 """What changed in the outcomes of cases that two recordings share, by how they changed.
 
-A release that words a message anew changes a thousand cases in one way.  So of each pair of
-outcomes the words at both ends that are the same are left off, and in what remains numbers and
-quoted names stand for any: pairs of which the same is left belong to one rule.
+A release that words a message anew changes a thousand cases in one way.  So a rule is a stretch of
+words that took the place of another, in which numbers and quoted names stand for any; a case is
+found under every rule that changed it, once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from typing import Final
 
 from conformance.area import Area
@@ -23,6 +24,9 @@ NAMED: Final = r"(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"|\d+(?:\.\d+)?"
 WORD: Final = re.compile(rf"{NAMED}|\w+|\s+|[^\w\s]")
 LONG: Final = 160
 """A rule's title has so many characters of each side."""
+
+MAX_PAIRS: Final = 40_000
+"""With more pairs of words than this, all that differs is one stretch: to look closer is slow."""
 
 Pair = tuple[str, str]
 
@@ -42,8 +46,9 @@ def _area(area: Area, before: RecordedOracle, after: RecordedOracle) -> Section:
     for id, text, outcome in _outcomes(area, after):
         old = earlier.get(id, outcome)
         if old != outcome:
-            pair = str(old), str(outcome)
-            rules.setdefault(rule(*pair), []).append(Item(text, *pair))
+            sides = str(old), str(outcome)
+            for pair in replaced(*sides):
+                rules.setdefault(pair, []).append(Item(text, *sides))
     ordered = sorted(rules.items(), key=lambda each: (-len(each[1]), each[0]))
     return Section(
         f"outcomes: {area.name}",
@@ -62,12 +67,21 @@ def _outcomes(area: Area, oracle: RecordedOracle) -> Iterator[tuple[str, str, Ou
             yield case.id, case.text, answer
 
 
-def rule(before: str, after: str) -> Pair:
-    """In what two outcomes differ, whatever the numbers and names in it."""
+def replaced(before: str, after: str) -> list[Pair]:
+    """What took the place of what, whatever the numbers and names in it; each pair once."""
     old, new = WORD.findall(before), WORD.findall(after)
     start = _common(old, new)
     end = min(_common(old[::-1], new[::-1]), len(old) - start, len(new) - start)
-    return _masked(old[start : len(old) - end]), _masked(new[start : len(new) - end])
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if len(old) * len(new) > MAX_PAIRS:
+        return [(_masked(old), _masked(new))]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    found = [
+        (_masked(old[a:b]), _masked(new[c:d]))
+        for tag, a, b, c, d in matcher.get_opcodes()
+        if tag != "equal"
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _common(one: list[str], two: list[str]) -> int:

@@ -8,8 +8,10 @@ from conformance.drift.model import Drift, Item, Rule
 from conformance.report.marks import visible
 
 
-def lines(drift: Drift, limit: int | None) -> Iterator[tuple[str, str]]:
-    """Each line with its style; ``limit`` items of a rule are listed, or all."""
+def lines(
+    drift: Drift, limit: int | None, rule_limit: int | None = None
+) -> Iterator[tuple[str, str]]:
+    """Each line with its style; of a section so many rules are listed, of a rule so many items."""
     yield f"PyTorch {drift.before} → {drift.after}", "bold"
     for note in drift.notes:
         yield note, ""
@@ -19,8 +21,12 @@ def lines(drift: Drift, limit: int | None) -> Iterator[tuple[str, str]]:
         rules = f"{len(section.rules):,} rule{'s' * (len(section.rules) != 1)}"
         yield "", ""
         yield f"{section.name}: {section.count:,} changes, {rules}", "bold"
-        for rule in section.rules:
+        shown = section.rules if rule_limit is None else section.rules[:rule_limit]
+        for rule in shown:
             yield from _rule(rule, limit)
+        if len(section.rules) > len(shown):
+            fewer = sum(len(rule.items) for rule in section.rules[len(shown) :])
+            yield f"  … {len(section.rules) - len(shown):,} more rules, of {fewer:,} changes", "dim"
 
 
 def _rule(rule: Rule, limit: int | None) -> Iterator[tuple[str, str]]:

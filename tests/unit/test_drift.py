@@ -172,19 +172,23 @@ def test_kernels_are_told_by_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "rule"),
+    ("before", "after", "rules"),
     [
-        ("f(): no 'a'", "f(): not 'a'", ("no", "not")),
-        ("got 1 of 'a'", "has 7 of 'b'", ("got … of …", "has … of …")),
-        ("a b c", "a c", ("b", "")),
-        ("a a", "a a a", ("", "a")),
-        ("a", "a", ("", "")),
+        ("f(): no 'a'", "f(): not 'a'", [("no", "not")]),
+        ("got 'a'", "has 'a'", [("got", "has")]),
+        ("got 1", "got 7", [("…", "…")]),
+        ("a 'don't' b", "a 'won't' b", [("don", "won")]),
+        ("a b c", "a c", [("b", "")]),
+        ("a, b, a, b", "c, b, c, b", [("a", "c")]),
+        ("a, b, c, d", "e, b, f, d", [("a", "e"), ("c", "f")]),
+        ("a b " * 200, "c d " * 200, [(("a b " * 200).strip(), ("c d " * 200).strip())]),
+        ("a", "a", []),
     ],
 )
 def test_outcomes_change_by_their_words_whatever_the_names(
-    before: str, after: str, rule: tuple[str, str]
+    before: str, after: str, rules: list[tuple[str, str]]
 ) -> None:
-    assert outcomes.rule(before, after) == rule
+    assert outcomes.replaced(before, after) == rules
 
 
 def recording(directory: Path, release: str, cases: Any, answers: list[Answer]) -> Recording:
@@ -241,6 +245,17 @@ def test_the_text_has_a_limit_for_each_rule() -> None:
         "    … 3 more",
     ]
     assert len(list(text.lines(drift, None))) == 4 + 8
+
+
+def test_the_text_has_a_limit_of_rules() -> None:
+    made = section("s", [(str(n), Item("i")) for n in range(4)])
+    lines = [line for line, _ in text.lines(Drift("1", "2", (made,)), 1, 1)]
+    assert lines[2:] == [
+        "s: 4 changes, 4 rules",
+        "  0: 1",
+        "    i",
+        "  … 3 more rules, of 3 changes",
+    ]
 
 
 def test_the_command_tells_two_releases_apart(
