@@ -22,6 +22,9 @@ UNUSABLE: Final = 2
 """There is nothing to run, to read or to compare with; stderr says why."""
 INTERRUPTED: Final = 130
 
+UNBOUNDED: Final = 10_000
+"""A width that no line has."""
+
 STATUSES: Final = (
     "exit status: 0 all agree, 1 something differs, 2 it could not be done, 130 interrupted"
 )
@@ -55,8 +58,8 @@ def suite_options(parser: ArgumentParser) -> None:
 
 
 def console() -> Console:
-    """For results."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    """For results.  In a file or a pipe no line is wrapped and no cell cut."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else UNBOUNDED)
 
 
 def say(text: str) -> None:

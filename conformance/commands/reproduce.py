@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
+from rich.console import Console
+
 from conformance import oracle
-from conformance.commands.common import console, json_option, reports_option
+from conformance.commands.common import json_option, reports_option
 
 HELP = "run one case in both sides and show them side by side"
 
@@ -31,4 +33,5 @@ def run(options: Namespace) -> int:
     # Imported late: the subject reads its profile when it is first imported.
     from conformance.reproduce import reproduce
 
-    return reproduce(options.case, options.subject, options.reports, console(), options.json)
+    screen = Console(highlight=False)  # two columns side by side need a width
+    return reproduce(options.case, options.subject, options.reports, screen, options.json)
