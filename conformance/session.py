@@ -62,7 +62,7 @@ class State:
         self.shard = _shard(config)
         self.reports = Path(config.getoption("reports") or config.rootpath / "reports")
         self.outcomes = Outcomes(
-            self.reports / "outcomes" / report.stem(self.oracle.release, self.shard)
+            self.reports / "outcomes" / report.stem(self.oracle.release, self.oracle.kind, self.shard)
         )
         self.left_out: dict[Missing, Counter[str]] = {reason: Counter() for reason in Missing}
         """By area, the cases that are not run for want of an oracle's answer."""

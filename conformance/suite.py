@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import report
+from conformance.oracle import RECORDING_VARIABLE
 from conformance.report import Run, json_report
 from conformance.shard import Shard
 
@@ -57,7 +58,8 @@ class Order:
 def run(order: Order, release: str, environment: Mapping[str, str], *, quiet: bool) -> Run:
     """Run it against one release; pytest's own words go to stderr, or if ``quiet`` only where
     there is no report to speak.  KeyboardInterrupt if somebody stopped it, after its report."""
-    path = order.reports / f"{report.stem(release, order.shard)}.json"
+    kind: Final = "recorded" if environment.get(RECORDING_VARIABLE) else "live"
+    path = order.reports / f"{report.stem(release, kind, order.shard)}.json"
     before = path.stat().st_mtime_ns if path.exists() else None
     done = subprocess.run(
         order.command,

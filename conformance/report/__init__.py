@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.report import html, json_report, junit, parity, terminal
+from conformance.report import badge, history, json_report, junit, parity, shelf, site, terminal
 from conformance.report.json_report import ReportError
 from conformance.report.model import (
     AreaResult,
@@ -27,22 +27,29 @@ __all__ = [
     "ShardOf",
     "TargetResult",
     "build_run",
-    "html",
     "json_report",
     "junit",
     "parity",
+    "site",
     "stem",
     "terminal",
     "with_left_out",
     "write",
+    "write_overview",
 ]
 
 
 def write(run: Run, directory: Path) -> tuple[Path, ...]:
-    """Write the run's files into ``directory``, and PARITY.md over all that is there."""
-    views = {"json": json_report.write, "html": html.write, "xml": junit.write}
-    paths = []
-    for suffix, view in views.items():
-        paths.append(directory / f"{run.stem}.{suffix}")
-        view(run, paths[-1])
-    return (*paths, parity.write(directory))
+    """Write the run's files into ``directory``, and the views over all that is there."""
+    paths = [directory / f"{run.stem}.{suffix}" for suffix in ("json", "xml")]
+    json_report.write(run, paths[0])
+    junit.write(run, paths[1])
+    history.write(run, directory)
+    return (*paths, site.write_run(run, directory), *write_overview(directory))
+
+
+def write_overview(directory: Path) -> tuple[Path, ...]:
+    """Write what is about all runs of ``directory``: PARITY.md, the badges and the index."""
+    found = shelf.read(directory)
+    badge.write(found.runs, directory)
+    return parity.write(found, directory), site.write_index(found, directory)

@@ -18,6 +18,7 @@ from conformance.case import Case
 from conformance.compare import Comparison, Span, difference
 from conformance.outcome import Outcome
 
+SpanKind = Literal["same", "left", "right"]
 PieceKind = Literal["same", "only", "gap"]
 Piece = tuple[PieceKind, str]
 """A piece of one side of a difference; ``gap`` stands where only the other side has text."""
@@ -151,25 +152,30 @@ def _refined(parts: Iterable[Span], levels: tuple[re.Pattern[str], ...]) -> Iter
 
 
 def _matched(left: str, right: str, unit: re.Pattern[str]) -> Iterator[Span]:
-    """The difference by ``unit``, sought between what both texts begin and end with."""
-    a, b = unit.findall(left), unit.findall(right)
+    """The difference by ``unit``."""
+    for kind, found in matched(unit.findall(left), unit.findall(right)):
+        yield kind, "".join(found)
+
+
+def matched(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[SpanKind, Sequence[str]]]:
+    """The difference of two lists of words, sought between what both begin and end with."""
     head = _common(a, b)
     tail = _common(a[head:][::-1], b[head:][::-1])
-    yield "same", "".join(a[:head])
+    yield "same", a[:head]
     middle_a, middle_b = a[head : len(a) - tail], b[head : len(b) - tail]
     counts_a, counts_b = Counter(middle_a), Counter(middle_b)
     if sum(count * counts_b[word] for word, count in counts_a.items()) > MAX_PAIRS:
-        yield "left", "".join(middle_a)
-        yield "right", "".join(middle_b)
+        yield "left", middle_a
+        yield "right", middle_b
     else:
         matcher = SequenceMatcher(None, middle_a, middle_b, autojunk=False)
         for tag, i, j, k, m in matcher.get_opcodes():
             if tag == "equal":
-                yield "same", "".join(middle_a[i:j])
+                yield "same", middle_a[i:j]
             else:
-                yield "left", "".join(middle_a[i:j])
-                yield "right", "".join(middle_b[k:m])
-    yield "same", "".join(a[len(a) - tail :])
+                yield "left", middle_a[i:j]
+                yield "right", middle_b[k:m]
+    yield "same", a[len(a) - tail :]
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:

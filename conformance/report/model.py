@@ -115,7 +115,8 @@ class Run:
     @property
     def stem(self) -> str:
         """The name of this run's reports, less the suffix."""
-        return stem(self.facts.torch, self.shard.shard if self.shard else None)
+        shard = self.shard.shard if self.shard else None
+        return stem(self.facts.torch, self.facts.oracle, shard)
 
     @property
     def differing(self) -> tuple[Comparison, ...]:
@@ -211,10 +212,13 @@ class Run:
         return tuple(notes)
 
 
-def stem(release: str, shard: Shard | None = None) -> str:
-    """What the files of a run are called, less the suffix."""
+def stem(
+    release: str, oracle: Literal["live", "recorded"] = "live", shard: Shard | None = None
+) -> str:
+    """What the files of a run are called, less the suffix; a live run and one against what was
+    recorded of the same release stand beside each other."""
     part = f"shard-{shard.index}-of-{shard.count}-" if shard else ""
-    return f"{part}torch-{release}"
+    return f"{part}torch-{release}{'-recorded' if oracle == 'recorded' else ''}"
 
 
 def with_left_out(

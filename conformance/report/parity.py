@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.report import json_report
 from conformance.report.atomic import write_text
-from conformance.report.json_report import ReportError
 from conformance.report.marks import visible
 from conformance.report.model import AreaResult, Run, number
+from conformance.report.shelf import Shelf, release_order
 
 NAME: Final = "PARITY.md"
 
 
-def write(directory: Path) -> Path:
-    """Write the table over all ``torch-*.json`` of ``directory``, and give its path.
-
-    A file that is no report, or one of another version, is named under the table: it must not
-    cost the run that has just ended its own column.
-    """
+def write(shelf: Shelf, directory: Path) -> Path:
+    """Write the table over all runs into ``directory``, and give its path."""
     path = directory / NAME
-    runs: list[Run] = []
-    unread: list[str] = []
-    for file in sorted(directory.glob("torch-*.json")):
-        try:
-            runs.append(json_report.read(file))
-        except ReportError as error:
-            unread.append(str(error).removeprefix(f"{directory}/"))
-    write_text(path, [render(runs, unread)])
+    write_text(path, [render(shelf.runs, shelf.unread)])
     return path
 
 
 def render(runs: Iterable[Run], unread: Sequence[str] = ()) -> str:
     """The table as Markdown: areas by releases, the facts of each run, what could not be read."""
-    columns = sorted(runs, key=_release)
-    heads = [run.facts.torch for run in columns]
+    columns = sorted(runs, key=release_order)
+    heads = [_head(run) for run in columns]
     areas = list(dict.fromkeys(area.name for run in columns for area in run.areas))
     cells = [[_code(name), *(_cell(run, name) for run in columns)] for name in areas]
     totals = ["**all**", *(f"**{_total(run)}**" for run in columns)]
@@ -47,7 +34,7 @@ def render(runs: Iterable[Run], unread: Sequence[str] = ()) -> str:
         "(unjudged: PyTorch itself did not survive the case).",
         _table(["area", *heads], [*cells, totals]),
         _table(["run", *heads], [[name, *values] for name, *values in _facts(columns)]),
-        "Made by `nox -s conformance`; `reports/torch-<version>.html` has every case that differs.",
+        "Made by `nox -s conformance`; `reports/index.html` leads to every case that differs.",
     ]
     if unread:
         sections.append(
@@ -56,8 +43,8 @@ def render(runs: Iterable[Run], unread: Sequence[str] = ()) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _release(run: Run) -> tuple[list[int], str]:
-    return [int(part) for part in re.findall(r"[0-9]+", run.facts.torch)], run.facts.torch
+def _head(run: Run) -> str:
+    return run.facts.torch if run.facts.oracle == "live" else f"{run.facts.torch} recorded"
 
 
 def _cell(run: Run, name: str) -> str:

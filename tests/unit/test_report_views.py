@@ -25,7 +25,17 @@ from rich.console import Console
 
 from conformance import report
 from conformance.outcome import Outcome
-from conformance.report import html, json_report, junit, marks, parity, terminal
+from conformance.report import (
+    area_page,
+    index_page,
+    json_report,
+    junit,
+    marks,
+    parity,
+    release_page,
+    terminal,
+)
+from conformance.report.shelf import Shelf
 
 # JUnit XML
 
@@ -98,13 +108,22 @@ def test_parity_cannot_be_broken_by_a_fact() -> None:
     assert line == "| platform | `a'\\| <b><U+202E>` |"
 
 
-def test_writing_a_run_writes_every_view_and_the_table_over_all_runs(tmp_path: Path) -> None:
+def test_writing_a_run_writes_every_view_and_those_over_all_runs(tmp_path: Path) -> None:
     report.write(clean_run("2.13.0"), tmp_path)
     written = report.write(planted_run(), tmp_path)
-    names = ["torch-2.4.1.json", "torch-2.4.1.html", "torch-2.4.1.xml", "PARITY.md"]
+    names = ["torch-2.4.1.json", "torch-2.4.1.xml", "torch-2.4.1.html", "PARITY.md", "index.html"]
     assert [path.name for path in written] == names
     assert "| area | 2.4.1 | 2.13.0 |" in (tmp_path / "PARITY.md").read_text(encoding="utf-8")
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".html", ".xml", ".md"}
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {
+        *names,
+        "torch-2.4.1/keys.html",
+        *("torch-2.13.0.json", "torch-2.13.0.xml", "torch-2.13.0.html"),
+        *("torch-2.13.0/keys.html", "torch-2.13.0/tls.html"),
+        *("badges/all.json", "badges/torch-2.4.1.json", "badges/torch-2.13.0.json"),
+        "history/torch-2.4.1/20260131T120000Z.json",
+        "history/torch-2.13.0/20260131T120000Z.json",
+    }
 
 
 def test_a_report_of_another_version_is_named_and_costs_no_other_its_column(
@@ -113,9 +132,18 @@ def test_a_report_of_another_version_is_named_and_costs_no_other_its_column(
     (tmp_path / "torch-2.13.0.json").write_text(
         '{"format": "mindtorch-conformance-report", "version": 0}'
     )
-    table = report.write(clean_run(), tmp_path)[-1].read_text(encoding="utf-8")
+    report.write(clean_run(), tmp_path)
+    table = (tmp_path / "PARITY.md").read_text(encoding="utf-8")
     assert "| area | 2.4.1 |" in table
     assert "Not shown:\n\n- `torch-2.13.0.json: version=0 of the report's form" in table
+
+
+def test_what_was_recorded_of_a_release_stands_beside_its_live_run(tmp_path: Path) -> None:
+    recorded = report.build_run(PLANTED, facts(oracle="recorded"))
+    report.write(clean_run(), tmp_path)
+    report.write(recorded, tmp_path)
+    table = (tmp_path / "PARITY.md").read_text(encoding="utf-8")
+    assert "| area | 2.4.1 | 2.4.1 recorded |" in table
 
 
 # The terminal
@@ -172,16 +200,27 @@ def test_a_terminal_that_cannot_encode_a_character_shows_its_code_point() -> Non
 # All views
 
 
+def area(run: report.Run) -> str:
+    return area_page.render(run, run.areas[0])
+
+
+def index(run: report.Run) -> str:
+    return index_page.render(Shelf((run,), unread=(HOSTILE,)))
+
+
+PAGES = [area, release_page.render, index]
+
+
 @pytest.mark.parametrize(
     "render",
     [
         json_report.render,
-        html.render,
+        *PAGES,
         junit.render,
         terminal.text,
         lambda run: parity.render([run]),
     ],
-    ids=["json", "html", "junit", "terminal", "parity"],
+    ids=["json", "area", "release", "index", "junit", "terminal", "parity"],
 )
 def test_a_view_is_a_pure_function_of_the_run(render: Any) -> None:
     run, same = planted_run(), planted_run()
@@ -191,8 +230,8 @@ def test_a_view_is_a_pure_function_of_the_run(render: Any) -> None:
 
 @pytest.mark.parametrize(
     "render",
-    [html.render, junit.render, terminal.text, lambda run: parity.render([run])],
-    ids=["html", "junit", "terminal", "parity"],
+    [*PAGES, junit.render, terminal.text, lambda run: parity.render([run])],
+    ids=["area", "release", "index", "junit", "terminal", "parity"],
 )
 def test_a_view_shows_hidden_characters_wherever_they_come_from(render: Any) -> None:
     strange = replace(STRANGE, case=replace(STRANGE.case, area=HOSTILE), verdict="known")
@@ -206,7 +245,7 @@ def test_a_view_shows_hidden_characters_wherever_they_come_from(render: Any) -> 
         planned={HOSTILE: 10},
     )
     assert all(marks.is_plain(char) for char in render(run))
-    if render is html.render:
+    if render in PAGES:
         assert Page(render(run)).tags.count("script") == 1
     if render is junit.render:
         ElementTree.fromstring(render(run))

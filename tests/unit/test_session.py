@@ -204,6 +204,7 @@ def test_a_run_in_which_all_agree_passes_and_reports_every_case_once(
     assert f"imitation agrees with PyTorch 2.4.1 in {cases}." in printed
     assert {path.name for path in suite.reports.iterdir() if path.is_file()} == {
         "PARITY.md",
+        "index.html",
         "torch-2.4.1.html",
         "torch-2.4.1.json",
         "torch-2.4.1.xml",
