@@ -137,8 +137,9 @@ def _conformance_python(session: nox.Session, release: str) -> Path:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The tests that need no torch: contracts of mindtorch_v2, and the harness itself."""
-    session.install("-e", ".[dev]")
+    """The tests that need no torch: contracts of mindtorch_v2, the harness itself, and, where there
+    is a Chromium, the site of reports in it."""
+    session.install("-e", ".[dev,browser]")
     everything = ["tests", "-m", "not torch", "-n", str(os.cpu_count() or 1)]
     session.run("pytest", *(session.posargs or everything))
 
