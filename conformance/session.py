@@ -28,7 +28,7 @@ from conformance.compare import Comparison
 from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.outcome import Outcome
 from conformance.recorded.area import Missing
-from conformance.report import junit, terminal
+from conformance.report import job_summary, junit, terminal
 from conformance.report.model import number
 from conformance.runner import DEFAULT_SUBJECT, Runner
 from conformance.shard import Shard
@@ -346,6 +346,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if not run.areas:
         return
     state.written = report.write(run, state.reports)
+    job_summary.append(run)
     state.run = run
     if not run.passed and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -45,6 +45,7 @@ TOKEN: Final = re.compile(
     | -?\b\d\w*(?:\.\w+)*(?:(?<=e)[+-]\d+)?     # a number; with its unit, a version
     | \b(?:nan|inf|True|False|None)\b
     | \w+=                                     # a field or keyword: always kept
+    | [^\W\d][\w.:]*\((?!s\))                  # what is called
     | [^\W\d]\w*(?:(?:::|\.)\w+)*              # a word, or a name, qualified or not
     | \s+ | .
     """,
@@ -54,6 +55,9 @@ KEPT: Final = re.compile(r"(raised|warned) .*:|returned .+| : .*|\w+=")
 NAME: Final = re.compile(r"(?!\d)\w*(?:(?<=\w)(?:\.|::)|_|\d|[a-z][A-Z]|[A-Z]{2})", re.ASCII)
 """Beginnings of an identifier that is no word: a name that a program or torch has given."""
 REPEATED: Final = re.compile(r"(‹\w+›)(?:,?\s*\1)+")
+PIECE: Final = re.compile(r"‹\w+›| : [\w.]+|\w+=?|\W")
+"""A token of a text from which names have been taken out."""
+SPACES: Final = re.compile(r"\s+")
 QUOTED: Final = "‹quoted›"
 NUMBERS: Final = "‹numbers›"
 NUMBER: Final = "‹number›"
@@ -175,17 +179,21 @@ def _joined(hunks: Iterable[Hunk]) -> Iterator[Hunk]:
 
 
 def _context(tokens: Tokens, *, first: bool, last: bool) -> str:
-    """Of an equal stretch, how the outcome ended and the words beside the differences."""
+    """Of an equal stretch, how the outcome ended and the words beside the differences.
+
+    What is left out does not show in what is kept: a longer message has the same rule.
+    """
     ending = tokens[0] if first and tokens and KEPT.fullmatch(tokens[0]) else ""
-    body = tokens[1:] if ending else tokens
+    body = PIECE.findall(_collapsed(tokens[1:] if ending else tokens))
     after = 0 if first else _reach(body, WORDS_AFTER)
     before = len(body) if last else len(body) - _reach(body[::-1], WORDS_BEFORE)
-    if after >= before:
-        return ending + re.sub(r"\s+", " ", _collapsed(map(general, body)))
-    start = _collapsed(map(general, body[:after])).rstrip()
-    end = _collapsed(map(general, body[before:])).lstrip(LOOSE)
+    whole = after >= before and sum(map(_is_word, body)) < WORDS_BEFORE + WORDS_AFTER * (not first)
+    if whole or not body:
+        return ending + SPACES.sub(" ", "".join(body))
+    start = "".join(body[:after]).rstrip()
+    end = "".join(body[max(before, after) :]).lstrip(LOOSE)
     begin = ending or start
-    return f"{begin}{' ' if begin else ''}{ELLIPSIS}{' ' if end else ''}{end}"
+    return f"{begin}{' ' if begin else ''}{ELLIPSIS}{' ' if end else ''}{SPACES.sub(' ', end)}"
 
 
 def _reach(tokens: Sequence[str], words: int) -> int:
@@ -206,13 +214,13 @@ def _is_word(token: str) -> bool:
 def _general(tokens: Tokens) -> str:
     """A stretch with what a case chooses taken out, and its end if it is long."""
     reach = _reach(tokens, MAX_WORDS)
-    text = _collapsed(map(general, tokens[:reach]))
+    text = _collapsed(tokens[:reach])
     return text if reach == len(tokens) else f"{text.rstrip()} {ELLIPSIS}"
 
 
 def _collapsed(tokens: Iterable[str]) -> str:
-    short = (token if len(token) <= MAX_WORD else token[:MAX_WORD] + ELLIPSIS for token in tokens)
-    return REPEATED.sub(rf"\1, {ELLIPSIS}", "".join(short))
+    """``tokens`` as text, with what a case chooses taken out, and once where it is a list of it."""
+    return REPEATED.sub(r"\1", "".join(map(general, tokens)))
 
 
 def general(token: str) -> str:
@@ -223,10 +231,14 @@ def general(token: str) -> str:
         return QUOTED
     if token[0] in "[(" and len(token) > 1:
         return NUMBERS
+    if token[-1] == "(" and len(token) > 1:
+        return f"{A_NAME}("
     if token[0].isdigit() or (token[0] == "-" and len(token) > 1):
         return NUMBER
     if token in ("nan", "inf"):
         return NUMBER
     if token in ("True", "False", "None"):
         return CONSTANT
-    return A_NAME if NAME.match(token) else token
+    if NAME.match(token):
+        return A_NAME
+    return token if len(token) <= MAX_WORD else token[:MAX_WORD] + ELLIPSIS

@@ -125,7 +125,15 @@ class Suite:
             path.write_text(text, encoding="utf-8")
 
     def start(self, *arguments: str, texts: list[str], **environment: str) -> subprocess.Popen[str]:
-        outside = ("PYTEST_", "CONFORMANCE_", "MINDTORCH_", "HYPOTHESIS_", "CI", "PYTHONDONT")
+        outside = (
+            "GITHUB_",
+            "PYTEST_",
+            "CONFORMANCE_",
+            "MINDTORCH_",
+            "HYPOTHESIS_",
+            "CI",
+            "PYTHONDONT",
+        )
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
         paths = [str(self.directory / "site"), str(ROOT)]
         return subprocess.Popen(
@@ -192,8 +200,11 @@ DISTRIBUTED = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one pr
 def test_a_run_in_which_all_agree_passes_and_reports_every_case_once(
     suite: Suite, workers: tuple[str, ...]
 ) -> None:
-    status, printed = suite.run(*workers, "--batch-size=3", texts=ADDITIONS)
+    summary = suite.directory / "summary.md"
+    github = {"GITHUB_STEP_SUMMARY": str(summary)}
+    status, printed = suite.run(*workers, "--batch-size=3", texts=ADDITIONS, **github)
     assert status == 0, printed
+    assert summary.read_text("utf-8").startswith("## ✅ imitation agrees with PyTorch 2.4.1")
     assert sorted(suite.texts("generated")) == ADDITIONS
     drawn = suite.texts("hypothesis")
     assert len(drawn) == len(set(drawn)) > 20
