@@ -17,9 +17,9 @@ from conformance.report.shelf import DRIFT, Shelf
 SIGNS: Final = {"agrees": "✓", "known": "≈", "differs": "✗", "short": "…", "empty": "–"}
 WORDS: Final = {
     "agrees": "all agree",
-    "known": "differ only where the ledger lists it",
-    "differs": "differ",
-    "short": "cut short",
+    "known": "so many differ, as the ledger lists",
+    "differs": "so many differ",
+    "short": "cut short, so many ran",
     "empty": "not run",
 }
 
@@ -92,15 +92,16 @@ def _cell(run: Run, name: str) -> Cell:
 
 
 def _status(area: AreaResult, link: str) -> Cell:
+    """What differs is counted where something does, else what ran: twelve releases must fit."""
     counts, status = area.counts, area_status(area)
     cases = f"{counts.cases:,}"
     if status == "differs":
-        count = counts.mismatch + counts.absent
-        return Cell(status, f"{count:,} of {cases}", WORDS[status], link)
+        return Cell(status, f"{counts.mismatch + counts.absent:,}", f"of {cases} differ", link)
     if status == "known":
-        return Cell(status, f"{counts.known:,} of {cases}", WORDS[status], link)
+        words = f"of {cases} differ, as the ledger lists"
+        return Cell(status, f"{counts.known:,}", words, link)
     if status == "short":
-        return Cell(status, f"{cases} of {area.planned:,}", WORDS[status], link)
+        return Cell(status, cases, f"of {area.planned:,} planned ran", link)
     return Cell(status, cases, WORDS[status], link)
 
 

@@ -107,7 +107,7 @@ def _ticks(most: int) -> list[int]:
     ticks = [0, 1]
     while ticks[-1] < most:
         ticks.append(ticks[-1] * 10)
-    return ticks
+    return ticks if ticks[-1] < 1000 else [0, *ticks[2:]]  # 0 and 1 would stand on each other
 
 
 def _height(count: int, top: int) -> float:

@@ -173,8 +173,8 @@ def test_the_index_says_it_in_one_sentence(runs: list[report.Run], verdict: str)
     [
         ([AGREE], {}, "✓ 1 all agree"),
         ([AGREE, WRONG_TYPE, ABSENT], {}, "✗ 2 of 3 differ"),
-        ([AGREE, KNOWN], {}, "≈ 1 of 2 differ only where the ledger lists it"),
-        ([AGREE], {"planned": {"keys": 5}}, "… 1 of 5 cut short"),
+        ([AGREE, KNOWN], {}, "≈ 1 of 2 differ, as the ledger lists"),
+        ([AGREE], {"planned": {"keys": 5}}, "… 1 of 5 planned ran"),
         ([WRONG_TYPE], {"planned": {"keys": 5}}, "✗ 1 of 1 differ"),
         ([], {"planned": {"keys": 5}}, "– 0 not run"),
     ],
