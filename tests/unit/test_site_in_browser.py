@@ -193,7 +193,7 @@ def test_a_search_finds_what_waits_and_escape_ends_it(page: Page, site: Path) ->
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "query"
     last = MANY - 1
-    assert sought(page, f"ARGUMENT {last} tensor") == "1 case found"
+    assert sought(page, f"XP.F({last}) tensor") == "1 case found"
     assert page.locator("article:visible .case code").all_inner_texts() == [f"xp.f({last})"]
     assert page.locator("details.rule:visible .count").all_inner_texts() == [f"1 of {CASES} cases"]
     assert sought(page, "no such words") == "0 cases found"
@@ -229,6 +229,15 @@ def test_a_link_to_a_case_that_waits_brings_it_to_light(page: Page, site: Path) 
     box = article.bounding_box()
     assert box is not None
     assert 0 <= box["y"] < 900
+
+
+def test_a_link_to_a_case_that_a_search_hides_ends_the_search(page: Page, site: Path) -> None:
+    page.goto((site / "torch-2.4.1" / "keys.html").as_uri())
+    assert sought(page, "no such words") == "0 cases found"
+    case = wrong(0).case
+    page.evaluate(f"location.hash = '{anchor(case.id)}'")
+    page.locator(f"[id='{anchor(case.id)}']").wait_for()
+    assert page.input_value("#query") == ""
 
 
 def test_what_is_copied_is_the_case_and_the_command(page: Page, site: Path) -> None:

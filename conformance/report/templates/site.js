@@ -128,16 +128,14 @@ class Rule {
   // The case with this id, brought into the document if it waits.
   reveal(id) {
     const index = this.all.findIndex((article) => article.id === id);
-    if (index < 0) return false;
-    if (this.hits) this.seek(null);
     this.details.open = true;
-    this.show(Math.max(this.shown, index + 1));
-    return true;
+    if (index >= this.shown) this.show(index + 1);
   }
 
   holds(id) {
-    const inside = this.loaded?.some((article) => article.id === id);
-    return inside ?? Boolean(this.waiting?.content.querySelector(`[id="${CSS.escape(id)}"]`));
+    if (this.loaded) return this.loaded.some((article) => article.id === id);
+    const here = [this.list, this.waiting?.content];
+    return here.some((parent) => parent?.querySelector(`[id="${CSS.escape(id)}"]`));
   }
 }
 
@@ -176,32 +174,39 @@ function searchRows(form, rows, what) {
   };
 }
 
+// Has the form, if the page has one, search as it is typed into; gives what searches at once.
+function listen(form, rules) {
+  const { query } = form.elements;
+  const output = form.querySelector("output");
+  const rows = [...document.querySelectorAll(".matrix tbody tr, .rules > li")];
+  const what = document.querySelector(".matrix") ? "areas" : "rules";
+  const search = rows.length ? searchRows(form, rows, what) : searchCases(form, rules);
+  const run = () => { output.textContent = search(); };
+  let timer = 0;
+  form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(run, 120); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input, textarea, select, button");
+    if (event.key === "/" && !typing) { event.preventDefault(); query.focus(); }
+    if (event.key === "Escape" && event.target === query) { query.value = ""; run(); }
+  });
+  // A browser that comes back to the page may have kept what was typed.
+  if ([...form.elements].some((field) => field.type === "checkbox" ? field.checked : field.value)) run();
+  return run;
+}
+
 function start() {
   const rules = [...document.querySelectorAll("details.rule")].map((details) => new Rule(details));
   const form = document.querySelector("form.search");
-  if (form) {
-    const { query } = form.elements;
-    const output = form.querySelector("output");
-    const rows = [...document.querySelectorAll(".matrix tbody tr, .rules > li")];
-    const what = document.querySelector(".matrix") ? "areas" : "rules";
-    const search = rows.length ? searchRows(form, rows, what) : searchCases(form, rules);
-    const run = () => { output.textContent = search(); };
-    let timer = 0;
-    form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(run, 120); });
-    form.addEventListener("submit", (event) => event.preventDefault());
-    document.addEventListener("keydown", (event) => {
-      const typing = event.target.closest("input, textarea, select, button");
-      if (event.key === "/" && !typing) { event.preventDefault(); query.focus(); }
-      if (event.key === "Escape" && event.target === query) { query.value = ""; run(); }
-    });
-    if ([...form.elements].some((field) => field.type === "checkbox" ? field.checked : field.value)) run();
-  }
+  const search = form && listen(form, rules);
 
   // A link to a case brings it out of its template, and opens what is folded around it.
   const reveal = () => {
-    const id = decodeURIComponent(location.hash.slice(1));
+    const id = location.hash.slice(1);
     if (!id) return;
-    if (!document.getElementById(id)) rules.find((rule) => rule.holds(id))?.reveal(id);
+    const rule = rules.find((each) => each.holds(id));
+    if (rule?.hits) { form.reset(); search(); }
+    rule?.reveal(id);
     const target = document.getElementById(id);
     for (let node = target; node; node = node.parentElement) {
       if (node.tagName === "DETAILS") node.open = true;
