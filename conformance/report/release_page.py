@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from conformance.compare import Comparison
 from conformance.report import page
+from conformance.report.history import Summary
 from conformance.report.model import AreaResult, Run
 from conformance.report.places import INDEX, area_page, rule_anchor
 from conformance.report.rules import Rule, by_rule
+from conformance.report.trend import of_runs
 
 MOST_RULES: Final = 500
 """A table of more rules than this is not read; the areas' pages have them all."""
@@ -27,7 +29,7 @@ class BrokenRule:
     """An area's name, how many of its cases break the rule, and where they are."""
 
 
-def pieces(run: Run) -> Iterator[str]:
+def pieces(run: Run, kept: Sequence[Summary] = ()) -> Iterator[str]:
     rules = broken_rules(run)
     return page.pieces(
         "release.html.j2",
@@ -38,12 +40,13 @@ def pieces(run: Run) -> Iterator[str]:
         areas=[(area, str(area_page(run, area))) for area in run.areas],
         rules=rules[:MOST_RULES],
         more_rules=max(0, len(rules) - MOST_RULES),
+        trend=of_runs(kept),
     )
 
 
-def render(run: Run) -> str:
+def render(run: Run, kept: Sequence[Summary] = ()) -> str:
     """The page."""
-    return "".join(pieces(run))
+    return "".join(pieces(run, kept))
 
 
 def broken_rules(run: Run) -> list[BrokenRule]:

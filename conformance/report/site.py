@@ -23,7 +23,7 @@ def write_run(run: Run, directory: Path) -> Path:
             old.unlink()
     for place, area in pages.items():
         write_text(place, area_page.pieces(run, area, kept))
-    write_text(path, release_page.pieces(run))
+    write_text(path, release_page.pieces(run, kept))
     return path
 
 

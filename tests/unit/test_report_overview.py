@@ -134,7 +134,7 @@ def test_the_newest_runs_are_drawn() -> None:
 def test_pages_draw_the_trend_and_give_its_numbers_as_a_table(tmp_path: Path) -> None:
     report.write(on(1, [WRONG_TYPE, AGREE]), tmp_path)
     report.write(on(2, [AGREE, AGREE]), tmp_path)
-    for name in ("index.html", "torch-2.4.1/keys.html"):
+    for name in ("index.html", "torch-2.4.1.html", "torch-2.4.1/keys.html"):
         page = Page((tmp_path / name).read_text("utf-8"))
         assert page.tags.count("circle") == 2
         assert "2026-01-01 12:00: 1 of 2 differed" in page.text
