@@ -97,7 +97,7 @@ class Operator:
             raise NotImplementedError(f"mindtorch_v2 does not run {self.full_name} yet")
         return entry
 
-    @property
+    @cached_property
     def full_name(self) -> str:
         """``aten::add.Tensor``, as the user typed it."""
         return _joined(self.name, self.overload_name)

@@ -6,7 +6,7 @@ Mirrors ``Dispatcher::callBoxed``, ``redispatchBoxed`` and ``callBoxedForDispatc
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mindtorch_v2 import messages
 from mindtorch_v2.dispatch.kernel import AMBIGUOUS_AUTOGRAD_OTHER, MISSING, Kernel
@@ -26,8 +26,24 @@ class Target(NamedTuple):
 
 def resolve(entry: OperatorEntry, keys: int, name: str = "") -> Target:
     """The kernel of a call whose arguments have these keys: at the highest key that is left with
-    the thread's masks and without the operator's fallthroughs."""
-    return at_highest(entry, effective_keys(entry, keys), name)
+    the thread's masks and without the operator's fallthroughs.
+
+    A table keeps what was found: the same operator is called with the same keys again and again.
+    """
+    table = entry.table
+    masked = apply_masks(keys)
+    target = table.targets.get((masked, keys))
+    if target is None:
+        keyset = table.non_fallthrough(masked, keys)
+        target = at_highest(entry, keyset, name)
+        if len(table.targets) >= _MOST_TARGETS:
+            table.targets.clear()
+        table.targets[masked, keys] = target
+    return target
+
+
+_MOST_TARGETS: Final = 1000
+"""So many a table keeps; then it forgets all."""
 
 
 def effective_keys(entry: OperatorEntry, keys: int) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.kernel import MISSING, Kernel
@@ -42,6 +42,9 @@ from mindtorch_v2.dispatch.keyset import (
     mask_of,
     runtime_keys,
 )
+
+if TYPE_CHECKING:
+    from mindtorch_v2.dispatch.calls import Target
 
 NUM_RUNTIME_ENTRIES: Final = NUM_FUNCTIONALITY_KEYS + len(BLOCKS) * (NUM_BACKENDS - 1)
 """Places of torch's row (``c10::num_runtime_entries``): Undefined's is the first."""
@@ -105,6 +108,8 @@ class DispatchTable(Mapping[int, Kernel]):
 
     def __init__(self, kernels: Mapping[int, Kernel]) -> None:
         self._kernels = {key: each for key, each in kernels.items() if each is not MISSING}
+        #: Where calls go, by their keys as the thread has masked them, and their keys.
+        self.targets: dict[tuple[int, int], Target] = {}
 
     def __getitem__(self, key: int) -> Kernel:
         return self._kernels[key]
