@@ -8,7 +8,6 @@ options to theirs, and ``out`` chooses the variant that writes into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -60,18 +59,20 @@ def _checked(call: Call) -> Call:
 
     All arguments are boxed, Scalars among them, before the first is made a Python object.
     """
-    for kind, message in _UNSIGNED.items():
-        if message and any(item > _INT64_MAX for item in _integers(call, kind)):
-            raise RuntimeError(message)
+    if any(map(_is_unsigned, call.stack)):
+        given = zip(call.operator.schema.arguments, call.stack, strict=True)
+        of_tensors = {"Tensor" in str(each.type) for each, value in given if _is_unsigned(value)}
+        for kind, message in _UNSIGNED.items():
+            if message and (kind == "Tensor") in of_tensors:
+                raise RuntimeError(message)
     return call
 
 
-def _integers(call: Call, kind: str) -> Iterator[int]:
-    """Those given to parameters of Tensors, or to the others."""
-    for argument, value in zip(call.operator.schema.arguments, call.stack, strict=True):
-        if ("Tensor" in str(argument.type)) is (kind == "Tensor"):
-            items = value if isinstance(value, list) else [value]
-            yield from (item for item in items if isinstance(item, int))
+def _is_unsigned(value: Any) -> bool:
+    """Whether it is, or a list has, an integer that no signed one holds."""
+    if isinstance(value, list):
+        return any(map(_is_unsigned, value))
+    return isinstance(value, int) and value > _INT64_MAX
 
 
 def _out_parameter(overload: Overload) -> str:
