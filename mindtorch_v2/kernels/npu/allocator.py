@@ -163,7 +163,7 @@ _live: Final[dict[int, int]] = {}
 
 
 def _device(index: int) -> _Device:
-    return _devices.setdefault(index, _Device(index))
+    return _devices.get(index) or _devices.setdefault(index, _Device(index))
 
 
 class Memory:

@@ -108,7 +108,7 @@ _free_events: Final[dict[tuple[int, bool], list[int]]] = defaultdict(list)
 
 def default_queue(device: int) -> Queue:
     """The stream that a context has from the start."""
-    return _defaults.setdefault(device, Queue(device, None, 0))
+    return _defaults.get(device) or _defaults.setdefault(device, Queue(device, None, 0))
 
 
 def current_queue(device: int) -> Queue:
