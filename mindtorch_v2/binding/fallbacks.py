@@ -49,6 +49,17 @@ def tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
             yield from tensors_of(value)
 
 
+def list_of_tensors(values: Iterable[Any]) -> list[Tensor]:
+    """The same as a list, for who asks of every call."""
+    found: list[Tensor] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += list_of_tensors(value)
+    return found
+
+
 # --- autograd ---------------------------------------------------------------------------------
 
 

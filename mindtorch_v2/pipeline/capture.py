@@ -13,7 +13,7 @@ from operator import or_
 from typing import Any, Final
 
 from mindtorch_v2.autograd import anomaly, saved_variable
-from mindtorch_v2.binding.fallbacks import tensors_of
+from mindtorch_v2.binding.fallbacks import list_of_tensors, tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.calls import Target
@@ -55,7 +55,7 @@ _BELOW: Final = full_after(PIPELINE_VALUE)
 
 
 _recipes: Final[dict[Signature, Recipe]] = {}
-_composites: Final[dict[tuple[str, int, int], Target | None]] = {}
+_ways: Final[dict[tuple[str, int, int], Target | Traits]] = {}
 _MOST_RECIPES: Final = 10_000
 """So many are kept; then all are forgotten."""
 
@@ -66,18 +66,18 @@ def pipeline_fallback(call: Call, keyset: int) -> Any:
     pipeline = tls.local_dispatch_key_set().pipeline
     if not isinstance(pipeline, Pipeline):  # somebody has included the key without a pipeline
         return call.redispatch(below)
-    tensors = list(tensors_of(call.stack))
-    reason = _why_not(call, tensors, pipeline)
+    way = _way(call, below)
+    if not isinstance(way, Traits):
+        return call.run_at(way)
+    tensors = list_of_tensors(call.stack)
+    reason = _why_not(call, way, tensors, pipeline)
     if not reason:
         try:
-            composite = _composite(call, below)
-            if composite is None:
-                recipe = _recipe(call, tensors, below)
-                return pipeline.enqueue(call, tensors, recipe, below)
-            _device_of(call, tensors)
-            return call.run_at(composite)
+            recipe = _recipe(call, tensors, below)
         except CannotWaitError as error:
             reason = str(error)
+        else:
+            return pipeline.enqueue(call, tensors, recipe, below)
     with pipeline.at_its_place(call, reason):
         return call.run()
 
@@ -96,18 +96,22 @@ def _recipe(call: Call, tensors: Sequence[Tensor], keyset: int) -> Recipe:
     return recipe
 
 
-def _composite(call: Call, keyset: int) -> Target | None:
-    """Where the call goes if autograd sees what its kernel calls, and not the call
-    (CompositeImplicit)."""
+def _way(call: Call, keyset: int) -> Target | Traits:
+    """What the operator alone says: where the call goes at once, if its kernel is a composite one,
+    else its traits."""
     asked = call.operator.canonical, keyset, DISPATCHER.version
-    if asked not in _composites:
-        if len(_composites) >= _MOST_RECIPES:
-            _composites.clear()
-        _composites[asked] = _composite_of(call.operator.entry.table, keyset)
-    return _composites[asked]
+    way = _ways.get(asked)
+    if way is None:
+        if len(_ways) >= _MOST_RECIPES:
+            _ways.clear()
+        composite = _composite_of(call.operator.entry.table, keyset)
+        way = _ways[asked] = composite or traits_of(call.operator)
+    return way
 
 
 def _composite_of(table: DispatchTable, keyset: int) -> Target | None:
+    """Where a call goes if autograd sees what its kernel calls, and not the call
+    (CompositeImplicit)."""
     key, kernel = table.lookup(keyset)
     if kernel is MISSING:  # without tensors, BackendSelect would find the backend
         return None
@@ -126,20 +130,25 @@ def _device_of(call: Call, tensors: Sequence[Tensor]) -> Device:
 # --- what does not wait ---------------------------------------------------------------------------
 
 
-def _why_not(call: Call, tensors: Sequence[Tensor], pipeline: Pipeline) -> str:
+def _why_not(call: Call, traits: Traits, tensors: Sequence[Tensor], pipeline: Pipeline) -> str:
     """Why a call has to run at its place, as far as its operator and its tensors tell; or "".
 
     Here is all that may differ between calls of one signature.
     """
-    traits = traits_of(call.operator)
     if traits.reason:
         return traits.reason
     if anomaly.is_enabled() or saved_variable.defaults.hooks:
         return "hooks want to see what is saved"
+    inference = tls.is_inference_mode_enabled()
     for tensor in tensors:
-        reason = _why_not_tensor(tensor, pipeline)
-        if reason:
-            return reason
+        if tensor._keys & _SPECIAL:
+            return "it has keys of a layout or a quantized dtype"
+        if not inference and tensor._is_inference():
+            return "what may be done with inference tensors depends on the mode"
+        if tensor._pending is not pipeline:
+            reason = _why_not_ready(tensor, pipeline)
+            if reason:
+                return reason
     if traits.is_mutable:
         reason = _why_not_written(call, traits.written, tensors, pipeline)
         if reason:
@@ -149,16 +158,10 @@ def _why_not(call: Call, tensors: Sequence[Tensor], pipeline: Pipeline) -> str:
     return ""
 
 
-def _why_not_tensor(tensor: Tensor, pipeline: Pipeline) -> str:
-    if tensor._keys & _SPECIAL:
-        return "it has keys of a layout or a quantized dtype"
-    if tensor._is_inference() and not tls.is_inference_mode_enabled():
-        return "what may be done with inference tensors depends on the mode"
-    pending = tensor._pending
-    if pending is pipeline:
-        return ""
-    if pending is not None:
-        pending.settle()  # of another pipeline, or of one that has failed
+def _why_not_ready(tensor: Tensor, pipeline: Pipeline) -> str:
+    """Of a tensor that this pipeline has not to do with yet."""
+    if tensor._pending is not None:
+        tensor._pending.settle()  # of another pipeline, or of one that has failed
     base = tensor._view_base()
     if base is not None and base._pending not in (None, pipeline):
         settled(base)

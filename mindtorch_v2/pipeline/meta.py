@@ -97,12 +97,16 @@ class _Made(NamedTuple):
     base: int | None
 
 
+def _base_of(made: _Made, tensors: Sequence[Tensor]) -> Tensor | None:
+    return None if made.base is None else tensors[made.base]
+
+
 class Recipe:
     """How to foresee the calls of one signature, and what their flushes have in common."""
 
     #: The plan kernel on the backend that will compute, if there is one.
     plan: Plan | None
-    #: Where a planned call may go at once, past autograd, if nothing is to be recorded.
+    #: Where a call may go at once, past autograd, if nothing is to be recorded.
     straight: Target | None
     #: Whether its answers are views, of which all is known but what they are views of.
     is_plain_view: bool = False
@@ -120,7 +124,8 @@ class Recipe:
         the kernel rehearses.
         """
         self.version = DISPATCHER.version
-        self.plan, self.straight = _planned(call, keyset, kernel)
+        self.plan = call.operator.entry.plans.get(highest_priority_type_id(keyset))
+        self.straight = _past_autograd(call, keyset, kernel, is_planned=self.plan is not None)
         self._device = device
         traits = traits_of(call.operator)
         self._is_mutable, self.is_functional = traits.is_mutable, traits.is_functional
@@ -157,6 +162,9 @@ class Recipe:
         found = self._answer
         if type(found) is _Given:
             return Forecast(tensors[found.position], outputs, bases)
+        if type(found) is _Made:
+            output = metadata_copy(found.template)
+            return Forecast(output, [output], [_base_of(found, tensors)])
 
         def filled(leaf: _Given | _Made) -> Tensor:
             if type(leaf) is _Given:
@@ -164,11 +172,9 @@ class Recipe:
             assert isinstance(leaf, _Made)
             output = metadata_copy(leaf.template)
             outputs.append(output)
-            bases.append(None if leaf.base is None else tensors[leaf.base])
+            bases.append(_base_of(leaf, tensors))
             return output
 
-        if type(found) is _Made:
-            return Forecast(filled(found), outputs, bases)
         return Forecast(mapped(found, filled, (_Given, _Made)), outputs, bases)
 
     def generators(self, call: Call) -> list[Generator]:
@@ -211,20 +217,22 @@ class Recipe:
         return _Made(output, self._positions[id(aliased[0])] if aliased else None)
 
 
-def _planned(call: Call, keyset: int, kernel: Kernel) -> tuple[Plan | None, Target | None]:
-    """The plan kernel of a backend, and where a planned call may go past autograd.
+def _past_autograd(call: Call, keyset: int, kernel: Kernel, *, is_planned: bool) -> Target | None:
+    """Where a call may go that autograd only lets through: an operator's that makes new tensors.
 
-    That is where torch's own kernels stand at Autograd, or none: what somebody has registered
-    there wants to be called.
+    What somebody has registered at Autograd wants to be called, and torch's own kernels there see
+    to it that each tensor is one.
     """
+    if not (kernel.is_native or is_planned) or not traits_of(call.operator).is_functional:
+        return None
     entry = call.operator.entry
-    if not entry.plans:
-        return None, None
-    backend = highest_priority_type_id(keyset)
     key, above = entry.table.lookup(keyset | _AUTOGRAD)
-    passes = above.is_native or above is entry.fallback_at(key)
-    may_skip = passes and traits_of(call.operator).is_functional
-    return entry.plans.get(backend), Target(keyset, backend, kernel) if may_skip else None
+    if not above.is_native and above is not entry.fallback_at(key):
+        return None
+    arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
+    if any(value is None and str(argument.type) == "Tensor" for argument, value in arguments):
+        return None
+    return Target(keyset, highest_priority_type_id(keyset), kernel)
 
 
 def _is_plain_view(call: Call, keyset: int) -> bool:

@@ -96,8 +96,9 @@ class Pipeline:
             kept, outputs = self._kept, forecast.outputs
             for tensor in tensors:
                 kept.take(tensor)
-            for generator in recipe.generators(call):
-                kept.take_generator(generator)
+            if recipe.is_random:
+                for generator in recipe.generators(call):
+                    kept.take_generator(generator)
             for output, base in zip(outputs, forecast.bases, strict=True):
                 kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
                 if base is not None and not (len(outputs) == 1 and self.records()):

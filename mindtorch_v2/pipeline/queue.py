@@ -14,11 +14,11 @@ from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls, trace
-from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import highest_priority_type_id
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.kernels.inplace_or_view import make_views
+from mindtorch_v2.kernels.variable_type import BELOW_INPLACE_OR_VIEW
 from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.generator import Generator
@@ -109,15 +109,21 @@ class Queued:
 
     def run(self) -> None:
         """Compute the outputs, as eager mode would have where the call stands."""
-        with tls.with_state(self.state.copy()):
-            if self._is_plain_view():
-                self._make_views()
+        state, straight = self.state, None
+        if not trace.is_tracing() and self.recipe.version == DISPATCHER.version:
+            if self.recipe.is_plain_view and not self._is_recorded():
+                with tls.with_state(state):
+                    self._make_views()
                 return
-            handed_on = self.site.hands_warnings_on
-            plan = None if self.plan is None else self.plan.plan
-            with warn.as_called(handed_on), _handed_over(plan):
-                straight = self._straight()
-                answer = self.call.run() if straight is None else self.call.run_at(straight)
+            if self.recipe.straight is not None and not self._is_recorded():
+                straight = self.recipe.straight
+        state = state.copy()
+        if straight is not None:
+            state.excluded |= BELOW_INPLACE_OR_VIEW
+        plan = None if self.plan is None else self.plan.plan
+        handed_on = self.site.hands_warnings_on
+        with tls.with_state(state), warn.as_called(handed_on), _handed_over(plan):
+            answer = self.call.run() if straight is None else self.call.run_at(straight)
         if self.recipe.is_functional and isinstance(answer, Tensor):
             _become(self.outputs[0], answer)
             return
@@ -126,17 +132,8 @@ class Queued:
         for output, tensor in zip(self.outputs, new, strict=True):
             _become(output, tensor)
 
-    def _is_plain_view(self) -> bool:
-        """Whether its outputs are known, but for what they are views of."""
-        recipe = self.recipe
-        return (
-            recipe.is_plain_view
-            and recipe.version == DISPATCHER.version
-            and not trace.is_tracing()
-            and not self._is_recorded()
-        )
-
     def _make_views(self) -> None:
+        """Of outputs all is known but what they are views of."""
         views = []
         for output, base in zip(self.outputs, self.bases, strict=True):
             assert base is not None
@@ -144,18 +141,6 @@ class Queued:
         make_views(self.call, views if len(views) > 1 else views[0])
         for output, view in zip(self.outputs, views, strict=True):
             _become(output, view)
-
-    def _straight(self) -> Target | None:
-        """Where a planned call goes at once: to its backend, if autograd has nothing to record."""
-        straight = self.recipe.straight
-        if (
-            straight is None
-            or self.plan is None
-            or self.plan.plan is None
-            or self.recipe.version != DISPATCHER.version
-        ):
-            return None
-        return None if self._is_recorded() else straight
 
     def _is_recorded(self) -> bool:
         """Whether autograd has something to do with it."""
