@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from operator import index
 from typing import Any, Final
 
@@ -386,7 +387,14 @@ def default_value(parameter: Parameter) -> Any:
     text = parameter.default
     if text is None or text == "None":
         return [] if parameter.type in _LISTS and not parameter.nullable else None
-    return _DEFAULTS[parameter.type](text, parameter.length)
+    value = _read(parameter.type, text, parameter.length)
+    return list(value) if isinstance(value, list) else value
+
+
+@cache
+def _read(kind: ParameterType, text: str, length: int) -> Any:
+    """The value that a default is the text of."""
+    return _DEFAULTS[kind](text, length)
 
 
 def _int_default(text: str, length: int) -> int:

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.npu import libraries, runtime, status
 from mindtorch_v2.kernels.npu.allocator import Memory
 from mindtorch_v2.kernels.npu.marshal import (
     Marshalled,
+    Slot,
     UnsupportedError,
     check,
     key_of,
@@ -72,6 +73,10 @@ class Executor:
             runtime.recent_message()
             return
         self._shown = self._described()
+        #: Where its tensors are, as far as it knows.
+        self._addresses: list[int | None] = [
+            memory_of(tensor).address for tensor in self._marshalled.tensors
+        ]
         self._marshalled.tensors.clear()  # whose memory it shall not keep
 
     def launch_on(self, memories: Sequence[Memory]) -> None:
@@ -80,11 +85,17 @@ class Executor:
         for memory in memories:
             memory.used_on(queue)
         with _lock:  # another thread may launch it with other addresses
-            for slot, memory in zip(self._marshalled.slots, memories, strict=True):
-                name = "aclSetOutputTensorAddr" if slot.is_output else "aclSetInputTensorAddr"
-                address = memory.address or None
-                runtime.call(name, self._address, slot.place, slot.descriptor, address)
+            for at, (slot, memory) in enumerate(zip(self._marshalled.slots, memories, strict=True)):
+                if memory.address != self._addresses[at]:
+                    self._move(at, slot, memory.address)
             self.launch()
+
+    def _move(self, at: int, slot: Slot, address: int) -> None:
+        """Tell the executor where a tensor is now; it knows that until it is told otherwise."""
+        self._addresses[at] = None  # until it has been told
+        name = "aclSetOutputTensorAddr" if slot.is_output else "aclSetInputTensorAddr"
+        runtime.call(name, self._address, slot.place, slot.descriptor, address or None)
+        self._addresses[at] = address
 
     def launch(self) -> None:
         """Phase 2, on the current stream.  AclError if the launch fails; see Note [Executors].
