@@ -33,7 +33,7 @@ from conformance.cases import (
     programs,
     views_versions,
 )
-from conformance.cases.pipeline_programs import program
+from conformance.cases.pipeline_programs import lists_of_views, program
 from mindtorch_v2.profile import Profile
 
 WHOLE: Final = "CONFORMANCE_PIPELINE"
@@ -63,6 +63,7 @@ def texts(profile: Profile) -> Iterator[Text]:
             yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
     for number in range(PROGRAMS):
         yield "interleaved", program(random.Random(number))
+    yield from lists_of_views()
 
 
 def in_pipeline(text: str, limits: str, turn: int = 0) -> str:

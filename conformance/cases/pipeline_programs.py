@@ -4,11 +4,15 @@ A program has operators, views and changes in place as those of the area ``autog
 them what asks for values (boundaries), flushes, random numbers, factories, ``out=``, other dtypes,
 other threads, names that are forgotten and blocks within the block.  Its limits are 1, 2, 7 calls
 or none.  Nothing is caught but what the call itself refuses, so the first refusal ends a program.
+
+Beside them are small texts about what a random program seldom has (`lists_of_views`).
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 from conformance.cases.autograd_programs import Shape, Writer
@@ -172,6 +176,28 @@ class _Interleaved(Writer):
         inner = [f"    {line}" for line in "\n".join(self.lines[at:]).split("\n")]
         limits = self.generator.choice(LIMITS)
         self.lines[at:] = [f"with pipeline({limits}) as inner:", *inner]
+
+
+_LISTS: Final = (
+    *("x.chunk({})", "x.split(2 // {})", "x.tensor_split({})", "x.view({}, -1).unbind()"),
+    *("x.split([2] if {} == 1 else [1, 1])", "xp.hsplit(x, {})"),
+)
+_OF_A_VIEW: Final = (
+    *("v.mul_(xp.ones(2, requires_grad=True)[: v.numel()])", "v.add_(1)", "v.requires_grad_()"),
+    "v.detach_()",
+)
+
+
+def lists_of_views() -> Iterator[tuple[str, str]]:
+    """Operators that answer lists, of one view or two, and what may be done with the first."""
+    for answer, count, then in product(_LISTS, (1, 2), _OF_A_VIEW):
+        for turn, leaf in enumerate(("xp.zeros(2)", "xp.zeros(2, requires_grad=True) * 1")):
+            flush = "\n    queue.flush()" if (count + turn) % 2 else ""
+            yield (
+                "lists of views",
+                f"x = {leaf}\nwith pipeline() as queue:\n    v = {answer.format(count)}[0]{flush}\n"
+                f"    {then}\n    queue.flush()\n(v, v._version, v.is_leaf, v._is_view())",
+            )
 
 
 def program(generator: random.Random) -> str:

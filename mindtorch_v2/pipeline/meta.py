@@ -153,6 +153,8 @@ class Recipe:
         if any(_geometry(shell) != geometry for shell, geometry in found):
             raise CannotWaitError("it changes the geometry of an argument")
         self._answer = mapped(answer, self._leaf)
+        #: Whether it answers a tensor, and not a list of them, which may have one alone.
+        self.is_single = type(self._answer) in (_Given, _Made)
         del self._shells, self._originals, self._positions
 
     def forecast(self, tensors: Sequence[Tensor]) -> Forecast:
@@ -321,9 +323,14 @@ def _storage_of(tensor: Tensor) -> UntypedStorage:
 def like(tensor: Tensor, storage: UntypedStorage) -> Tensor:
     """A new tensor of the same metadata in a storage, which autograd has nothing to do with."""
     twin = metadata_copy(tensor)
-    twin._storage, twin._autograd, twin._pending = storage, None, None
-    twin._versions = VersionCounter(None if tensor._is_inference() else 0)
+    put_into(storage, twin)
     return twin
+
+
+def put_into(storage: UntypedStorage, tensor: Tensor) -> None:
+    """Give a tensor that has metadata only all that it lacks."""
+    tensor._storage, tensor._autograd, tensor._pending = storage, None, None
+    tensor._versions = VersionCounter(None if tensor._is_inference() else 0)
 
 
 def nbytes_of(tensor: Tensor) -> int:

@@ -101,7 +101,7 @@ class Pipeline:
                     kept.take_generator(generator)
             for output, base in zip(outputs, forecast.bases, strict=True):
                 kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
-                if base is not None and not (len(outputs) == 1 and self.records()):
+                if base is not None and not (recipe.is_single and self.records()):
                     kept.restricted_views.add(id(output))
                 output._pending = self
             if kept.requiring_grad and any(map(self.may_require_grad, tensors)):

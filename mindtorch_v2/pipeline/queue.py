@@ -19,7 +19,7 @@ from mindtorch_v2.dispatch.keyset import highest_priority_type_id
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.kernels.inplace_or_view import make_views
 from mindtorch_v2.kernels.variable_type import BELOW_INPLACE_OR_VIEW
-from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of
+from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of, put_into
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.mt19937 import Mt19937
@@ -134,13 +134,10 @@ class Queued:
 
     def _make_views(self) -> None:
         """Of outputs all is known but what they are views of."""
-        views = []
         for output, base in zip(self.outputs, self.bases, strict=True):
             assert base is not None
-            views.append(like(output, base._untyped_storage()))
-        make_views(self.call, views if len(views) > 1 else views[0])
-        for output, view in zip(self.outputs, views, strict=True):
-            _become(output, view)
+            put_into(base._untyped_storage(), output)
+        make_views(self.call, self.outputs[0] if self.recipe.is_single else self.outputs)
 
     def _is_recorded(self) -> bool:
         """Whether autograd has something to do with it."""
