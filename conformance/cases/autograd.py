@@ -62,6 +62,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _gradients()
     yield from _saved(profile)
     yield from _kept()
+    yield from _layouts()
+    yield from _copies()
     yield from _changes()
     yield from _calls()
     yield from autograd_nn.texts()
@@ -147,6 +149,44 @@ def _kept() -> Iterator[Text]:
 
 def _kept_gradient(leaf: str, made: str, arrival: str) -> Text:
     return "kept gradients", f"{leaf}y = {made}\n{arrival}\n{KEPT}"
+
+
+#: Where a leaf's elements are, and those of the gradient that it has.
+LAYOUTS: Final = (
+    *("xp.ones(2, 3)", "xp.ones(3, 2).t()", "xp.ones(2, 6)[:, ::2]", "xp.ones(3).expand(2, 3)"),
+)
+#: Ways in which another gradient is added to that, which ``node`` does.
+ADDITIONS: Final = (
+    "node(xp.ones(3, 2).t())",
+    "with xp.no_grad(): node(xp.ones(2, 3))",
+    "(x * 2).sum().backward()",
+)
+
+
+def _layouts() -> Iterator[Text]:
+    """What is added to a gradient that does not lie as its leaf does."""
+    for leaf, grad, addition in product(LAYOUTS, LAYOUTS, ADDITIONS):
+        made = f"x = {leaf}.requires_grad_()\nx.grad = {grad}.clone() + 1\n"
+        if grad != LAYOUTS[-1]:
+            made = f"x = {leaf}.requires_grad_()\nx.grad = {grad}\n"
+        node = "((node, _),) = x.sum().grad_fn.next_functions\n" if "node" in addition else ""
+        yield "kept gradients", f"{made}{node}{addition}\n{KEPT}"
+
+
+#: Copies of a leaf that has the data of an inference tensor: autograd sees how they are filled.
+COPIES: Final = (
+    *("x.clone()", "x.t().clone()", "x[0].clone()", "x.clone(memory_format=xp.contiguous_format)"),
+    *("x.t().contiguous()", "xp.clone(x.detach())"),
+)
+
+
+def _copies() -> Iterator[Text]:
+    for copy in COPIES:
+        made = "with xp.inference_mode(): x.data = x.detach().clone()"
+        yield (
+            "copies of inference tensors",
+            f"{LEAF}{made}\ny = {copy}\n(y, y._version, y.is_inference())",
+        )
 
 
 def _changes() -> Iterator[Text]:

@@ -108,6 +108,15 @@ def not_differentiable() -> str:
     return re.sub(r"\bInt\b", "{}", refusal(lambda: tensor.view(-1)))
 
 
+def accumulated(*, create_graph: bool) -> None:
+    """Add gradients that lie in memory in another order than their tensor."""
+    tensor = torch.ones(2, 2, requires_grad=True)
+    tensor.grad = torch.ones(2, 2).t()
+    ((accumulate, _),) = tensor.sum().grad_fn.next_functions
+    with torch.set_grad_enabled(create_graph):
+        accumulate(torch.ones(2, 2).t())
+
+
 def through_custom_operator() -> None:
     """Backward through an operator that has no kernel at Autograd."""
     library = torch.library.Library("extracted", "FRAGMENT")
@@ -412,6 +421,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "mT": lambda: torch.ones(()).mT,
     "mH": lambda: torch.ones(()).mH,
     "adjoint": lambda: torch.ones(()).adjoint(),
+    "AccumulateGrad": lambda: accumulated(create_graph=False),
+    "AccumulateGrad(create_graph)": lambda: accumulated(create_graph=True),
     "Engine.execute": lambda: (torch.ones(1, requires_grad=True) * 2).backward(create_graph=True),
     "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
     "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),

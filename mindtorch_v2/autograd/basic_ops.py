@@ -24,9 +24,10 @@ from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE
 from mindtorch_v2.autograd.variable import TensorGeometry, grad_fn, gradient_edge
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import ViewFunction
+from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import is_contiguous, is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn
+from mindtorch_v2.warn import warn, warn_once
 
 
 class ManualNode(Node):
@@ -76,10 +77,12 @@ class AccumulateGrad(ManualNode):
         assert grad is not None
         meta = self.variable._materialize_autograd_meta()
         if meta.grad is not None:
-            if tls.is_grad_enabled():
+            creates_graph = tls.is_grad_enabled()
+            if creates_graph:
                 meta.grad = add(meta.grad, grad)
             else:
                 at.call("add_", meta.grad, grad)
+            _check_contract(meta.grad, self.variable, creates_graph=creates_graph)
         elif is_unseen and not tls.is_grad_enabled() and obeys_contract(grad, self.variable):
             meta.grad = at.call("detach", grad)
         else:
@@ -99,6 +102,20 @@ def obeys_contract(grad: Tensor, variable: Tensor) -> bool:
         return is_contiguous(grad._sizes, grad._strides)
     dims = zip(grad._sizes, grad._strides, variable._strides, strict=False)
     return all(stride != 0 if size == 1 else stride == own for size, stride, own in dims)
+
+
+def _check_contract(grad: Tensor, variable: Tensor, *, creates_graph: bool) -> None:
+    """``CHECK_RESULT``: what has been added to may lie in another way."""
+    if grad._layout is not strided or variable._layout is not strided:
+        return
+    if not obeys_contract(grad, variable):
+        warn_once(
+            "AccumulateGrad(create_graph)" if creates_graph else "AccumulateGrad",
+            "grad and param do not obey the gradient layout contract. This is not an error, but "
+            "may impair performance.\n"
+            f"grad.sizes() = {list(grad._sizes)}, strides() = {list(grad._strides)}\n"
+            f"param.sizes() = {list(variable._sizes)}, strides() = {list(variable._strides)}",
+        )
 
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:

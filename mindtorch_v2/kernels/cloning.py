@@ -20,6 +20,7 @@ from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
+_COPY_: Final = OperatorHandle("aten::copy_")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 
 
@@ -29,16 +30,17 @@ def clone(self: Tensor, memory_format: int | None) -> Tensor:
         return self._fresh()
     wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
     copy = new_tensor(self._sizes, self._dtype, self._device, _strides(self, wanted))
-    copy_values(copy, self)
-    count_copy(copy)
+    if _is_seen_above(copy):
+        _COPY_(copy, self, False)
+    else:
+        copy_values(copy, self)
     return copy
 
 
-def count_copy(copy: Tensor) -> None:
-    """Count the ``copy_`` that filled a new tensor, where nobody above has masked that it counts:
-    under autograd's kernels it is, not so where an inference tensor came straight here."""
-    if not copy._is_inference() and not tls.is_below_inplace_or_view():
-        copy._versions.bump()
+def _is_seen_above(copy: Tensor) -> bool:
+    """Whether autograd is to see the ``copy_`` that fills a new tensor, and counts it: its kernels
+    have masked that, but an inference tensor has none and comes straight here."""
+    return not copy._is_inference() and not tls.is_below_inplace_or_view()
 
 
 def _strides(self: Tensor, wanted: memory_format) -> tuple[int, ...] | None:
