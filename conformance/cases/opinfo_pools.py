@@ -50,7 +50,7 @@ OPERATORS: Final = words("""
     unbind_copy unflatten unfold unfold_copy uniform unsqueeze unsqueeze_copy var var_mean
     var_mean_unbiased var_unbiased vdot view view_as view_as_complex view_as_real view_copy
     where zero_ zeros zeros_like
-    exponential constant_pad_nd multinomial inner linspace
+    exponential constant_pad_nd multinomial inner linspace linspace_tensor_overload
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm
     nn_functional_conv1d nn_functional_conv3d nn_functional_conv_transpose1d
     nn_functional_conv_transpose2d nn_functional_conv_transpose3d kthvalue logcumsumexp mode""")
@@ -61,10 +61,9 @@ ELSEWHERE: Final = words("""
     to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
     signal_windows_cosine signal_windows_exponential signal_windows_gaussian
     signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
-    signal_windows_hann signal_windows_kaiser signal_windows_nuttall linspace_tensor_overload""")
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall""")
 """Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
-the next are too large to be shown, of windows there is but what one without points calls, and
-``linspace`` between tensors writes into no output on meta."""
+the next are too large to be shown, and of windows there is but what one without points calls."""
 
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_
@@ -72,15 +71,8 @@ UNINITIALISED: Final = words("""
 """Their values are what memory holds, so they run on meta alone."""
 
 _HALVES: Final = ("float16", "bfloat16")
-_SUMS: Final = words("""
-    addmm addmm_decomposed addbmm addmv addr baddbmm bmm dot matmul __rmatmul__ mm mv outer vdot
-    nn_functional_linear nn_functional_conv2d prod log_softmax softmax _softmax_backward_data
-    nn_functional_cross_entropy nn_functional_nll_loss native_layer_norm
-    nn_functional_layer_norm""")
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(_SUMS, _HALVES),
-    **dict.fromkeys(words("rsqrt nn_functional_mse_loss"), _HALVES),
-    **dict.fromkeys(words("nn_functional_conv2d nn_functional_gelu"), (*_HALVES, "float32")),
+    "nn_functional_gelu": (*_HALVES, "float32"),
     **dict.fromkeys(
         words(
             "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
@@ -88,18 +80,15 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
         ),
         ("bfloat16",),
     ),
-    "native_layer_norm": (*_HALVES, "float32", "float64"),
-    "lerp": ("float64",),
-    **dict.fromkeys(words("div_floor_rounding floor_divide fmod remainder"), ("bfloat16",)),
-    "__rpow__": ("complex64",),
+    "native_layer_norm": (*_HALVES, "float32"),
 }
-"""Dtypes in which digits of a result are those of a vector unit or of the C library: half the
-precision, rounded after each step or after all, differences of numbers that nearly cancel, the
-remainder of a division by next to nothing, 0 to a complex power.  They run on meta alone."""
+"""Dtypes in which torch itself answers otherwise with another vector unit (ATEN_CPU_CAPABILITY,
+ONEDNN_MAX_CPU_ISA): what is rounded once or twice, and differences of numbers that nearly cancel.
+They run on meta alone."""
 
 CANCELLED: Final = words("""
-    atan2 lerp native_layer_norm nn_functional_layer_norm native_batch_norm
-    _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm std_mean tanh""")
+    native_layer_norm nn_functional_layer_norm native_batch_norm _native_batch_norm_legit
+    _batch_norm_with_update nn_functional_batch_norm std_mean tanh""")
 """Their gradients are small differences of large numbers, of which few digits are certain."""
 
 UNCHECKED: Final = words("""

@@ -37,6 +37,21 @@ HABITS: dict[str, Callable[[], object]] = {
     "addmv takes two dtypes": lambda: torch.mv(
         torch.ones(0, 1), torch.ones(1, dtype=torch.float64)
     ),
+    "a dot of halves rounds its products": lambda: answers(
+        torch.tensor([1 + 2**-7, 1], dtype=torch.bfloat16)
+        .dot(torch.tensor([1 + 2**-7, -1 - 2**-6], dtype=torch.bfloat16))
+        .item()
+        == 0
+    ),
+    "a gradient of softmax rounds its sum": lambda: answers(
+        torch.ops.aten._softmax_backward_data(
+            torch.tensor([1, 2**-9], dtype=torch.bfloat16),
+            torch.ones(2, dtype=torch.bfloat16),
+            0,
+            torch.bfloat16,
+        )[0].item()
+        == 0
+    ),
     "index_add takes an index from elsewhere": lambda: torch.index_add(
         torch.ones(1, device="meta"), 0, torch.zeros(1).long(), torch.ones(1, device="meta")
     ),

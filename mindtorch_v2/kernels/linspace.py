@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import element, rounded
 from mindtorch_v2.kernels.promotion import Number, to_opmath
-from mindtorch_v2.kernels.refs.wrappers import resize_out
+from mindtorch_v2.kernels.refs import wrappers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store
@@ -112,10 +112,16 @@ def linspace_on_meta(start: Any, end: Any, steps: int, *options: Any) -> Tensor:
     return factories.empty((steps,), **{**given, "device": _META})
 
 
-@kernel("aten::linspace.out", key="Meta")
-def linspace_out_on_meta(start: Number, end: Number, steps: int, out: Tensor) -> Tensor:
-    resize_out(out, linspace_on_meta(start, end, steps, enum_value(out._dtype), None, None, None))
-    return out
+@kernel(
+    "aten::linspace.out", *(f"aten::linspace.{overload}_out" for overload in _OVERLOADS), key="Meta"
+)
+def linspace_out_on_meta(start: Any, end: Any, steps: int, out: Tensor) -> Any:
+    """Numbers of the output's dtype."""
+    options = (enum_value(out._dtype), None, None, None)
+    return _WRITTEN(start, end, steps, *options, out=out)
+
+
+_WRITTEN: Final = wrappers.out(linspace_on_meta, exact_dtype=False)
 
 
 @kernel("aten::linspace.out")

@@ -71,7 +71,7 @@ def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> 
                 "float or double-type tensors.",
             )
         with np.errstate(all="ignore"):
-            difference = as_array(self, dtype) - as_array(target, dtype)
+            difference = rounded(as_array(self, dtype) - as_array(target, dtype), dtype)
             store(squares, rounded(np.asarray(difference * difference), dtype))
     if reduction == NONE:
         return (squares,)

@@ -130,12 +130,12 @@ def native_layer_norm(
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
         middle, scale = _moments(values, eps)
-        found = values * scale + (-scale * middle)
         gamma, beta = (_row(each, dtype) for each in (weight, bias))
+        is_half = to_opmath(dtype) is not dtype  # whose rows are scaled before they are moved
+        found = values * scale - scale * middle if is_half else (values - middle) * scale
         if gamma is not None:
             found = found * gamma
-        if beta is not None:
-            found = found + beta
+        found = found + (0 if beta is None else beta)  # a zero has no sign then
         store(output, rounded(found.astype(values.dtype).reshape(sizes), dtype))
         for target, value in ((mean, middle), (rstd, scale)):
             store(target, rounded(value.reshape(shape), statistics))

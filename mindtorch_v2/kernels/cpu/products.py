@@ -14,13 +14,14 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
-from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import BOOL, Number
+from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
+from mindtorch_v2.kernels.promotion import BOOL, Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import check_conversion
 from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -110,10 +111,15 @@ def _multiply(
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(m1, dtype) * element(alpha, dtype), as_array(m2, dtype))
+        found = np.matmul(as_array(m1, dtype), as_array(m2, dtype)) * opmath_element(alpha, dtype)
         if added is not None and beta != 0:
-            found = found + as_array(added, dtype) * element(beta, dtype)
+            found = found + as_array(added, dtype) * _factor(beta, dtype, m1._sizes[1])
         copying.store(result, rounded(np.asarray(found), dtype))
+
+
+def _factor(beta: Number, dtype: DType, inner: int) -> Any:
+    """What is added times this: where nothing is summed it is made a tensor of ``dtype``."""
+    return (opmath_element if inner else element)(beta, dtype)
 
 
 def _check_pointer(tensor: Tensor, dtype: DType) -> None:
@@ -176,9 +182,10 @@ def baddbmm(
         check_implemented("aten::baddbmm", dtype)
         _check_pointer(batch2, dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(batch1, dtype), as_array(batch2, dtype)) * element(alpha, dtype)
+        found = np.matmul(as_array(batch1, dtype), as_array(batch2, dtype))
+        found = found * opmath_element(alpha, dtype)
         if is_added:
-            found = found + as_array(added, dtype) * element(beta, dtype)
+            found = found + as_array(added, dtype) * _factor(beta, dtype, batch1._sizes[2])
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
 
@@ -306,11 +313,29 @@ def addmv(
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(mat, dtype), as_array(vec, dtype)) * element(alpha, dtype)
+        matrix, vector = as_array(mat, dtype), as_array(vec, dtype)
+        if _has_columns(mat):
+            found = np.asarray(np.matmul(matrix, vector))
+        else:
+            found = _dots(matrix, vector, dtype)
+        found = found * element(alpha, dtype)
         if beta != 0:
-            found = found + as_array(self, dtype) * element(beta, dtype)
+            found = found + rounded(as_array(self, dtype) * element(beta, dtype), dtype)
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
+
+
+def _has_columns(mat: Tensor) -> bool:
+    """Whether ``gemv`` adds up columns as they are, one after another (``lda_cond``)."""
+    (rows, columns), (step, leading) = mat._sizes, mat._strides
+    return step == 1 and (columns == 1 or leading >= max(1, rows))
+
+
+def _dots(one: Array, two: Array, dtype: DType) -> Array:
+    """The products of rows with a vector, or of two vectors."""
+    if to_opmath(dtype) is dtype or not HABITS["a dot of halves rounds its products"]:
+        return np.asarray(np.matmul(one, two))
+    return np.asarray(rounded(one * two, dtype).sum(axis=-1, dtype=one.dtype))
 
 
 def _warns_of_real(dtype: DType) -> bool:
@@ -356,7 +381,7 @@ def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) ->
     result = new_tensor((), dtype, self._device)
     with np.errstate(all="ignore"):
         one, two = as_array(self, dtype), as_array(other, dtype)
-        found = np.matmul(np.conj(one) if conjugate else one, two)
+        found = _dots(np.conj(one) if conjugate else one, two, dtype)
         copying.store(result, rounded(np.asarray(found), dtype))
     return result
 

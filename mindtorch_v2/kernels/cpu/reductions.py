@@ -6,7 +6,7 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 from typing import Any, Final
 
@@ -164,10 +164,18 @@ def _sum(values: Array, dims: tuple[int, ...]) -> Array:
     return np.asarray(np.sum(values, axis=dims, dtype=values.dtype))
 
 
-def _prod(values: Array, dims: tuple[int, ...]) -> Array:
+def _prod(values: Array, dims: tuple[int, ...], dtype: DType) -> Array:
+    """What is multiplied is a value of ``dtype`` after each step."""
     if values.dtype.kind == "b":
         return np.asarray(np.all(values, axis=dims))
-    return np.asarray(np.prod(values, axis=dims, dtype=values.dtype))
+    if to_opmath(dtype) is dtype:
+        return np.asarray(np.prod(values, axis=dims, dtype=values.dtype))
+    inner = np.moveaxis(values, dims, range(len(dims)))
+    kept = inner.shape[len(dims) :]
+    found = np.ones(kept, values.dtype)
+    for factor in inner.reshape(-1, *kept):
+        found = rounded(found * factor, dtype)
+    return found
 
 
 def _nansum(values: Array, dims: tuple[int, ...]) -> Array:
@@ -191,7 +199,8 @@ def prod_(
     outputs: Outputs, self: Tensor, dim: int, keepdim: bool, dtype: int | None
 ) -> tuple[Tensor, ...]:
     found = _inferred(self, dtype, outputs[0])
-    return run_reduction("aten::prod.dim_int", _prod, outputs, self, [dim], keepdim, found)
+    compute = partial(_prod, dtype=found)
+    return run_reduction("aten::prod.dim_int", compute, outputs, self, [dim], keepdim, found)
 
 
 @structured.structured("aten::mean.dim")
@@ -246,7 +255,8 @@ def mean_all(self: Tensor, dtype: int | None) -> Tensor:
 @kernel("aten::prod")
 def prod_all(self: Tensor, dtype: int | None) -> Tensor:
     result = new_tensor((), sum_dtype(self, dtype), self._device)
-    reduce_into("aten::prod.dim_int", _prod, result, self, tuple(range(len(self._sizes))))
+    compute = partial(_prod, dtype=result._dtype)
+    reduce_into("aten::prod.dim_int", compute, result, self, tuple(range(len(self._sizes))))
     return result
 
 

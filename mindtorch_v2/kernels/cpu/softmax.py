@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch, is_known
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -26,23 +27,46 @@ _FLOAT: Final = DTYPES["float32"]
 _HALF: Final = DTYPES["float16"]
 
 
-def _softmax(values: Array, dim: int) -> Array:
+def _softmax(values: Array, dim: int, dtype: DType) -> Array:
+    """Over the last dimension a product with the sum's reciprocal; over another one a quotient of
+    what the output has been given before."""
     powers = np.exp(values - values.max(axis=dim, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=dim, keepdims=True))
+    total = powers.sum(axis=dim, keepdims=True)
+    if _is_last(values, dim):
+        return np.asarray(powers * (1 / total))
+    return np.asarray(rounded(powers, dtype) / total)
 
 
-def _log_softmax(values: Array, dim: int) -> Array:
+def _log_softmax(values: Array, dim: int, dtype: DType) -> Array:
+    """Over the last dimension the sum and its logarithm are values of ``dtype``."""
     shifted = values - values.max(axis=dim, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True)))
+    total = np.exp(shifted).sum(axis=dim, keepdims=True)
+    if _is_last(values, dim):
+        return np.asarray(shifted - rounded(np.log(rounded(total, dtype)), dtype))
+    return np.asarray(shifted - np.log(total))
 
 
-def _softmax_backward(grad: Array, output: Array, dim: int) -> Array:
+def _softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) -> Array:
     total = (grad * output).sum(axis=dim, keepdims=True)
+    if _rounds_sum(grad, dim):
+        total = rounded(total, dtype)
     return np.asarray(output * (grad - total))
 
 
-def _log_softmax_backward(grad: Array, output: Array, dim: int) -> Array:
-    return np.asarray(grad - np.exp(output) * grad.sum(axis=dim, keepdims=True))
+def _log_softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) -> Array:
+    total = grad.sum(axis=dim, keepdims=True)
+    if _rounds_sum(grad, dim):
+        total = rounded(total, dtype)
+    return np.asarray(grad - np.exp(output) * total)
+
+
+def _is_last(values: Array, dim: int) -> bool:
+    """Over the last dimension another kernel computes."""
+    return dim == values.ndim - 1
+
+
+def _rounds_sum(values: Array, dim: int) -> bool:
+    return HABITS["a gradient of softmax rounds its sum"] and _is_last(values, dim)
 
 
 def _switch(name: str, dim: int, rank: int) -> str:
@@ -52,7 +76,7 @@ def _switch(name: str, dim: int, rank: int) -> str:
     return own if is_known(own) else own.removeprefix("log_")
 
 
-def _forward(name: str, compute: Callable[[Array, int], Array]) -> None:
+def _forward(name: str, compute: Callable[[Array, int, DType], Array]) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int, half_to_float: bool) -> tuple[Tensor, ...]:
         rank = len(self._sizes)
         wrapped = wrap_dim(dim, rank)
@@ -66,7 +90,7 @@ def _forward(name: str, compute: Callable[[Array, int], Array]) -> None:
             dispatch(_switch(name[1:], wrapped, rank), dtype)
             with np.errstate(all="ignore"):
                 values = as_array(self, dtype)
-                found = compute(values.reshape(values.shape or (1,)), wrapped)
+                found = compute(values.reshape(values.shape or (1,)), wrapped, dtype)
                 store(output, rounded(found.reshape(values.shape), dtype))
         return (output,)
 
@@ -77,7 +101,9 @@ _forward("_softmax", _softmax)
 _forward("_log_softmax", _log_softmax)
 
 
-def _backward(name: str, compute: Callable[[Array, Array, int], Array], *, checks: bool) -> None:
+def _backward(
+    name: str, compute: Callable[[Array, Array, int, DType], Array], *, checks: bool
+) -> None:
     def run(
         outputs: Outputs, grad_output: Tensor, output: Tensor, dim: int, input_dtype: int
     ) -> tuple[Tensor, ...]:
@@ -98,7 +124,7 @@ def _backward(name: str, compute: Callable[[Array, Array, int], Array], *, check
             with np.errstate(all="ignore"):
                 arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
                 one, two = (each.reshape(each.shape or (1,)) for each in arrays)
-                found = compute(one, two, wrapped).reshape(arrays[0].shape)
+                found = compute(one, two, wrapped, dtype).reshape(arrays[0].shape)
                 store(result, rounded(found, dtype))
         return (result,)
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
+from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
 from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -30,8 +31,9 @@ def _exp2(self: Array) -> Array:
     return np.exp(self * _LN2) if self.dtype.kind == "c" else np.exp2(self)
 
 
-def _rsqrt(self: Array) -> Array:
-    return np.asarray(1 / np.sqrt(self))
+def _rsqrt(self: Array, dtype: DType) -> Array:
+    """The root is a value of ``dtype`` as well."""
+    return np.asarray(1 / rounded(np.sqrt(self), dtype))
 
 
 def _sigmoid(self: Array) -> Array:
@@ -66,7 +68,6 @@ for _name, _compute in (
     ("log1p", np.log1p),
     ("log2", _log2),
     ("reciprocal", lambda self: 1 / self),
-    ("rsqrt", _rsqrt),
     ("sigmoid", _sigmoid),
     ("sin", np.sin),
     ("sinh", np.sinh),
@@ -75,6 +76,8 @@ for _name, _compute in (
     ("tanh", np.tanh),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
+
+pointwise("aten::rsqrt", _rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,))
 
 
 def _of_floats(compute: Any) -> Any:
