@@ -53,7 +53,11 @@ OPERATORS: Final = words("""
     exponential constant_pad_nd multinomial inner linspace linspace_tensor_overload
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update nn_functional_batch_norm
     nn_functional_conv1d nn_functional_conv3d nn_functional_conv_transpose1d
-    nn_functional_conv_transpose2d nn_functional_conv_transpose3d kthvalue logcumsumexp mode""")
+    nn_functional_conv_transpose2d nn_functional_conv_transpose3d kthvalue logcumsumexp mode
+    allclose argwhere atleast_1d atleast_2d atleast_3d column_stack cross diag diag_embed diagflat
+    dstack equal fliplr flipud hstack isclose isreal linalg_cross meshgrid_list_of_tensors
+    meshgrid_variadic_tensors nn_functional_one_hot nn_functional_pad_constant positive
+    repeat_interleave take_along_dim tile vstack""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -59,6 +59,9 @@ HABITS: dict[str, Callable[[], object]] = {
         "expanded size",
         lambda: torch.nn.functional.linear(torch.ones(1, 2, 3), torch.ones(3, 3), torch.ones(3, 3)),
     ),
+    "take_along_dim counts from the end": lambda: torch.take_along_dim(
+        torch.ones(1), torch.tensor([-1]), 0
+    ),
     "topk refuses before it resizes": lambda: answers(leaves_its_output(torch.topk, 1)),
     "sort refuses before it resizes": lambda: answers(leaves_its_output(torch.sort)),
     "nansum adds up floats as integers": lambda: torch.ones(1).nansum(dtype=torch.int64),
@@ -111,6 +114,7 @@ PRODUCTS: dict[str, list[tuple[int, ...]]] = {
     "vdot": [(2,), (2,)],
     "addr": [(2, 2), (2,), (2,)],
     "trace": [(2, 2)],
+    "linalg_cross": [(3,), (3,)],
 }
 #: Tensors that hold one number.
 NUMBERS = {("masked_fill", "value")}

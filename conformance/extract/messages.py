@@ -421,6 +421,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "mT": lambda: torch.ones(()).mT,
     "mH": lambda: torch.ones(()).mH,
     "adjoint": lambda: torch.ones(()).adjoint(),
+    "meshgrid": lambda: torch._C._VariableFunctions.meshgrid([torch.ones(1)]),
+    "cross": lambda: torch.cross(torch.ones(3), torch.ones(3)),
     "AccumulateGrad": lambda: accumulated(create_graph=False),
     "AccumulateGrad(create_graph)": lambda: accumulated(create_graph=True),
     "Engine.execute": lambda: (torch.ones(1, requires_grad=True) * 2).backward(create_graph=True),

@@ -44,7 +44,16 @@ from mindtorch_v2.kernels import (
     zero_tensor,
 )
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
-from mindtorch_v2.kernels.composite import matmul, neural, overloads, padding, pointwise
+from mindtorch_v2.kernels.composite import (
+    comparing,
+    matmul,
+    neural,
+    overloads,
+    padding,
+    pointwise,
+    repeating,
+    stacking,
+)
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
@@ -54,6 +63,7 @@ from mindtorch_v2.kernels.cpu import (
     bitwise,
     clamp,
     comparison,
+    cross,
     embedding,
     extremes,
     losses,
@@ -82,6 +92,7 @@ __all__ = [
     "bitwise",
     "clamp",
     "cloning",
+    "comparing",
     "comparison",
     "composite",
     "composite_batch_norm",
@@ -91,6 +102,7 @@ __all__ = [
     "conversions",
     "convolution",
     "cpu",
+    "cross",
     "default_backend",
     "dimnames",
     "embedding",
@@ -124,6 +136,7 @@ __all__ = [
     "random",
     "rearranging",
     "reductions",
+    "repeating",
     "reshaping",
     "resolving",
     "scalar",
@@ -133,6 +146,7 @@ __all__ = [
     "setting",
     "softmax",
     "sorting",
+    "stacking",
     "ternary",
     "unary",
     "view_backward",

@@ -29,7 +29,7 @@ def item(self: Tensor) -> Any:
     return _LOCAL_SCALAR_DENSE(self)
 
 
-@kernel("aten::_local_scalar_dense")
+@kernel("aten::_local_scalar_dense", keys=("CPU", "Meta"))
 def local_scalar_dense(self: Tensor) -> Any:
     return conversions.item(self)
 

@@ -22,6 +22,7 @@ _NN: Final = FUNCTIONS["torch._C._nn"]
 linear = _NN["linear"]
 gelu = _NN["gelu"]
 logsigmoid = _NN["log_sigmoid"]
+one_hot = _NN["one_hot"]
 conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
 conv3d = _TORCH["conv3d"]
@@ -140,6 +141,12 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     if p < 0.0 or p > 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return _TORCH["dropout_" if inplace else "dropout"](input, p, training)
+
+
+@_overridable("input")
+def pad(input: Any, pad: Any, mode: Any = "constant", value: Any = None) -> Any:
+    """More elements at the ends of the last dimensions, or fewer."""
+    return _NN["pad"](input, pad, mode, value)
 
 
 # --- layers -----------------------------------------------------------------------------------

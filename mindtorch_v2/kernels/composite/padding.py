@@ -65,3 +65,49 @@ def _cut(tensor: Any, dim: int, low: int, high: int) -> Any:
     if high < 0:
         tensor = _NARROW(tensor, dim, 0, tensor._sizes[dim] + high)
     return tensor
+
+
+# --- the operator that has modes ----------------------------------------------------------------
+
+_MODES: Final = ("reflect", "replicate", "circular", "constant")
+"""``at::padding_mode``."""
+_PADS: Final = {
+    (mode, rank): OperatorHandle(f"aten::{name}")
+    for rank in (1, 2, 3)
+    for mode, name in (
+        ("reflect", f"reflection_pad{rank}d"),
+        ("replicate", f"replication_pad{rank}d"),
+        ("circular", "_pad_circular"),
+    )
+}
+_CONSTANT_PAD: Final = OperatorHandle("aten::constant_pad_nd")
+
+
+@kernel("aten::pad", key="CompositeImplicitAutograd")
+def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Any:
+    if mode not in _MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    return pad_enum(self, pad, _MODES.index(mode), value)
+
+
+@kernel("aten::_pad_enum", key="CompositeImplicitAutograd")
+def pad_enum(self: Tensor, pad: Sequence[int], mode: int, value: float | None) -> Any:
+    rank = len(self._sizes)
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * rank:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {rank}"
+        )
+    name = _MODES[mode]
+    if name == "constant":
+        return _CONSTANT_PAD(self, pad, 0.0 if value is None else value)
+    if value:
+        raise RuntimeError(f'Padding mode "{name}" doesn\'t take in value argument')
+    dims = len(pad) // 2
+    if dims in (1, 2, 3) and rank in (dims + 1, dims + 2):
+        return _PADS[name, dims](self, pad)
+    raise NotImplementedError(
+        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+    )

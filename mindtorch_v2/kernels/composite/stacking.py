@@ -1,0 +1,129 @@
+"""Tensors beside, below and behind each other, once they have the dimensions for it.
+
+Mirrors ``hstack`` and its relatives in ``aten/src/ATen/native/TensorShape.cpp``, and ``atleast_1d``
+and its relatives in ``TensorTransformations.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+
+_CAT: Final = OperatorHandle("aten::cat")
+_CAT_OUT: Final = OperatorHandle("aten::cat.out")
+_FLIP: Final = OperatorHandle("aten::flip")
+_HSTACK: Final = OperatorHandle("aten::hstack")
+_HSTACK_OUT: Final = OperatorHandle("aten::hstack.out")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+
+
+# --- dimensions that are missing --------------------------------------------------------------
+
+
+@kernel("aten::atleast_1d", key=_IMPLICIT)
+def atleast_1d(self: Tensor) -> Any:
+    return self if self._sizes else _RESHAPE(self, [1])
+
+
+@kernel("aten::atleast_2d", key=_IMPLICIT)
+def atleast_2d(self: Tensor) -> Any:
+    rank = len(self._sizes)
+    if rank == 0:
+        return _RESHAPE(self, [1, 1])
+    return _UNSQUEEZE(self, 0) if rank == 1 else self
+
+
+@kernel("aten::atleast_3d", key=_IMPLICIT)
+def atleast_3d(self: Tensor) -> Any:
+    rank = len(self._sizes)
+    if rank == 0:
+        return _RESHAPE(self, [1, 1, 1])
+    if rank == 1:
+        return _UNSQUEEZE(_UNSQUEEZE(self, 0), -1)
+    return _UNSQUEEZE(self, -1) if rank == 2 else self
+
+
+def _of_each(name: str, function: Callable[[Tensor], Any]) -> None:
+    """The overload for a list of tensors."""
+
+    @kernel(f"aten::{name}.Sequence", key=_IMPLICIT)
+    def run(tensors: Sequence[Tensor]) -> list[Any]:
+        return [function(tensor) for tensor in tensors]
+
+
+_of_each("atleast_1d", atleast_1d)
+_of_each("atleast_2d", atleast_2d)
+_of_each("atleast_3d", atleast_3d)
+
+
+# --- stacks -----------------------------------------------------------------------------------
+
+
+def _stack(
+    name: str, function: Callable[[Tensor], Any], dim: Callable[[Tensor], int], *aliases: str
+) -> None:
+    """An operator that joins what ``function`` makes of its tensors, along a dimension that is
+    chosen by the first."""
+
+    def prepared(tensors: Sequence[Tensor]) -> tuple[list[Any], int]:
+        if not tensors:
+            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        found = [function(tensor) for tensor in tensors]
+        return found, dim(found[0])
+
+    @kernel(*(f"aten::{each}" for each in (name, *aliases)), key=_IMPLICIT)
+    def run(tensors: Sequence[Tensor]) -> Any:
+        return _CAT(*prepared(tensors))
+
+    @kernel(*(f"aten::{each}.out" for each in (name, *aliases)), key=_IMPLICIT)
+    def run_out(tensors: Sequence[Tensor], out: Tensor) -> Any:
+        return _CAT_OUT(*prepared(tensors), out=out)
+
+
+_stack("hstack", atleast_1d, lambda first: min(len(first._sizes) - 1, 1))
+_stack("vstack", atleast_2d, lambda first: 0, "row_stack")
+_stack("dstack", atleast_3d, lambda first: 2)
+
+
+def _columns(tensors: Sequence[Tensor]) -> list[Any]:
+    if not tensors:
+        raise RuntimeError("column_stack expects a non-empty TensorList")
+    return [
+        _RESHAPE(tensor, [numel(tensor._sizes), 1]) if len(tensor._sizes) < 2 else tensor
+        for tensor in tensors
+    ]
+
+
+@kernel("aten::column_stack", key=_IMPLICIT)
+def column_stack(tensors: Sequence[Tensor]) -> Any:
+    return _HSTACK(_columns(tensors))
+
+
+@kernel("aten::column_stack.out", key=_IMPLICIT)
+def column_stack_out(tensors: Sequence[Tensor], out: Tensor) -> Any:
+    return _HSTACK_OUT(_columns(tensors), out=out)
+
+
+# --- flips ------------------------------------------------------------------------------------
+
+
+@kernel("aten::fliplr", key=_IMPLICIT)
+def fliplr(self: Tensor) -> Any:
+    if len(self._sizes) < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return _FLIP(self, [1])
+
+
+@kernel("aten::flipud", key=_IMPLICIT)
+def flipud(self: Tensor) -> Any:
+    if not self._sizes:
+        raise RuntimeError("Input must be >= 1-d.")
+    return _FLIP(self, [0])
