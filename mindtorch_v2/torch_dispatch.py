@@ -103,6 +103,17 @@ def dispatch(
     return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs)
 
 
+def dispatch_from_tensor_impl(
+    tensor: Tensor, name: str, *extra: Any, shown_name: str | None = None
+) -> Any:
+    """What modes or the tensor's class answer to an operator that C++ asks of them without a
+    dispatch (``torchDispatchFromTensorImpl``)."""
+    operator, _, overload_name = name.partition(".")
+    shown_name = shown_name or f"torch.ops.{operator.replace('::', '.')}"
+    function = api_function_named(operator, overload_name)
+    return overloaded.handle(_PROTOCOL, function, [tensor], (tensor, *extra), {}, shown_name)
+
+
 def shallow_copy_and_detach(tensor: Tensor) -> Any:
     """What modes or the tensor's class answer to ``detach``, which is asked of them without a
     dispatch; None if nobody is there to answer.  RuntimeError for what is no tensor.
@@ -111,9 +122,7 @@ def shallow_copy_and_detach(tensor: Tensor) -> Any:
     """
     if tensor._functional is not None or not is_seen_by_python((tensor,)):
         return None
-    function = api_function_named("aten::detach", "")
-    shown_name = "torch.ops.aten.detach"
-    answer = overloaded.handle(_PROTOCOL, function, [tensor], (tensor,), {}, shown_name)
+    answer = dispatch_from_tensor_impl(tensor, "aten::detach")
     if not isinstance(answer, Tensor):
         kind = tp_name(type(answer))
         raise RuntimeError(f"detach returned invalid type {kind}, expected Tensor")

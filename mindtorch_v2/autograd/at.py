@@ -31,7 +31,8 @@ class TensorOptions(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Tensor) -> TensorOptions:
-        return cls(tensor._dtype, tensor._layout, tensor._device)
+        device = tensor._device  # which its class is asked for first
+        return cls(tensor._dtype, tensor._layout, device)
 
 
 class UnknownFunctionError(NotImplementedError):

@@ -46,7 +46,8 @@ class InputMetadata(NamedTuple):
         if meta is not None and meta.grad_dtype is not ...:
             dtype = meta.grad_dtype
         nested, seen = tensor.is_nested, tensor._python_dispatch
-        return cls(dtype, tensor._layout, tensor._device, tensor._sizes, nested, seen)
+        sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
+        return cls(dtype, tensor._layout, device, sizes, nested, seen)
 
 
 class Edge(NamedTuple):

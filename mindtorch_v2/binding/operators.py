@@ -179,8 +179,18 @@ class Call(NamedTuple):
         """
         if is_stopping():
             raise Stopped(self)
+        if not self.operator.in_dispatcher:
+            return self._interpreted()
         entry = self.operator.entry
         return self.run_at(resolve(entry, self.keys(), self.operator.full_name))
+
+    def _interpreted(self) -> Any:
+        """What an operator does that torch has for its interpreter alone: nothing dispatches."""
+        name = self.operator.canonical
+        function = native.find(name, DispatchKey.CompositeImplicitAutograd).function
+        if function is None:
+            raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
+        return function(*self.stack)
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""

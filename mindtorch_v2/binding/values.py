@@ -50,7 +50,8 @@ def to_python(argument: Argument, value: Any) -> Any:
     if kind == "OptionalType":
         kind = argument.real_type.contained[0].kind
     if value is None or kind not in _CONSTANTS:
-        return _decoded(value)
+        is_list = kind == "ListType" and isinstance(value, tuple)  # a size, say, that a kernel gave
+        return _decoded(list(value) if is_list else value)
     constants = _CONSTANTS[kind]
     if value not in constants:
         raise ValueError(f"unsupported {kind.removesuffix('Type')}: {value}")

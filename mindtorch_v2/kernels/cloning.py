@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
-from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous
+from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
@@ -52,7 +52,7 @@ def _strides(self: Tensor, wanted: memory_format) -> tuple[int, ...] | None:
 @kernel("aten::contiguous", key="CompositeImplicitAutograd")
 def contiguous(self: Tensor, memory_format: int) -> Any:
     wanted = memory_format_of_value(memory_format)
-    if is_contiguous(self._sizes, self._strides, wanted):
+    if self._is_contiguous(wanted):
         return self
     if wanted is _PRESERVE:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")

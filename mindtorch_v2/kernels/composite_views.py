@@ -138,7 +138,7 @@ def moveaxis(self: Tensor, source: Sequence[int], destination: Sequence[int]) ->
 
 @kernel("aten::numpy_T", key=_IMPLICIT)
 def numpy_transposed(self: Tensor) -> Any:
-    rank = len(self._sizes)
+    rank = self._dim()
     if rank == 0:
         warn_once("numpy_T", f"Tensor.T {_IDENTITY}")
     elif rank != 2:
@@ -154,7 +154,7 @@ def numpy_transposed(self: Tensor) -> Any:
 
 @kernel("aten::matrix_H", key=_IMPLICIT)
 def matrix_conjugate_transposed(self: Tensor) -> Any:
-    rank = len(self._sizes)
+    rank = self._dim()
     if rank == 0:
         warn_once("matrix_H", f"Tensor.H {_CONJUGATED}")
     elif rank != 2:

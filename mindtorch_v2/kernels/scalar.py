@@ -11,8 +11,8 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor import conversions
+from mindtorch_v2.tensor.custom import own
 from mindtorch_v2.tensor.dtype import strided
-from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ITEM: Final = OperatorHandle("aten::item")
@@ -21,10 +21,10 @@ _LOCAL_SCALAR_DENSE: Final = OperatorHandle("aten::_local_scalar_dense")
 
 @kernel("aten::item", key="CompositeImplicitAutograd")
 def item(self: Tensor) -> Any:
-    count = numel(self._sizes)
+    count = self._sym_numel()
     if count != 1:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
-    if self._layout is not strided or self._dtype._is_quantized:
+    if own(self, "_layout") is not strided or self._dtype._is_quantized:
         return conversions.item(self)
     return _LOCAL_SCALAR_DENSE(self)
 

@@ -62,7 +62,7 @@ def _check_lists(sizes: Sequence[int]) -> None:
 
 def truth(tensor: Tensor, read: Read = item) -> bool:
     """``bool()``: whether the one element is nonzero."""
-    count = numel(tensor._sizes)
+    count = tensor._numel()
     if count != 1:
         what = "no values" if count == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")

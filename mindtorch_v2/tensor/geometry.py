@@ -60,8 +60,8 @@ def is_contiguous(
 
 def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
     """Channels last if the strides are those of such a tensor, or of a part of one."""
-    for format, order in CHANNELS_LAST.items():
-        if len(order) == len(sizes) and _grow_in_order(sizes, strides, order):
+    for format in CHANNELS_LAST:
+        if is_strides_like(sizes, strides, format):
             return format
     return MEMORY_FORMATS["contiguous_format"]
 
@@ -76,6 +76,14 @@ def _grow_in_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence
             return False
         least = strides[dim] * sizes[dim] if sizes[dim] > 1 else strides[dim]
     return True
+
+
+def is_strides_like(sizes: Sequence[int], strides: Sequence[int], format: memory_format) -> bool:
+    """Whether the strides are those of a channels-last tensor, or of a part of one."""
+    order = CHANNELS_LAST.get(format)
+    if order is None or len(order) != len(sizes):
+        return False
+    return _grow_in_order(sizes, strides, order)
 
 
 def is_non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:

@@ -26,6 +26,7 @@ from mindtorch_v2.tensor import (
 )
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.custom import Custom, asking, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import (
@@ -70,6 +71,7 @@ class Tensor(TensorBase):
         "__weakref__",
         "_autograd",
         "_content",
+        "_custom",
         "_device",
         "_dtype",
         "_functional",
@@ -101,8 +103,10 @@ class Tensor(TensorBase):
     _autograd: AutogradMeta | None
     """None for a tensor that autograd has nothing to do with."""
     _pending: Pending | None
+    _custom: Custom | None
+    """What its class answers for in its stead."""
 
-    __getattr__ = settling("_autograd", "_storage", "_versions")
+    __getattr__ = asking(settling("_autograd", "_storage", "_versions"))
 
     @classmethod
     def _make(
@@ -139,7 +143,7 @@ class Tensor(TensorBase):
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
         self._versions, self._autograd, self._content = self._new_counter(), None, None
-        self._functional = None
+        self._functional = self._custom = None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -180,25 +184,46 @@ class Tensor(TensorBase):
         return self._storage_offset
 
     def dim(self) -> int:
-        return len(self._sizes)
+        return self._dim()
 
     ndimension = dim
 
     @property
     def ndim(self) -> int:
+        return self._dim()
+
+    def _dim(self) -> int:
+        if self._custom is not None and self._custom.asks_for_sizes:
+            return self._custom.interpreter.dim(self)
         return len(self._sizes)
 
     def numel(self) -> int:
-        return geometry.numel(self._sizes)
+        return self._sym_numel()
 
     nelement = numel
+
+    def _sym_numel(self) -> int:
+        if self._custom is not None and self._custom.asks_for_sizes:
+            return self._custom.interpreter.sym_numel(self)
+        return geometry.numel(self._sizes)
+
+    def _numel(self) -> int:
+        """The same for who has no use for a symbolic number, which is another question."""
+        if self._custom is not None and self._custom.asks_for_sizes:
+            return self._custom.interpreter.numel(self)
+        return geometry.numel(self._sizes)
 
     def is_contiguous(
         self, *, memory_format: memory_format = MEMORY_FORMATS["contiguous_format"]
     ) -> bool:
-        return self._layout is not sparse_coo and geometry.is_contiguous(
-            self._sizes, self._strides, memory_format
-        )
+        return self._is_contiguous(memory_format)
+
+    def _is_contiguous(self, kind: memory_format) -> bool:
+        if self._custom is not None and self._custom.asks_for_strides:
+            return self._custom.interpreter.is_contiguous(self, kind)
+        if own(self, "_layout") is sparse_coo:
+            return False
+        return geometry.is_contiguous(self._sizes, self._strides, kind)
 
     @property
     def names(self) -> tuple[None, ...]:
@@ -220,10 +245,11 @@ class Tensor(TensorBase):
             raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         if self._functional is not None:
             return 0
+        is_empty = not self._numel()
         start = self._storage._address()
-        if not start or not geometry.numel(self._sizes):
+        if not start or is_empty:
             return 0
-        return start + self._storage_offset * self._dtype.itemsize
+        return start + int(own(self, "_storage_offset")) * self._dtype.itemsize
 
     def _bytes(self) -> Bytes:
         """The bytes of the storage."""
@@ -244,7 +270,7 @@ class Tensor(TensorBase):
                 "constituent tensors, add the nbytes of the indices and values.  If you want the "
                 "size of the  equivalent dense tensor, multiply numel() by element_size()"
             )
-        return geometry.numel(self._sizes) * self._dtype.itemsize
+        return self._numel() * self._dtype.itemsize
 
     # --- dtype, device, flags -----------------------------------------------------------------
 
@@ -324,7 +350,7 @@ class Tensor(TensorBase):
 
     @property
     def is_sparse(self) -> bool:
-        return self._layout is sparse_coo
+        return own(self, "_layout") is sparse_coo
 
     @property
     def is_quantized(self) -> bool:
@@ -332,7 +358,7 @@ class Tensor(TensorBase):
 
     @property
     def is_mkldnn(self) -> bool:
-        return self._layout is mkldnn
+        return own(self, "_layout") is mkldnn
 
     @property
     def is_nested(self) -> bool:
@@ -419,7 +445,10 @@ class Tensor(TensorBase):
         view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
         view._storage, view._dtype = self._storage, dtype or self._dtype
-        view._layout, view._device = self._layout, self._device
+        if self._custom is None:
+            view._layout, view._device = self._layout, self._device
+        else:
+            view._layout, view._device = own_kind(self)
         view._content = self._content
         view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
         is_below = tls.is_below_inplace_or_view()
@@ -428,6 +457,7 @@ class Tensor(TensorBase):
         else:
             view._versions = VersionCounter() if is_below else self._versions
         view._autograd = None
+        view._custom = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
         if not is_below:
             self._mark_view(view)
@@ -455,7 +485,7 @@ class Tensor(TensorBase):
 
     def _detached(self) -> Tensor:
         """The same elements without history: no view for autograd, but changes are counted."""
-        twin = self._alias()
+        twin = self._as_view(*own_geometry(self))
         twin._autograd = None
         twin._versions = self._copied_counter() if self._is_inference() else self._versions
         return twin

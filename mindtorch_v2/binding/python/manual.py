@@ -27,7 +27,7 @@ from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, Layout, sparse_coo, strided
-from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
@@ -163,14 +163,15 @@ def _contiguous(receiver: Tensor, parsed: Parsed) -> Any:
     memory_format = value(parsed, "memory_format")
     if _is_contiguous(receiver, parsed):
         return receiver
+    if _is_contiguous(receiver, parsed):  # ``Tensor::contiguous`` asks again, its class maybe
+        return receiver
     return call_operator("aten::contiguous", self=receiver, memory_format=memory_format)
 
 
 def _is_contiguous(receiver: Tensor, parsed: Parsed) -> bool:
     wanted = parsed.values[0]
-    kind = MEMORY_FORMATS["contiguous_format"] if wanted is ABSENT else wanted
-    return receiver.layout is not sparse_coo and is_contiguous(
-        receiver._sizes, receiver._strides, kind
+    return receiver._is_contiguous(
+        MEMORY_FORMATS["contiguous_format"] if wanted is ABSENT else wanted
     )
 
 
@@ -198,7 +199,8 @@ def _size(receiver: Tensor, parsed: Parsed) -> Any:
     dim = value(parsed, "dim")
     if isinstance(dim, str):
         return call_operator("aten::size.Dimname", self=receiver, dim=dim)
-    return receiver._sizes[wrap_dim(dim, len(receiver._sizes), scalar=False)]
+    place = wrap_dim(dim, receiver._dim(), scalar=False)
+    return receiver._sizes[place]
 
 
 def _stride(receiver: Tensor, parsed: Parsed) -> Any:
@@ -207,7 +209,8 @@ def _stride(receiver: Tensor, parsed: Parsed) -> Any:
     dim = value(parsed, "dim")
     if isinstance(dim, str):
         return call_operator("aten::stride.Dimname", self=receiver, dim=dim)
-    return receiver._strides[wrap_dim(dim, len(receiver._sizes), scalar=False)]
+    strides = receiver._strides
+    return strides[wrap_dim(dim, len(strides), scalar=False)]
 
 
 # --- functions that dispatch nothing ----------------------------------------------------------

@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
+from mindtorch_v2.tensor.custom import own
 from mindtorch_v2.tensor.dtype import LAYOUTS, sparse_coo
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -146,7 +147,7 @@ def _is_on(device: str) -> Getter:
 
 def _data(tensor: Tensor) -> Tensor:
     """A copy of a tensor of coordinates is made with values of its own: no other asks for any."""
-    if tensor._layout is sparse_coo:
+    if own(tensor, "_layout") is sparse_coo:
         call_operator(
             "aten::empty.memory_format",
             size=[0],

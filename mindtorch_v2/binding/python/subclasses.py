@@ -21,8 +21,10 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit, mask_of
 from mindtorch_v2.dispatch.mode_stack import stashed_stack
+from mindtorch_v2.py_interpreter import INTERPRETER
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.custom import SIZES_STRIDES_POLICIES, customize
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import jagged, strided
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
@@ -107,22 +109,26 @@ def _make_subclass(receiver: None, parsed: Parsed) -> Any:
         is_seen = is_seen_by_python([value(parsed, "data")])
         data = _detached(value(parsed, "data"))
     data._set_requires_grad(value(parsed, "require_grad"))
-    _check_policy(parsed)
+    slots = _customized(parsed)
     device = value(parsed, "device_for_backend_keys")
     if device is not None:
         data._keys = tensor_keyset(
             mask_of(compute_dispatch_key(data._dtype, data._layout, device.type)),
             data._is_inference(),
         )
-    return instance_of(cls, data, comes_from_python=is_seen, keeps_object=_KEEPS_OBJECTS)
+    made = instance_of(cls, data, comes_from_python=is_seen, keeps_object=_KEEPS_OBJECTS)
+    customize(made, slots, INTERPRETER)
+    return made
 
 
-def _check_policy(parsed: Parsed) -> None:
+def _customized(parsed: Parsed) -> tuple[str, ...]:
+    """The slots that the class wants to answer for.  See Note [Custom policies]."""
     policy = value(parsed, "dispatch_sizes_strides_policy")
-    if policy is not None and policy not in ("strides", "sizes"):
+    if policy not in SIZES_STRIDES_POLICIES:
         raise ValueError(f"Unknown sizes_strides_policy: {policy}; expected 'strides' or 'sizes'")
-    if policy or value(parsed, "dispatch_device") or value(parsed, "dispatch_layout"):
-        raise NotImplementedError("mindtorch_v2 asks no subclass for sizes, device or layout yet")
+    device = ("_device",) if value(parsed, "dispatch_device") else ()
+    layout = ("_layout",) if value(parsed, "dispatch_layout") else ()
+    return (*SIZES_STRIDES_POLICIES[policy], *device, *layout)
 
 
 def _detached(tensor: Tensor) -> Tensor:
@@ -159,7 +165,7 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     if nbytes is None:
         nbytes = geometry.storage_bytes(sizes, steps, offset or 0, dtype.itemsize)
     extra = value(parsed, "_extra_dispatch_keys")
-    _check_policy(parsed)
+    slots = _customized(parsed)
     storage = UntypedStorage._of(nbytes, Device("meta"))
     storage.device = device  # where there is nothing of it
     made = Tensor._make(
@@ -173,7 +179,9 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
         strides=steps,
         offset=offset or 0,
     )
-    return instance_of(cls, made)
+    instance = instance_of(cls, made)
+    customize(instance, slots, INTERPRETER)
+    return instance
 
 
 def _place(parsed: Parsed, name: str) -> int:

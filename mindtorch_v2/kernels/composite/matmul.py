@@ -79,7 +79,7 @@ def matmul_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
 
 
 def _checked_ranks(self: Tensor, other: Tensor) -> tuple[int, int]:
-    ranks = (len(self._sizes), len(other._sizes))
+    ranks = (self._dim(), other._dim())
     if 0 in ranks:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {ranks[0]}D and "
