@@ -2,6 +2,7 @@
 
 Each program runs eagerly, under ``functionalize`` with either ``remove``, and on a tensor wrapped
 by hand; what is compared is the log of operators below functionalization, and what became of it.
+So are torch's own samples of operators.
 
 Left out are changes of tensors whose elements overlap: what they do depends on the order in which
 C++ walks the elements; elements that ``resize_`` makes and nobody has written; and operators that
@@ -18,6 +19,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import functionalize_samples
 from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
     CHANGES,
@@ -76,6 +78,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "gradients", _differentiated(body, way)
     yield from _operators()
     yield from _functions()
+    for text in functionalize_samples.texts(profile, ways):
+        yield "samples", text
     for number in range(DRAWN):
         length = LONG if number < DRAWN_LONG else SHORT
         yield "drawn programs", drawn_program(random.Random(number), length)

@@ -13,6 +13,7 @@ from inspect import signature
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
@@ -204,6 +205,23 @@ def warns(ask: Callable[[], object]) -> bool:
     return bool(caught)
 
 
+def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
+    """The values of the options that an operator is called with, where ``ask`` reaches it."""
+    found: list[Any] = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            if func is operator:
+                found.extend((kwargs or {}).values())
+            return func(*args, **(kwargs or {}))
+
+    with Watch():
+        ask()
+    return found
+
+
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
     "a batch norm has both statistics or none": lambda: is_refused(
@@ -226,19 +244,24 @@ HABITS: dict[str, Callable[[], bool]] = {
     "clipping warns of an empty generator": lambda: warns(
         lambda: torch.nn.utils.clip_grad_norm_((each for each in [ROWS][:0]), 1.0)
     ),
-    "losses take weights": lambda: ("weight" in signature(torch.nn.functional.mse_loss).parameters),
+    "losses take weights": lambda: "weight" in signature(torch.nn.functional.mse_loss).parameters,
     "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
     "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
-    "a convolution on meta is row-major": lambda: (
-        torch.conv2d(
-            torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
-            torch.zeros(2, 2, 3, 3, device="meta"),
-        ).is_contiguous()
+    "a contraction to one number is a dot": lambda: (
+        '"dot"' in error_of(lambda: torch.tensordot(LABELS == 0, LABELS == 0, 1))[1]
     ),
-    "functions on meta count dimensions": lambda: "got 0D"
-    in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1],
-    "numbers for each tensor are counted": lambda: "got 1 and 2"
-    in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1],
+    "dropout has row-major noise": lambda: torch.contiguous_format
+    in options_of(A.empty_like.default, lambda: torch.dropout(ROWS, 0.5, True)),
+    "a convolution on meta is row-major": lambda: torch.conv2d(
+        torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
+        torch.zeros(2, 2, 3, 3, device="meta"),
+    ).is_contiguous(),
+    "functions on meta count dimensions": lambda: (
+        "got 0D" in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1]
+    ),
+    "numbers for each tensor are counted": lambda: (
+        "got 1 and 2" in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1]
+    ),
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

@@ -24,6 +24,7 @@ from mindtorch_v2.autograd.variable import (
     try_get_grad_accumulator,
 )
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.functional import bound_function
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
@@ -101,7 +102,7 @@ def _implicit(output: Any, metadata: Any) -> Any:
     if is_edge:
         options = at.TensorOptions(metadata.dtype, metadata.layout, metadata.device)
         return at.call("ones", list(metadata.shape), options)
-    return at.call("ones_like", output, MEMORY_FORMATS["preserve_format"])
+    return bound_function("ones_like")(output, memory_format=MEMORY_FORMATS["preserve_format"])
 
 
 def _tensor_or_tensors_to_tuple(tensors: Any, length: int) -> tuple[Any, ...]:

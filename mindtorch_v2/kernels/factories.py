@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
+
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -29,6 +31,8 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -157,7 +161,19 @@ def _filled(made: Tensor, value: Any) -> Any:
 
 @kernel("aten::scalar_tensor", keys=_MADE)
 def scalar_tensor(s: Any, *options: Any) -> Tensor:
-    return factories.full((), s, **{"dtype": get_default_dtype(), **given_options(options)})
+    """On a CPU without an operator, and whatever layout and place is asked for."""
+    given = {"dtype": get_default_dtype(), **given_options(options)}
+    device = given.get("device")
+    if device is not None and device.type != "cpu":
+        return factories.full((), s, **given)
+    dtype, pin_memory = given["dtype"], given.get("pin_memory", False)
+    made = factories.empty((), dtype=dtype, pin_memory=pin_memory)
+    check_dtype("scalar_tensor", dtype)
+    checked = SCALAR_TENSOR_TYPES[dtype]
+    if checked or (isinstance(s, complex) and not dtype.is_complex):
+        s = scalar_to(s, dtype, checked or "double")
+    store(made, np.asarray(s))
+    return made
 
 
 @kernel("aten::arange", keys=_MADE)

@@ -47,6 +47,8 @@ from mindtorch_v2.kernels import (
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import (
     comparing,
+    dropout,
+    functorch,
     matmul,
     neural,
     overloads,
@@ -106,6 +108,7 @@ __all__ = [
     "cross",
     "default_backend",
     "dimnames",
+    "dropout",
     "embedding",
     "extremes",
     "factories",
@@ -113,6 +116,7 @@ __all__ = [
     "find",
     "foreach",
     "functionalize",
+    "functorch",
     "gathering",
     "generated",
     "index_writing",

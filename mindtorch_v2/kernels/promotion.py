@@ -29,6 +29,23 @@ _COMPLEX_OF_FLOATS: Final = {
 }
 
 
+_ACCUMULATED: Final = {
+    DTYPES["float32"]: DTYPES["float64"],
+    DTYPES["float64"]: DTYPES["float64"],
+    DTYPES["complex32"]: DTYPES["complex64"],
+    DTYPES["complex64"]: DTYPES["complex128"],
+    DTYPES["complex128"]: DTYPES["complex128"],
+    BOOL: BOOL,
+}
+
+
+def accumulate_type(dtype: DType) -> DType:
+    """``at::toAccumulateType``: the dtype in which a CPU adds up; of shorter floats float32."""
+    if is_integral(dtype) and dtype is not BOOL:
+        return int64
+    return _ACCUMULATED.get(dtype, DTYPES["float32"])
+
+
 _NUMBERED: Final = {enum_value(dtype): dtype for dtype in DTYPES.values()}
 
 

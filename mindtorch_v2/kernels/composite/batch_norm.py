@@ -5,12 +5,13 @@ Mirrors ``batch_norm`` and ``instance_norm`` of ``aten/src/ATen/native/Normaliza
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import accumulate_type
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -21,6 +22,7 @@ _NATIVE: Final = OperatorHandle("aten::native_batch_norm")
 _BATCH_NORM: Final = OperatorHandle("aten::batch_norm")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _ALIAS: Final = OperatorHandle("aten::alias")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _COPY_: Final = OperatorHandle("aten::copy_")
@@ -50,14 +52,14 @@ def _batch_norm_impl_index(
 ) -> tuple[Any, ...]:
     # torch reads past the sizes of what has one dimension, where a zero stands
     channels = input._sizes[1] if len(input._sizes) > 1 else 0
-    reserve = new_tensor((0,), _BYTE, input._device)
     if not numel(input._sizes):
+        reserve = _empty(input, (0,), _BYTE)
+        saved = [_empty(input, (channels,), accumulate_type(input._dtype)) for _ in range(2)]
         output = _CLONE(input, memory_format=None)
         if weight is not None:
             output = _MUL(output, _SELECT(weight, 0, 0))
         if bias is not None:
             output = _ADD(output, _SELECT(bias, 0, 0))
-        saved = [new_tensor((channels,), input._dtype, input._device) for _ in range(2)]
         return (output, *saved, reserve, 0)
     running = (("running_mean", running_mean), ("running_var", running_var))
     for name, given in (*running, ("weight", weight), ("bias", bias)):
@@ -68,8 +70,14 @@ def _batch_norm_impl_index(
             raise RuntimeError(
                 f"{name} should contain {channels} elements not {numel(given._sizes)}"
             )
+    reserve = _empty(input, (0,), _BYTE)
     settings = (training, momentum, eps)
     return (*_NATIVE(input, weight, bias, running_mean, running_var, *settings), reserve, 0)
+
+
+def _empty(like: Tensor, sizes: Sequence[int], dtype: DType) -> Any:
+    """``at::empty`` with the options of a tensor, but for the dtype."""
+    return _EMPTY(sizes, dtype=dtype, layout=like._layout, device=like._device)
 
 
 @kernel("aten::instance_norm", key=_IMPLICIT)

@@ -1,7 +1,7 @@
 """Operators of neural networks that are made of others.
 
-Mirrors ``aten/src/ATen/native/SoftMax.cpp``, ``layer_norm.cpp``, ``LossNLL.cpp``, ``Loss.cpp``,
-``Pooling.cpp`` and ``Dropout.cpp``.
+Mirrors ``aten/src/ATen/native/SoftMax.cpp``, ``layer_norm.cpp``, ``LossNLL.cpp``, ``Loss.cpp``
+and ``Pooling.cpp``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ from typing import Any, Final
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import BOOL, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
-_TO: Final = OperatorHandle("aten::to.dtype")
+_TO: Final = OperatorHandle("aten::to.dtype_layout")
 _SOFTMAX: Final = OperatorHandle("aten::_softmax")
 _SOFTMAX_OUT: Final = OperatorHandle("aten::_softmax.out")
 _LOG_SOFTMAX: Final = OperatorHandle("aten::_log_softmax")
@@ -38,13 +36,10 @@ _VIEW: Final = OperatorHandle("aten::view")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
-_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 _MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
-_MUL_SCALAR_: Final = OperatorHandle("aten::mul_.Scalar")
 _ADD_SCALAR: Final = OperatorHandle("aten::add.Scalar")
 _DIV_SCALAR: Final = OperatorHandle("aten::div.Scalar")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
-_DIV_: Final = OperatorHandle("aten::div_.Scalar")
 _NEG: Final = OperatorHandle("aten::neg")
 _ABS: Final = OperatorHandle("aten::abs")
 _SUM: Final = OperatorHandle("aten::sum")
@@ -58,20 +53,16 @@ _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
-_CLONE: Final = OperatorHandle("aten::clone")
-_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
-_ONES_LIKE: Final = OperatorHandle("aten::ones_like")
-_ZEROS: Final = OperatorHandle("aten::zeros")
-_BERNOULLI_: Final = OperatorHandle("aten::bernoulli_.float")
 
 
 # --- softmax and layer_norm -------------------------------------------------------------------
 
 
-def _converted(self: Tensor, dtype: int | DType | None) -> Any:
+def _converted(self: Tensor, dtype: int | None) -> Any:
+    """``toType``, which says again where the tensor is and how it is laid out."""
     if dtype is None:
         return self
-    return _TO(self, dtype_numbered(dtype) if isinstance(dtype, int) else dtype)
+    return _TO(self, dtype=dtype, layout=self._layout, device=self._device)
 
 
 @kernel("aten::softmax.int", "aten::special_softmax", key=_IMPLICIT)
@@ -275,45 +266,3 @@ def _smooth(
     chosen = _GATHER(weight, 0, _FLATTEN(_MASKED_FILL(target, ignored, 0)))
     kept = _MASKED_FILL(chosen, _FLATTEN(ignored), 0)
     return _DIV(total, _SUM(kept))
-
-
-# --- dropout ----------------------------------------------------------------------------------
-
-
-def _noise(input: Tensor, p: float, train: bool) -> Any:
-    """What the input is multiplied with; None if it stays what it is."""
-    if not 0 <= p <= 1:
-        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
-    if p == 0 or not train or not numel(input._sizes):
-        return None
-    if p == 1:
-        return _ZEROS([], dtype=input._dtype, device=input._device)
-    return _DIV_(_BERNOULLI_(_EMPTY_LIKE(input), 1 - p), 1 - p)
-
-
-@kernel("aten::dropout", key=_IMPLICIT)
-def dropout(input: Tensor, p: float, train: bool) -> Any:
-    noise = _noise(input, p, train)
-    return input if noise is None else _MUL(input, noise)
-
-
-@kernel("aten::dropout_", key=_IMPLICIT)
-def dropout_(self: Tensor, p: float, train: bool) -> Any:
-    noise = _noise(self, p, train)
-    return self if noise is None else _MUL_(self, noise)
-
-
-@kernel("aten::native_dropout", keys=("CPU", "Meta"))
-def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Any, Any]:
-    if not numel(input._sizes):
-        return input, _EMPTY_LIKE(input)
-    if train is not None and not train:
-        return _CLONE(input, memory_format=None), _ONES_LIKE(input, dtype=BOOL)
-    kept = 1.0 - p
-    mask = _BERNOULLI_(_EMPTY_LIKE(input, dtype=BOOL), kept)
-    return _MUL_SCALAR_(_MUL(input, mask), 1 / kept if kept else 0.0), mask
-
-
-@kernel("aten::native_dropout_backward")
-def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
-    return _MUL_SCALAR(_MUL(grad_output, mask), scale)

@@ -6,28 +6,39 @@ Mirrors ``aten/src/ATen/native/BinaryOps.cpp``, ``UnaryOps.cpp``, ``Activation.c
 
 from __future__ import annotations
 
-from typing import Final
-
-import numpy as np
+import math
+from typing import Any, Final
 
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.copying import copy_values, store
-from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
+from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_ABS: Final = OperatorHandle("aten::abs")
+_AND_: Final = OperatorHandle("aten::__iand__.Tensor")
+_EQ: Final = OperatorHandle("aten::eq.Tensor")
+_IMAG: Final = OperatorHandle("aten::imag")
+_ISFINITE: Final = OperatorHandle("aten::isfinite")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_NE: Final = OperatorHandle("aten::ne.Scalar")
+_ONES_LIKE: Final = OperatorHandle("aten::ones_like")
+_REAL: Final = OperatorHandle("aten::real")
+_SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
 _POW_: Final = OperatorHandle("aten::pow_.Scalar")
 _POW_OUT: Final = OperatorHandle("aten::pow.Tensor_Scalar_out")
 _CLAMP_MIN: Final = OperatorHandle("aten::clamp_min")
 _CLAMP_MIN_: Final = OperatorHandle("aten::clamp_min_")
+_TO: Final = OperatorHandle("aten::to.dtype")
 _WHERE: Final = OperatorHandle("aten::where.self")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _MASKED_FILL_TENSOR_: Final = OperatorHandle("aten::masked_fill_.Tensor")
@@ -40,19 +51,19 @@ def rsub(self: Tensor, other: Operand, alpha: Number) -> Tensor:
     return subtracted
 
 
-@kernel("aten::square", key="CompositeImplicitAutograd")
+@kernel("aten::square", key=_IMPLICIT)
 def square(self: Tensor) -> Tensor:
     squared: Tensor = _POW(self, 2)
     return squared
 
 
-@kernel("aten::square_", key="CompositeImplicitAutograd")
+@kernel("aten::square_", key=_IMPLICIT)
 def square_(self: Tensor) -> Tensor:
     squared: Tensor = _POW_(self, 2)
     return squared
 
 
-@kernel("aten::square.out", key="CompositeImplicitAutograd")
+@kernel("aten::square.out", key=_IMPLICIT)
 def square_out(self: Tensor, out: Tensor) -> Tensor:
     squared: Tensor = _POW_OUT(self, 2, out=out)
     return squared
@@ -77,39 +88,58 @@ def relu_(self: Tensor) -> Tensor:
     return positive
 
 
+# --- isfinite --------------------------------------------------------------------------------
+
+
+def _is_always_finite(dtype: DType) -> bool:
+    """Whether no value has to be looked at; in releases that hold a NaN of ``float8_e8m0fnu`` for
+    finite, such a tensor is answered as one of integers is."""
+    if is_integral(dtype):
+        return True
+    habit = HABITS["a NaN of float8_e8m0fnu is finite"]
+    return habit and dtype is DTYPES.get("float8_e8m0fnu")
+
+
+@kernel("aten::isfinite", key=_IMPLICIT)
+def isfinite(self: Tensor) -> Any:
+    """Of a complex number, whether both parts are."""
+    if _is_always_finite(self._dtype):
+        return _ONES_LIKE(self, dtype=BOOL, memory_format=MEMORY_FORMATS["preserve_format"])
+    if self._dtype.is_complex:
+        real = _ISFINITE(_REAL(self))
+        return _AND_(real, _ISFINITE(_IMAG(self)))
+    check_implemented("aten::isfinite", self._dtype)
+    is_not_infinite = _NE(_ABS(self), math.inf)
+    return _MUL(_EQ(self, self), is_not_infinite)
+
+
 # --- where with numbers ----------------------------------------------------------------------
 
 
-def _scalar_tensor(number: Number, dtype: DType, device: Device) -> Tensor:
-    """``scalar_tensor``; RuntimeError if the number is out of the range that it looks at."""
-    made = new_tensor((), dtype, device)
-    if not made.is_meta:
-        check_dtype("scalar_tensor", dtype)
-        checked = SCALAR_TENSOR_TYPES[dtype]
-        store(made, np.asarray(scalar_to(number, dtype, checked) if checked else number))
-    return made
+def _scalar_tensor(number: Operand, dtype: DType, like: Tensor) -> Any:
+    return _SCALAR_TENSOR(number, dtype=dtype, layout=like._layout, device=like._device)
 
 
-def _as_tensor(operand: Operand, dtype: DType, device: Device) -> Tensor:
-    if isinstance(operand, Tensor):
-        return operand._converted(operand._device, dtype)
-    return _scalar_tensor(operand, dtype, device)
+@kernel("aten::where.ScalarSelf", key=_IMPLICIT)
+def where_scalar_self(condition: Tensor, self: Number, other: Tensor) -> Any:
+    """The number becomes a tensor of the dtype that comes out."""
+    dtype = result_type((other, self))
+    made = _scalar_tensor(self, dtype, other)
+    return _WHERE(condition, made, _TO(other, dtype))
 
 
-@kernel(
-    "aten::where.ScalarSelf",
-    "aten::where.ScalarOther",
-    "aten::where.Scalar",
-    key="CompositeImplicitAutograd",
-)
-def where_scalar(condition: Tensor, self: Operand, other: Operand) -> Tensor:
-    """Numbers become tensors of the dtype that comes out."""
+@kernel("aten::where.ScalarOther", key=_IMPLICIT)
+def where_scalar_other(condition: Tensor, self: Tensor, other: Number) -> Any:
     dtype = result_type((self, other))
-    like = next((each for each in (self, other) if isinstance(each, Tensor)), condition)
-    chosen: Tensor = _WHERE(
-        condition, _as_tensor(self, dtype, like._device), _as_tensor(other, dtype, like._device)
-    )
-    return chosen
+    made = _scalar_tensor(other, dtype, self)
+    return _WHERE(condition, _TO(self, dtype), made)
+
+
+@kernel("aten::where.Scalar", key=_IMPLICIT)
+def where_scalar(condition: Tensor, self: Number, other: Number) -> Any:
+    dtype = result_type((self, other))
+    made = _scalar_tensor(other, dtype, condition)
+    return _WHERE(condition, _scalar_tensor(self, dtype, condition), made)
 
 
 # --- masked_fill -----------------------------------------------------------------------------

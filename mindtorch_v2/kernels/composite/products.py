@@ -14,9 +14,11 @@ from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -25,6 +27,8 @@ _ADD_: Final = OperatorHandle("aten::add_.Tensor")
 _ADDMM: Final = OperatorHandle("aten::addmm")
 _ADDMM_OUT: Final = OperatorHandle("aten::addmm.out")
 _COPY_: Final = OperatorHandle("aten::copy_")
+_DOT: Final = OperatorHandle("aten::dot")
+_FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
 _MATMUL: Final = OperatorHandle("aten::matmul")
 _MATMUL_OUT: Final = OperatorHandle("aten::matmul.out")
 _MM: Final = OperatorHandle("aten::mm")
@@ -34,7 +38,9 @@ _OUTER: Final = OperatorHandle("aten::outer")
 _OUTER_OUT: Final = OperatorHandle("aten::outer.out")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
+_SQUEEZE: Final = OperatorHandle("aten::squeeze")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+_SUM_ALL: Final = OperatorHandle("aten::sum")
 _T: Final = OperatorHandle("aten::t")
 _TENSORDOT: Final = OperatorHandle("aten::tensordot")
 _TENSORDOT_OUT: Final = OperatorHandle("aten::tensordot.out")
@@ -99,9 +105,21 @@ def tensordot(
             inner *= size
     kept, rest = _not_in(dims_self, len(self._sizes)), _not_in(dims_other, len(other._sizes))
     rows, columns = [one._sizes[dim] for dim in kept], [two._sizes[dim] for dim in rest]
+    if NEURAL_HABITS["a contraction to one number is a dot"] and prod(rows) == prod(columns) == 1:
+        left, right = _PERMUTE(one, [*kept, *dims_self]), _PERMUTE(two, [*dims_other, *rest])
+        return _RESHAPE(_contracted(left, right), [*rows, *columns])
     left = _RESHAPE(_PERMUTE(one, [*kept, *dims_self]), [prod(rows), inner])
     right = _RESHAPE(_PERMUTE(two, [*dims_other, *rest]), [inner, prod(columns)])
     return _RESHAPE(_MM(left, right), [*rows, *columns])
+
+
+def _contracted(left: Tensor, right: Tensor) -> Any:
+    """The sum of all products; what is not contiguous is not copied for it."""
+    if all(is_contiguous(each._sizes, each._strides) for each in (left, right)):
+        flat_right = _FLATTEN(right)
+        return _DOT(_FLATTEN(left), flat_right)
+    squeezed_right = _SQUEEZE(right)
+    return _SUM_ALL(_MUL(_SQUEEZE(left), squeezed_right), dtype=left._dtype)
 
 
 def _not_in(dims: Sequence[int], rank: int) -> list[int]:
@@ -177,13 +195,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         )
     if bias is not None and rank == 2:
         return _ADDMM(bias, input, _T(weight))
-    is_flat = is_contiguous(input._sizes, input._strides)
-    if bias is not None and is_flat and _fits_addmm(bias, rank):
+    fits = bias is not None and _fits_addmm(bias, rank)
+    if fits and is_contiguous(input._sizes, input._strides):
+        assert bias is not None
         return _flattened(input, weight, bias)
     output = _MATMUL(input, _T(weight))
     if bias is None:
         return output
-    return (_ADD if bias.is_meta else _ADD_)(output, bias)  # ``isTensorSubclassLike``
+    return (_ADD if is_tensor_subclass_like(bias) else _ADD_)(output, bias)
 
 
 def _fits_addmm(bias: Tensor, rank: int) -> bool:
@@ -191,9 +210,8 @@ def _fits_addmm(bias: Tensor, rank: int) -> bool:
     is_vector = len(bias._sizes) == 1
     if HABITS["linear flattens three dimensions whatever the bias"]:
         return rank == 3 or is_vector
-    is_row = len([size for size in bias._sizes if size != 1]) == 1
-    fits = is_vector or (rank == 3 and is_row)
-    return fits and is_contiguous(bias._sizes, bias._strides)
+    is_row = is_vector or len(_SQUEEZE(bias)._sizes) == 1
+    return is_row and is_contiguous(bias._sizes, bias._strides)
 
 
 def _flattened(input: Tensor, weight: Tensor, bias: Tensor) -> Any:

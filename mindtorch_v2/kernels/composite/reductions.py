@@ -63,7 +63,7 @@ for _name in ("var", "std"):
 _DETACH: Final = OperatorHandle("aten::detach")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
 _DIV_: Final = OperatorHandle("aten::div_.Tensor")
-_ISNAN: Final = OperatorHandle("aten::isnan")
+_NE: Final = OperatorHandle("aten::ne.Tensor")
 _LOGICAL_NOT_: Final = OperatorHandle("aten::logical_not_")
 _NANSUM: Final = OperatorHandle("aten::nansum")
 _NANSUM_OUT: Final = OperatorHandle("aten::nansum.out")
@@ -71,7 +71,8 @@ _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 
 
 def _count(self: Tensor, dim: Dims, keepdim: bool) -> Any:
-    return _SUM(_LOGICAL_NOT_(_ISNAN(self)), dim, keepdim)
+    """How many elements are equal to themselves."""
+    return _SUM(_LOGICAL_NOT_(_NE(self, self)), dim, keepdim)
 
 
 def _check_nanmean(self: Tensor, dtype: int | None) -> None:
@@ -125,7 +126,7 @@ _ZEROS: Final = OperatorHandle("aten::zeros")
 
 
 def _zeros(sizes: Sequence[int], like: Tensor) -> Any:
-    return _ZEROS(list(sizes), dtype=like._dtype, device=like._device)
+    return _ZEROS(list(sizes), dtype=like._dtype, layout=like._layout, device=like._device)
 
 
 @kernel("aten::trace_backward", key=_IMPLICIT)
@@ -134,9 +135,11 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
         raise RuntimeError("expected matrix input")
     rows, columns = sizes
     end = min(rows, columns) * (columns + 1) if _HAS_DIAGONAL else rows * columns
-    places = _ARANGE(0, end, columns + 1, dtype=int64, device=grad._device)
+    zeros = _zeros([rows * columns], grad)
+    options = {"dtype": int64, "layout": grad._layout, "device": grad._device}
+    places = _ARANGE(0, end, columns + 1, **options)
     fill = _INDEX_FILL if is_tensor_subclass_like(grad) else _INDEX_FILL_
-    return _VIEW(fill(_zeros([rows * columns], grad), 0, places, grad), list(sizes))
+    return _VIEW(fill(zeros, 0, places, grad), list(sizes))
 
 
 @kernel("aten::cummaxmin_backward", key=_IMPLICIT)

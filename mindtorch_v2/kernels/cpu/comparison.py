@@ -12,19 +12,14 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs, Structured
 from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
-from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
-_ONES_LIKE: Final = OperatorHandle("aten::ones_like")
 _ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 
 for _name, _compare in (
@@ -62,29 +57,4 @@ def _like_integers(question: Structured, answer: OperatorHandle) -> Structured:
 structured.add(
     "aten::isinf",
     _like_integers(Pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1), _ZEROS_LIKE),
-)
-
-
-def _check_isfinite(self: Tensor) -> None:
-    """A composition whose switch over dtypes stands before it, on meta as well."""
-    check_implemented("aten::isfinite", self._dtype)
-
-
-def _without_nan(dtype: DType) -> tuple[bool]:
-    """Whether the dtype's only value that is none compares as if it was one."""
-    habit = HABITS["a NaN of float8_e8m0fnu is finite"]
-    return (habit and dtype is DTYPES.get("float8_e8m0fnu"),)
-
-
-def _isfinite(self: Array, always: bool) -> Array:
-    return np.ones(self.shape, np.bool_) if always else np.isfinite(self)
-
-
-structured.add(
-    "aten::isfinite",
-    _like_integers(
-        Pointwise("aten::isfinite", _isfinite, _TRUTH_OP, 1, _check_isfinite, prepare=_without_nan),
-        _ONES_LIKE,
-    ),
-    keys=("CompositeImplicitAutograd",),
 )

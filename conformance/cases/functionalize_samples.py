@@ -1,0 +1,73 @@
+"""Torch's samples as programs of area ``functionalize``: what each operator calls, and what is
+called in the stead of one that changes.
+
+What an operator computes compares the area ``opinfo``.  Here its log is compared, so of each
+operator there is a sample as a function, in place, and into an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from conformance.cases import opinfo
+from conformance.cases import opinfo_samples as samples_of
+from conformance.cases.functionalize_programs import program
+from conformance.cases.opinfo_pools import UNINITIALISED, has_values
+from conformance.cases.turn import Turn
+from mindtorch_v2.profile import Profile
+
+if TYPE_CHECKING:
+    from mindtorch_v2.profile.sections import Sample, SampledOperator
+
+NAME: Final = "a{}"
+
+
+def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
+    """Each program in one of ``ways``, which take turns."""
+    turn = Turn()
+    for operator in opinfo.operators(profile):
+        sample = _sample(operator)
+        if sample is None:
+            continue
+        for lines in _bodies(operator, sample):
+            yield _program(operator, sample, lines, turn.of(ways))
+
+
+def _sample(operator: SampledOperator) -> Sample | None:
+    """The second one, if there are two: the first may well be of no dimensions."""
+    name = operator["name"]
+    found = [
+        sample
+        for sample in operator["samples"]
+        if "differentiable" not in sample and has_values(name, sample)
+    ]
+    return found[min(1, len(found) - 1)] if found and name not in UNINITIALISED else None
+
+
+def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
+    given = _named(sample)
+    call = samples_of.called(operator["call"], given)
+    yield [f"return {call}"]
+    if "inplace" in operator and sample["arguments"][:1] == ["{0}"]:
+        changed = samples_of.called(f".{operator['inplace']}", ["y", *given[1:]])
+        yield ["y = x.clone()", changed, "return y"]
+    if "out" in operator:
+        again = samples_of.called(operator["call"], [*given, "out=y"])
+        yield [f"y = {call}", f"return {again}, y"]
+
+
+def _named(sample: Sample) -> list[str]:
+    """The arguments, the first tensor as the program's, the others by names."""
+    names = ["x", *map(NAME.format, range(1, len(sample["tensors"])))]
+    return [text.format(*names) for text in sample["arguments"]]
+
+
+def _program(operator: SampledOperator, sample: Sample, lines: list[str], way: str) -> str:
+    """The other tensors are made before the program, and are none of its arguments."""
+    base, *others = (
+        map(samples_of.tensor, sample["tensors"]) if sample["tensors"] else ["xp.ones(2)"]
+    )
+    made = [f"{NAME.format(number)} = {text}\n" for number, text in enumerate(others, 1)]
+    seed = samples_of.SEED if "seeded" in operator else ""
+    return seed + "".join(made) + program(base, lines, way)
