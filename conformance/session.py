@@ -61,9 +61,8 @@ class State:
         self.profile = profiles.load(self.oracle.profile)
         self.shard = _shard(config)
         self.reports = Path(config.getoption("reports") or config.rootpath / "reports")
-        self.outcomes = Outcomes(
-            self.reports / "outcomes" / report.stem(self.oracle.release, self.oracle.kind, self.shard)
-        )
+        stem = report.stem(self.oracle.release, self.oracle.kind, self.shard)
+        self.outcomes = Outcomes(self.reports / "outcomes" / stem)
         self.left_out: dict[Missing, Counter[str]] = {reason: Counter() for reason in Missing}
         """By area, the cases that are not run for want of an oracle's answer."""
         self.whole: dict[str, int] = {}
