@@ -7,6 +7,9 @@ each section.  A section is a module here with one function, ``extract``, that a
 facts and answers a value JSON can hold.  Nothing here imports mindtorch_v2.
 """
 
+from importlib import import_module
+from typing import Any
+
 
 class ExtractionError(Exception):
     """Torch does not have the shape a section relies on; nothing has been written."""
@@ -16,3 +19,9 @@ def require(condition: bool, message: str) -> None:
     """Stop the extraction with ``message`` unless ``condition`` holds."""
     if not condition:
         raise ExtractionError(message)
+
+
+def extract(section: str) -> dict[str, Any]:
+    """What the module of that name finds in the installed torch."""
+    facts: dict[str, Any] = import_module(f"{__name__}.{section}").extract()
+    return facts

@@ -8,20 +8,16 @@ import pkgutil
 import sys
 import tempfile
 import time
-from importlib import import_module
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 # Third-party backends load themselves on ``import torch``; a profile holds torch alone.
 os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
 
-from conformance.extract import ExtractionError, __path__
+from conformance.extract import ExtractionError, __path__, extract
 
-#: Sections whose place matters.  What may make torch import more of itself comes last, since a
-#: profile holds the state after a plain ``import torch``.
-FIRST = ("keys", "bindings", "registrations", "signatures", "schemas")
-#: One runs custom operators, for which torch imports its compiler; the other imports its tests.
-LAST = ("library", "opinfo")
 #: Sections too large to be read in a diff.
 COMPRESSED = {
     "bindings",
@@ -60,9 +56,9 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def sections() -> list[str]:
-    """Every module of this package is a section; ``FIRST`` and ``LAST`` are in place."""
-    found = {module.name for module in pkgutil.iter_modules(__path__)} - {"__main__"}
-    return [*FIRST, *sorted(found - {*FIRST, *LAST}), *LAST]
+    """Every module of this package is a section."""
+    found = {module.name for module in pkgutil.iter_modules(__path__)}
+    return sorted(found - {"__main__"})
 
 
 def write_sections(directory: Path) -> str:
@@ -70,7 +66,7 @@ def write_sections(directory: Path) -> str:
     release = ""
     for section in sections():
         started = time.perf_counter()
-        value = import_module(f"conformance.extract.{section}").extract()
+        value = facts(section)
         release = value.get("release", release)
         compressed = section in COMPRESSED
         name = f"{section}.json.xz" if compressed else f"{section}.json"
@@ -79,6 +75,16 @@ def write_sections(directory: Path) -> str:
         took = time.perf_counter() - started
         print(f"{name:24} {len(data):9,} bytes  {took:6.1f} s", flush=True)
     return release
+
+
+def facts(section: str) -> dict[str, Any]:
+    """What a section holds, from a process of its own.
+
+    A profile is torch as it is after a plain ``import torch``.  What a section tries out may
+    leave guards entered, operators registered, and more of torch imported.
+    """
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(extract, section).result()
 
 
 def profile_name(release: str) -> str:

@@ -137,7 +137,7 @@ def extract() -> dict[str, Any]:
 def is_taken(ask: Callable[[], object]) -> bool:
     try:
         ask()
-    except (RuntimeError, IndexError):
+    except (RuntimeError, IndexError, TypeError):
         return False
     return True
 
@@ -167,7 +167,7 @@ def answers(yes: bool) -> None:
 def leaves_its_output(function: Callable[..., object], *args: int) -> bool:
     """Whether an output has the size that it had, where the elements are refused."""
     indices = torch.zeros(3).long()
-    with suppress(RuntimeError):
+    with suppress(RuntimeError, TypeError):
         values = torch.ones(2, dtype=torch.complex64)
         function(values, *args, out=(torch.zeros_like(values), indices))
     return len(indices) == 3
