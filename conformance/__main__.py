@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 
 from conformance.commands import COMMANDS
@@ -14,6 +16,8 @@ from conformance.recorded.area import RecordingError
 from conformance.report import ReportError
 from conformance.suite import SuiteError
 
+PIPE_CLOSED = 128 + signal.SIGPIPE
+"""What a shell makes of a program that wrote where nobody reads any more."""
 EXPECTED = (
     *(LedgerError, MergeError, NoOracleError, RecordingError, ReportError, SuiteError),
     *(UsageError, OSError),
@@ -25,7 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     options = parser().parse_args(arguments)
     try:
-        return COMMANDS[options.command].run(options)
+        status = COMMANDS[options.command].run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads has read enough; Python would complain at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
     except EXPECTED as error:
         say(f"error: {error}")
         return UNUSABLE

@@ -61,7 +61,7 @@ def run(order: Order, release: str, environment: Mapping[str, str], *, quiet: bo
     kind: Final = "recorded" if environment.get(RECORDING_VARIABLE) else "live"
     path = order.reports / f"{report.stem(release, kind, order.shard)}.json"
     before = path.stat().st_mtime_ns if path.exists() else None
-    done = subprocess.run(
+    process = subprocess.Popen(
         order.command,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE if quiet else sys.stderr,
@@ -69,11 +69,22 @@ def run(order: Order, release: str, environment: Mapping[str, str], *, quiet: bo
         text=True,
         errors="replace",
     )
+    printed = _what_is_printed(process)
     if not path.exists() or path.stat().st_mtime_ns == before:
-        raise SuiteError(f"pytest ended with status {done.returncode}\n{done.stdout or ''}".strip())
-    if done.returncode == PYTEST_INTERRUPTED:
+        raise SuiteError(f"pytest ended with status {process.returncode}\n{printed}".strip())
+    if process.returncode == PYTEST_INTERRUPTED:
         raise KeyboardInterrupt
     return json_report.read(path)
+
+
+def _what_is_printed(process: subprocess.Popen[str]) -> str:
+    """All of it, at the end.  An interrupt reaches pytest as well, which then has a report to
+    write: this process waits for that."""
+    while True:
+        try:
+            return process.communicate()[0] or ""
+        except KeyboardInterrupt:
+            pass
 
 
 def summary(run: Run, reports: Path) -> dict[str, Any]:

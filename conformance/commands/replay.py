@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,10 +18,11 @@ from conformance.commands.common import (
     UsageError,
     console,
     print_json,
+    say,
     suite_options,
 )
 from conformance.commands.run import order_of
-from conformance.recorded.recording import RECORDINGS, known
+from conformance.recorded.recording import RECORDINGS, Source, known
 from conformance.report import Run, terminal
 
 HELP = "run cases in the subject, and compare with recorded releases of PyTorch"
@@ -44,6 +46,7 @@ def run(options: Namespace) -> int:
     runs: list[Run] = []
     for each in named:
         recorded = oracle.recorded(each)
+        _warn_of_python(recorded.recording.source)
         environment = {oracle.RECORDING_VARIABLE: str(Path(recorded.recording.directory).resolve())}
         runs.append(suite.run(order, recorded.release, environment, quiet=True))
         if not options.json:
@@ -53,6 +56,17 @@ def run(options: Namespace) -> int:
     elif len(runs) > 1:
         console().print(table(runs))
     return AGREE if all(run.passed for run in runs) else DIFFER
+
+
+def _warn_of_python(source: Source) -> None:
+    """Some messages are CPython's own, and so are these differences."""
+    here = ".".join(platform.python_version_tuple()[:2])
+    there = ".".join(source.python.split(".")[:2])
+    if here != there:
+        say(
+            f"torch {source.release} was recorded under Python {there}, and this is {here}: a "
+            "message that CPython words may differ"
+        )
 
 
 def _show(run: Run, *, alone: bool) -> None:

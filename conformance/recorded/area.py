@@ -1,6 +1,6 @@
 """One area of a recording: its outcomes in the order of its cases, packed into one file.
 
-Outcomes repeat: 140,234 cases of python-binding have few thousand of them.  Each is kept where it
+Outcomes repeat: the 83,736 cases of core-ops have 14,481 of them.  Each is kept where it
 comes first; a case that ends like an earlier one keeps how far back the last such case is, which is
 a small number that itself repeats, so that xz leaves little of it.
 """

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import PATIENCE
 
 from conformance import oracle, suite
 from conformance.__main__ import main, parser
@@ -183,6 +189,80 @@ def test_an_order_is_a_call_of_pytest(tmp_path: Path) -> None:
         *("-n", "4", "--dist", "worksteal"),
         *(str(suite.ORACLES / "test_dispatch_table.py"), "-k", "drawn"),
     ]
+
+
+INTERRUPTED = """
+import os, signal, subprocess, sys, threading, time
+from pathlib import Path
+from conformance import suite
+
+class Order(suite.Order):
+    @property
+    def command(self):
+        script = '''
+import signal, sys, time
+def stop(*_):
+    time.sleep(1)  # longer than subprocess.run would wait
+    open("torch-2.4.1.json", "w").write("a report")
+    sys.exit(2)
+signal.signal(signal.SIGINT, stop)
+print("ready", file=sys.stderr, flush=True)
+time.sleep(60)
+'''
+        return [sys.executable, "-c", script]
+
+order = Order(subject="s", reports=Path("."))
+try:
+    suite.run(order, "2.4.1", {}, quiet=False)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def test_an_interrupted_suite_still_writes_its_report(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(suite.__file__).parents[1])},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert (tmp_path / "torch-2.4.1.json").read_text() == "a report"
+
+
+def test_a_reader_that_has_read_enough_is_no_error() -> None:
+    script = f"{sys.executable} -m conformance list tls | head -1"
+    root = str(Path(suite.__file__).parents[1])
+    done = subprocess.run(
+        ["bash", "-c", f"{script}; exit ${{PIPESTATUS[0]}}"],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("tls/")
+    assert done.stderr == ""
+    assert done.returncode == 128 + signal.SIGPIPE
+
+
+def test_replay_warns_of_another_python(
+    recordings: Path,
+    suites: list[tuple[suite.Order, str, Any]],
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shared = ["replay", "--torch", str(recordings / "2.4.1")]
+    monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "11", "0"))
+    assert main(shared) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(platform, "python_version_tuple", lambda: ("3", "12", "0"))
+    assert main(shared) == 0
+    assert "recorded under Python 3.11, and this is 3.12" in capsys.readouterr().err
 
 
 def test_every_area_has_its_file() -> None:
