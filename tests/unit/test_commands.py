@@ -231,9 +231,9 @@ def test_an_interrupted_suite_still_writes_its_report(tmp_path: Path) -> None:
     assert process.stderr is not None
     assert process.stderr.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
+    assert process.wait(timeout=PATIENCE) == 130
     assert (tmp_path / "torch-2.4.1.json").read_text() == "a report"
+    process.stderr.close()
 
 
 def test_a_reader_that_has_read_enough_is_no_error() -> None:
