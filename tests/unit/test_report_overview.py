@@ -318,4 +318,5 @@ def test_a_summary_stays_below_what_github_takes() -> None:
     ]
     text = job_summary.render(report.build_run(huge, facts()))
     assert "### What differs, by rule, the first 20 of" in text
+    assert text.count("<details>") == 20
     assert len(text.encode()) < 1 << 20

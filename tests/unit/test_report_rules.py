@@ -127,6 +127,7 @@ def test_a_returned_tensor_is_told_from_another_by_the_field_that_differs() -> N
 
 
 def test_outcomes_of_different_kinds_are_told_in_short() -> None:
+    assert str(rule_of(BOTH_CRASHED)) == "[-crashed: SIGSEGV-]{+crashed: SIGABRT+}"
     assert str(rule_of(SWALLOWED)) == "[-raised TypeError: bad-]{+returned a value : NoneType+}"
     assert str(rule_of(ABSENT)) == "[-returned a value : int-]{+absent: xp.gone+}"
 
