@@ -188,6 +188,7 @@ function listen(form, rules) {
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, textarea, select, button");
     if (event.key === "/" && !typing) { event.preventDefault(); query.focus(); }
+    // Chromium does this by itself, Firefox does not.
     if (event.key === "Escape" && event.target === query) { query.value = ""; run(); }
   });
   // A browser that comes back to the page may have kept what was typed.
