@@ -182,21 +182,25 @@ _LISTS: Final = (
     *("x.chunk({})", "x.split(2 // {})", "x.tensor_split({})", "x.view({}, -1).unbind()"),
     *("x.split([2] if {} == 1 else [1, 1])", "xp.hsplit(x, {})"),
 )
+_TRIED: Final = "try: r = v.view(-1) + v\n    except Exception as error: r = str(error)"
 _OF_A_VIEW: Final = (
     *("v.mul_(xp.ones(2, requires_grad=True)[: v.numel()])", "v.add_(1)", "v.requires_grad_()"),
-    "v.detach_()",
+    *("v.detach_()", "r = v + 1", "v.mul_(2) if not v.requires_grad else v"),
+    *(f"with xp.no_grad(): {change}\n    {_TRIED}" for change in ("x.mul_(2)", "v.mul_(2)")),
+    f"r = v * 2\n    with xp.no_grad(): x.mul_(2)\n    {_TRIED}",
 )
 
 
 def lists_of_views() -> Iterator[tuple[str, str]]:
     """Operators that answer lists, of one view or two, and what may be done with the first."""
     for answer, count, then in product(_LISTS, (1, 2), _OF_A_VIEW):
-        for turn, leaf in enumerate(("xp.zeros(2)", "xp.zeros(2, requires_grad=True) * 1")):
+        for turn, leaf in enumerate(("xp.ones(2)", "xp.ones(2, requires_grad=True) * 1")):
             flush = "\n    queue.flush()" if (count + turn) % 2 else ""
+            asked = "v.detach(), r, v._version, v._is_view()"
             yield (
                 "lists of views",
-                f"x = {leaf}\nwith pipeline() as queue:\n    v = {answer.format(count)}[0]{flush}\n"
-                f"    {then}\n    queue.flush()\n(v, v._version, v.is_leaf, v._is_view())",
+                f"x, r = {leaf}, 0\nwith pipeline() as queue:\n    v = {answer.format(count)}[0]"
+                f"{flush}\n    {then}\n    queue.flush()\n({asked})",
             )
 
 

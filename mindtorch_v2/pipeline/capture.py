@@ -192,7 +192,7 @@ def _why_not_recorded(traits: Traits, tensors: Sequence[Tensor], pipeline: Pipel
     if traits.is_mutable:
         return "autograd may refuse a change of a tensor that requires grad"
     if any(map(pipeline.may_be_forbidden, tensors)):
-        return "autograd may refuse a view that was made in another mode"
+        return "autograd may refuse a view whose memory was changed"
     if any(tensor._is_inference() for tensor in tensors):
         return "autograd may refuse to save an inference tensor"
     return ""

@@ -129,6 +129,8 @@ class Recipe:
         self._device = device
         traits = traits_of(call.operator)
         self._is_mutable, self.is_functional = traits.is_mutable, traits.is_functional
+        #: The positions of the arguments that it writes to.
+        self.written = traits.written
         self.is_view = traits.is_view and kernel.is_native and self.plan is None
         self.is_plain_view = self.is_view and _is_plain_view(call, keyset)
         self.is_random = traits.is_random

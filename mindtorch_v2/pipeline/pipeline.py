@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_BIT
 from mindtorch_v2.pipeline.html import page
 from mindtorch_v2.pipeline.meta import Recipe
-from mindtorch_v2.pipeline.queue import Kept, Queued, is_restricted_view, planning
+from mindtorch_v2.pipeline.queue import Kept, Queued, planning
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -104,6 +105,8 @@ class Pipeline:
                 if base is not None and not (recipe.is_single and self.records()):
                     kept.restricted_views.add(id(output))
                 output._pending = self
+            for written in tensors_of(call.stack[position] for position in recipe.written):
+                kept.written.add(kept.memory[id(written)])
             if kept.requiring_grad and any(map(self.may_require_grad, tensors)):
                 kept.requiring_grad.update(map(id, outputs))
             site = CallSite()
@@ -128,9 +131,7 @@ class Pipeline:
 
     def may_be_forbidden(self, tensor: Tensor) -> bool:
         """Whether it is a view that autograd may refuse, as far as can be told."""
-        if tensor._pending is self:
-            return id(tensor) in self._kept.restricted_views
-        return is_restricted_view(tensor)
+        return self._kept.may_be_forbidden(tensor)
 
     def memory_of(self, tensor: Tensor) -> int:
         """What stands for the memory that a tensor shares with others."""

@@ -261,17 +261,22 @@ class Kept:
         self._owner = owner
         self._tensors: list[tuple[Tensor, Any, Any, Any]] = []
         self._storages: list[tuple[UntypedStorage, Any]] = []
-        self._counters: list[tuple[VersionCounter, int | None]] = []
+        #: By id.
+        self._counters: dict[int, tuple[VersionCounter, int | None]] = {}
         self._generators: list[tuple[Generator, Mt19937, float | None]] = []
         self._forget()
 
     def _forget(self) -> None:
         #: The tensors, by id, that may require grad, whose own word is taken away.
         self.requiring_grad: set[int] = set()
-        #: Those, by id, that are views of a kind that autograd may refuse after a change.
+        #: Those, by id, that are views of a kind that autograd refuses after a change of memory.
         self.restricted_views: set[int] = set()
+        #: Of these, by id, those whose memory was changed before they were taken.
+        self._stale_views: set[int] = set()
         #: By id of a tensor, what stands for the memory that it shares with others.
         self.memory: dict[int, int] = {}
+        #: What stands for memory that a queued call changes.
+        self.written: set[int] = set()
 
     def may_require_grad(self, tensor: Tensor) -> bool:
         """Whether a tensor requires grad, as far as can be told of one that waits."""
@@ -283,6 +288,26 @@ class Kept:
         if meta.requires_grad or meta.grad_fn is not None:
             return True
         return meta.view is not None and self.may_require_grad(meta.view.base)
+
+    def may_be_forbidden(self, tensor: Tensor) -> bool:
+        """Whether autograd may refuse to read a tensor, as far as can be told: a view of such a
+        kind whose memory was changed, or is going to be."""
+        if tensor._pending is not self._owner:
+            return is_restricted_view(tensor) and (
+                self._is_stale(tensor) or id(tensor._storage) in self.written
+            )
+        if id(tensor) in self._stale_views:
+            return True
+        return id(tensor) in self.restricted_views and self.memory[id(tensor)] in self.written
+
+    def _is_stale(self, view: Tensor) -> bool:
+        """Whether its memory was changed since its history was made."""
+        meta, counter = view._autograd, view._versions
+        assert meta is not None
+        if counter._pending is None:
+            return counter.value != meta.attr_version
+        _, count = self._counters.get(id(counter), (counter, None))
+        return count != meta.attr_version
 
     def take(self, tensor: Tensor) -> None:
         """Take a tensor's state away, unless it has been taken."""
@@ -296,6 +321,8 @@ class Kept:
                 self.requiring_grad.add(id(tensor))
             if is_restricted_view(tensor):
                 self.restricted_views.add(id(tensor))
+                if self._is_stale(tensor):
+                    self._stale_views.add(id(tensor))
             if meta.view is not None:  # what becomes of a view depends on whether its base
                 self.take(meta.view.base)  # requires grad
         self._tensors.append((tensor, storage, meta, versions))
@@ -306,7 +333,7 @@ class Kept:
             del storage._bytes
             storage._pending = self._owner
         if versions._pending is None:
-            self._counters.append((versions, versions.value))
+            self._counters[id(versions)] = versions, versions.value
             del versions.value
             versions._pending = self._owner
 
@@ -322,7 +349,7 @@ class Kept:
     def give_back(self) -> None:
         tensors, self._tensors = self._tensors, []
         storages, self._storages = self._storages, []
-        counters, self._counters = self._counters, []
+        counters, self._counters = self._counters, {}
         generators, self._generators = self._generators, []
         self._forget()
         for tensor, storage, meta, versions in tensors:
@@ -330,7 +357,7 @@ class Kept:
             tensor._pending = None
         for storage, memory in storages:
             storage._bytes, storage._pending = memory, None
-        for counter, count in counters:
+        for counter, count in counters.values():
             counter.value, counter._pending = count, None
         for generator, engine, stock in generators:
             generator._engine, generator._next_normal, generator._pending = engine, stock, None

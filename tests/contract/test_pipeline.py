@@ -362,6 +362,20 @@ def test_a_view_whose_base_waits_is_no_reason_to_flush() -> None:
     assert z.tolist() == [[4.0, 4.0]] * 2
 
 
+def test_views_of_a_list_wait_until_their_memory_is_changed() -> None:
+    x = torch.ones(2, 2, requires_grad=True) * 1
+    with torch.pipeline() as p:
+        one, two = x.chunk(2)
+        y = one.view(2) * two
+        assert not names(p, "run")
+        assert not names(p, "at its place")
+        with torch.no_grad():
+            x.mul_(2)
+        with pytest.raises(RuntimeError, match=r"Output 0 of .* has been modified inplace"):
+            one.view(2)
+    assert y.tolist() == [[1.0, 1.0]]
+
+
 def test_another_name_for_the_memory_flushes_too() -> None:
     x = torch.ones(2)
     view = x.view(2)
