@@ -19,6 +19,7 @@ Sub(tensor self, tensor other, scalar alpha, out out): F f64 I b C
 Mul(tensor self, tensor other, out out): F f64 I b C
 Div(tensor self, tensor other, out out): F f64 I b C
 DivMod(tensor self, tensor other, i32 mode, out out): F f64 I b C
+FloorDivide(tensor self, tensor other, out out): self, other: F f64 I b; out: F f64 I C
 RemainderTensorTensor(tensor self, tensor other, out out): self, other: F f64 i32 i64; out: F f64
   I C
 FmodTensor(tensor self, tensor other, out out): F f64 I-i16

@@ -98,16 +98,14 @@ def _check_divided(dtype: DType) -> None:
         raise UnsupportedError("only floating-point numbers are divided so")
 
 
-@row("aten::fmod.Tensor")
-def fmod(b: Builder, self: Operand, other: Operand) -> Tensor:
+def _divided(name: str, b: Builder, self: Operand, other: Operand) -> Tensor:
     _check_divided(b.out._dtype)
-    return _binary("FmodTensor", b, self, other)
+    return _binary(name, b, self, other)
 
 
-@row("aten::remainder.Tensor")
-def remainder(b: Builder, self: Operand, other: Operand) -> Tensor:
-    _check_divided(b.out._dtype)
-    return _binary("RemainderTensorTensor", b, self, other)
+add("aten::fmod.Tensor", partial(_divided, "FmodTensor"))
+add("aten::remainder.Tensor", partial(_divided, "RemainderTensorTensor"))
+add("aten::floor_divide", partial(_divided, "FloorDivide"))
 
 
 @row("aten::div.Tensor_mode")
