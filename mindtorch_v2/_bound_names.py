@@ -26,6 +26,9 @@ _PREFIXES: Final = {
 """Python module to what its functions' names begin with in ``torch._C``."""
 
 _IN_PYTHON: Final = (
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "block_diag",
     "broadcast_tensors",
     "cartesian_prod",

@@ -94,6 +94,21 @@ def _of_many(name: str) -> Callable[..., Any]:
     return function
 
 
+def _of_one_or_many(name: str) -> Callable[..., Any]:
+    """The same, but that one tensor stays one, and one list counts as its tensors."""
+
+    def function(*tensors: Any) -> Any:
+        if has_torch_function(tensors):
+            return handle_torch_function(function, tensors, *tensors)
+        return bound_function(name)(tensors[0] if len(tensors) == 1 else tensors)
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+atleast_1d = _of_one_or_many("atleast_1d")
+atleast_2d = _of_one_or_many("atleast_2d")
+atleast_3d = _of_one_or_many("atleast_3d")
 block_diag = _of_many("block_diag")
 broadcast_tensors = _of_many("broadcast_tensors")
 cartesian_prod = _of_many("cartesian_prod")

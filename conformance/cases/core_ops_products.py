@@ -95,6 +95,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         call = f"xp.{name}({given}, {given}, out=o)"
         yield name, f"o = xp.zeros((), dtype=xp.{out})\ny = {call}\n(o, y is o)"
     yield from _dtypes(dtypes)
+    yield from _roundings()
     for one, two in product(_MATRICES, _MATRICES):
         for name in ("mm", "matmul"):
             yield name, f"xp.{name}({one}, {two})"
@@ -108,6 +109,38 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         given = f"{_MATRICES[1]}, {_MATRICES[2]}"
         given = f"xp.ones(3), {given}" if name == "addmm" else given
         yield name, f"o = xp.zeros({out})\ny = xp.{name}({given}, out=o)\n(o, y is o)"
+
+
+_HALVES: Final = ("float16", "bfloat16")
+_ROWS: Final = "(xp.arange(15.0) * 7 % 11 / 3 - 1.3).view(3, 5)"
+_COLUMNS: Final = "(xp.arange(15.0) * 7 % 11 / 3 - 1.3).view(5, 3).t()"
+_ROUNDED: Final = (
+    "xp.addmv({a}[:3, 0], {a}, {v}, beta={beta}, alpha={alpha})",
+    "xp.addmv({a}[:3, 0], {a}, xp.stack((v, v), 1)[:, 0], beta={beta}, alpha={alpha})",
+    "xp.addmm({a}[:1, :3], {a}, {a}.t(), beta={beta}, alpha={alpha})",
+    "xp.addmm({a}, {a}[:, :0], {a}[:0], beta={beta}, alpha={alpha})",
+    "xp.baddbmm({a}[:, :3], {a}[None], {a}.t()[None], beta={beta}, alpha={alpha})",
+)
+_UNFACTORED: Final = (
+    *("xp.mv({a}, {v})", "xp.dot({a}[0], {v})", "xp.vdot({v}, {a}[1])", "xp.prod({a}, 0)"),
+    *("xp.prod({a}, 1)", "xp.prod({a})", "xp.softmax({a}, 0)", "xp.softmax({a}, 1)"),
+    *("xp.log_softmax({a}, 0)", "xp.log_softmax({a}, 1)", "({a} + 3).rsqrt()"),
+    "xp.nn.functional.mse_loss({a}, {a}.flip(0), reduction='none')",
+    *(
+        f"xp.ops.aten.{name}_backward_data({{a}}, xp.{name[1:]}({{a}}, {dim}), {dim}, {{a}}.dtype)"
+        for name, dim in product(("_softmax", "_log_softmax"), (0, 1))
+    ),
+)
+
+
+def _roundings() -> Iterator[Text]:
+    """Where numbers of half precision are rounded on the way: factors, terms, partial results."""
+    factored = product(_ROUNDED, ("0.2", "1"), ("0.6", "1"))
+    calls = [(call, {"beta": beta, "alpha": alpha}) for call, beta, alpha in factored]
+    calls += [(call, {}) for call in _UNFACTORED]
+    for (call, factors), matrix, dtype in product(calls, (_ROWS, _COLUMNS), _HALVES):
+        made = f"a = {matrix}.to(xp.{dtype})\nv = (xp.arange(5.0) / 7 - 0.4).to(xp.{dtype})\n"
+        yield _target(call), made + call.format(a="a", v="v", **factors)
 
 
 def _ones(shape: str, device: str = "cpu") -> str:

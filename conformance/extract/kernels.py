@@ -43,6 +43,18 @@ HABITS: dict[str, Callable[[], object]] = {
         .item()
         == 0
     ),
+    "addmv of float16 adds in more precision": lambda: answers(
+        torch.addmv(
+            torch.tensor([1 + 2**-10], dtype=torch.float16),
+            torch.tensor([[-1 - 2**-9, 0]], dtype=torch.float16),
+            torch.ones(2, dtype=torch.float16),
+            beta=1 + 2**-10,
+        ).item()
+        != 0
+    ),
+    "isclose broadcasts what is no number": lambda: torch.isclose(
+        torch.ones(2, 1), torch.ones(2, 2), equal_nan=True
+    ),
     "a gradient of softmax rounds its sum": lambda: answers(
         torch.ops.aten._softmax_backward_data(
             torch.tensor([1, 2**-9], dtype=torch.bfloat16),

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import BOOL, result_type
@@ -37,6 +38,7 @@ _MUL: Final = OperatorHandle("aten::mul.Scalar")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _ONES_LIKE: Final = OperatorHandle("aten::ones_like")
 _OR_: Final = OperatorHandle("aten::__ior__.Tensor")
+_AND: Final = OperatorHandle("aten::bitwise_and.Tensor")
 _AND_: Final = OperatorHandle("aten::__iand__.Tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _TO: Final = OperatorHandle("aten::to.dtype")
@@ -52,7 +54,8 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
     close = _EQ(self, other)
     if equal_nan and (self._dtype.is_floating_point or self._dtype.is_complex):
-        _OR_(close, _AND_(_ISNAN(self), _ISNAN(other)))
+        is_broadcast = other.is_meta or HABITS["isclose broadcasts what is no number"]
+        _OR_(close, (_AND if is_broadcast else _AND_)(_ISNAN(self), _ISNAN(other)))
     if rtol == 0 and atol == 0:
         return close
     one: Any = _TO(self, get_default_dtype()) if self._dtype is BOOL else self

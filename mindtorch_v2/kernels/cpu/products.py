@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import check_conversion
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
@@ -30,6 +30,7 @@ from mindtorch_v2.warn import warn_once
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
 
+_HALF: Final = DTYPES["float16"]
 _ADDMM_: Final = OperatorHandle("aten::addmm_")
 _ADDMV_: Final = OperatorHandle("aten::addmv_")
 _ADDMV_OUT: Final = OperatorHandle("aten::addmv.out")
@@ -313,16 +314,27 @@ def addmv(
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
-        matrix, vector = as_array(mat, dtype), as_array(vec, dtype)
-        if _has_columns(mat):
-            found = np.asarray(np.matmul(matrix, vector))
-        else:
-            found = _dots(matrix, vector, dtype)
-        found = found * element(alpha, dtype)
-        if beta != 0:
-            found = found + rounded(as_array(self, dtype) * element(beta, dtype), dtype)
-        copying.store(output, rounded(np.asarray(found), dtype))
+        found = _scaled_sum(self, mat, vec, beta, alpha)
+        copying.store(output, rounded(found, dtype))
     return (output,)
+
+
+def _scaled_sum(self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number) -> Array:
+    """``gemv``; of half precision each of the two terms may be rounded before they are added."""
+    dtype = mat._dtype
+    factors = element(beta, dtype), element(alpha, dtype)
+    matrix, vector = as_array(mat, dtype), as_array(vec, dtype)
+    if _has_columns(mat):
+        found = rounded(np.matmul(matrix, vector) * factors[1], dtype)
+    else:
+        found = _dots(matrix, vector, dtype) * factors[1]
+    if beta == 0:
+        return np.asarray(found)
+    added = as_array(self, dtype) * factors[0]
+    is_fast = dtype is _HALF and alpha == 1 and vec._strides[0] == 1 and not _has_columns(mat)
+    if not (is_fast and HABITS["addmv of float16 adds in more precision"]):
+        added = rounded(added, dtype)
+    return np.asarray(found + added)
 
 
 def _has_columns(mat: Tensor) -> bool:

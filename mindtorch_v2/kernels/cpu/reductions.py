@@ -256,8 +256,16 @@ def mean_all(self: Tensor, dtype: int | None) -> Tensor:
 def prod_all(self: Tensor, dtype: int | None) -> Tensor:
     result = new_tensor((), sum_dtype(self, dtype), self._device)
     compute = partial(_prod, dtype=result._dtype)
-    reduce_into("aten::prod.dim_int", compute, result, self, tuple(range(len(self._sizes))))
+    inner = _in_memory_order(self)
+    reduce_into("aten::prod.dim_int", compute, result, inner, tuple(range(len(inner._sizes))))
     return result
+
+
+def _in_memory_order(self: Tensor) -> Tensor:
+    """The dimensions as TensorIterator goes through them where all are reduced."""
+    order = sorted(range(len(self._sizes)), key=lambda dim: -self._strides[dim])
+    sizes, strides = ([each[dim] for dim in order] for each in (self._sizes, self._strides))
+    return self._as_view(sizes, tuple(strides), self._storage_offset)
 
 
 # --- sums without NaN ------------------------------------------------------------------------
