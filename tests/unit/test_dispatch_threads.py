@@ -24,6 +24,8 @@ pytestmark = pytest.mark.slow
 C = torch._C
 THREADS = 8
 SECONDS = float(os.environ.get("MINDTORCH_STRESS_SECONDS", "2"))
+PATIENCE = 120.0
+"""Seconds more that a loaded machine may take until every thread has had its turn."""
 BACKENDS = ("CPU", "CUDA", "XLA", "HPU", "XPU", "MPS", "Lazy", "IPU")
 FUNCTIONALITIES = (
     *("Conjugate", "Negative", "ZeroTensor", "Functionalize"),
@@ -52,20 +54,25 @@ def switching(request: pytest.FixtureRequest) -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def run_in_threads(*bodies: Body) -> list[int]:
+def run_in_threads(*bodies: Body, enough: Callable[[], bool] = lambda: True) -> list[int]:
     """Repeat the bodies for SECONDS in THREADS threads; answers how often each ran.
 
-    The first exception of a thread ends all, and is raised here.
+    All go on for longer while one of them has not ended a round, or what there is to see is not
+    ``enough`` yet.  The first exception of a thread ends all, and is raised here.
     """
     stop = time.monotonic() + SECONDS
     rounds = [0] * THREADS
     errors: list[BaseException] = []
     start = threading.Barrier(THREADS)
 
+    def is_over() -> bool:
+        now = time.monotonic()
+        return now > stop + PATIENCE or (now > stop and all(rounds) and enough())
+
     def work(number: int) -> None:
         start.wait()
         try:
-            while time.monotonic() < stop and not errors:
+            while not errors and not is_over():
                 bodies[number % len(bodies)](number)
                 rounds[number] += 1
         except BaseException as error:
@@ -177,7 +184,7 @@ def test_a_table_is_seen_before_a_registration_or_after_it_and_never_between():
     def other(number: int) -> None:
         (fall_through if number == THREADS - 1 else read)(number)
 
-    run_in_threads(register, other)
+    run_in_threads(register, other, enough=lambda: len(seen) == 2)
     assert seen == {True, False}
     C._dispatch_check_all_invariants()
 
