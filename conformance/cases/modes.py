@@ -4,9 +4,8 @@
 other objects, their stacks, and the switches around them.  Cases call operators of their own,
 which have kernels in Python; torch's own operators are called where an override answers.
 
-Left out are ``resolve_name``, a name that no case may say, what serves tracing, what torch decides
-by counting references (a factory detaches the tensor that an override still holds), and what comes
-of an undefined tensor, an override's None, after the call that it answers.
+Left out are ``resolve_name``, a name that no case may say, what serves tracing, and what comes of
+an undefined tensor, an override's None, after the call that it answers.
 """
 
 from __future__ import annotations
@@ -57,6 +56,7 @@ from mindtorch_v2.profile import Profile
 
 def texts(profile: Profile) -> Iterator[Text]:
     yield from _one_dispatch_mode()
+    yield from _kept_answers()
     yield from _nested_dispatch_modes()
     yield from _infra_modes()
     yield from _dispatch_classes()
@@ -92,6 +92,39 @@ def _one_dispatch_mode() -> Iterator[Text]:
 
 _BODIES: Final = (PASS_ON, DECLINE, ANSWER, RAISE)
 _CALLS: Final = tuple(map(tried, ("ops.one(x)", "ops.none()", "ops.many([x], x)")))
+
+
+_FACTORIES: Final = (
+    *("xp.ones(2)", "xp.empty(0)", "xp.full((2,), 7)", "xp.arange(3)", "xp.eye(2)", "xp.rand(2)"),
+    *("xp.zeros_like(x)", "xp.ones(2, requires_grad=True)", "xp.zeros(2, device='meta')"),
+    *("xp.linspace(0, 1, 3)", "xp.randperm(3)", "xp.empty_strided((2,), (1,))", "xp.tensor([1.0])"),
+    *("x.new_ones(2)", "x.add(1)", "xp.ones(2, out=out)", "xp.ops.aten.ones.default([2])"),
+)
+_KEPT: Final = (
+    *("pass", "kept.append(r)", "kept.append([r])", "kept.append(lambda: r)"),
+    *("kept.append(r.detach())", "kept.append(r.view(-1))", "kept.append(r.untyped_storage())"),
+    *("r.detach()", "kept.append(r.clone())"),
+)
+
+
+def _kept_answers() -> Iterator[Text]:
+    """What a function makes, who answers it keeps or not: then C++ makes a variable of a copy."""
+    for call, keep in product(_FACTORIES, _KEPT):
+        mode = [
+            "kept = []",
+            "class M(xp.utils._python_dispatch.TorchDispatchMode):",
+            "    def __torch_dispatch__(self, func, types, args=(), kwargs=None):",
+            "        log.append(str(func))",
+            "        r = func(*args, **(kwargs or {}))",
+            f"        {keep}",
+            "        return r",
+        ]
+        steps = [
+            f"with M(): made = {call}",
+            "log.append(([made is each for each in kept], made._version, made.requires_grad))",
+            "log.append((made._is_view(), made.is_leaf))",
+        ]
+        yield "TorchDispatchMode, kept", program(mode, steps, operators=False)
 
 
 def _nested_dispatch_modes() -> Iterator[Text]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
@@ -19,6 +20,7 @@ from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
 
 BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 """Where releases register a view operator: with the backends, or once for all of them."""
@@ -43,7 +45,11 @@ def alias_(self: Tensor) -> Tensor:
 
 @kernel("aten::detach", keys=BACKENDS)
 def detach(self: Tensor) -> Tensor:
-    return self._detached()
+    """An alias; that its changes are the base's too is for ADInplaceOrView to say."""
+    twin = self._detached()
+    if tls.is_below_inplace_or_view() and not self._is_inference():
+        twin._versions = VersionCounter()
+    return twin
 
 
 # --- as_strided -------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from mindtorch_v2 import profile, return_types
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of
+from mindtorch_v2.binding.python.factories import new_variable
 from mindtorch_v2.binding.python.function import (
     Implementation,
     builtin_function_or_method,
@@ -27,9 +28,7 @@ from mindtorch_v2.binding.python.function import (
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
-from mindtorch_v2.dispatch import native, tls
-from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, mask_of
+from mindtorch_v2.dispatch import native
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -39,8 +38,6 @@ from mindtorch_v2.warn import warn_once, warning_handler
 _SIGNATURES: Final = profile.active().signatures
 
 _METHODS: Final = "torch.Tensor"
-_BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
-"""Masked while a function makes a tensor, as ``variable_factories.h`` has it."""
 _PACKAGE: Final = __name__.rpartition(".")[0]
 
 
@@ -153,8 +150,7 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
             return manual.run_directly(receiver, parsed)
         call = call_of(overload, parsed, receiver)
         if is_factory[parsed.chosen] and not _writes(call.operator):
-            with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
-                answer = _wrapped(call.operator, call.run())
+            answer = _wrapped(call.operator, new_variable(call))
         else:
             answer = _wrapped(call.operator, call.run())
         if answer is None and _changes_a_list(call.operator):

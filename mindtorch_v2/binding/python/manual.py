@@ -16,6 +16,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
+from mindtorch_v2.binding.python.factories import new_variable
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
@@ -54,9 +55,14 @@ def is_absent(parsed: Parsed, name: str) -> bool:
 
 def call_operator(full_name: str, **arguments: Any) -> Any:
     """Call an operator with converted values; arguments that are not named have their default."""
+    return call_of_operator(full_name, **arguments).run()
+
+
+def call_of_operator(full_name: str, **arguments: Any) -> Call:
+    """The same call, yet to be run."""
     operator = operator_named(full_name)
     stack = tuple(arguments.get(a.name, a.default_value) for a in operator.schema.arguments)
-    return Call(operator, stack).run()
+    return Call(operator, stack)
 
 
 def operators_are_seen(values: Iterable[Any] = ()) -> bool:
@@ -275,13 +281,14 @@ def _range(receiver: None, parsed: Parsed) -> Any:
     dtype = (
         enum_value(get_default_dtype()) if is_absent(parsed, "dtype") else value(parsed, "dtype")
     )
-    return call_operator(
+    call = call_of_operator(
         "aten::range.step",
         **numbers,
         dtype=dtype,
         layout=value(parsed, "layout"),
         device=Device("cpu") if is_absent(parsed, "device") else value(parsed, "device"),
     )
+    return new_variable(call)
 
 
 RUNNERS: Final[Mapping[str, Runner]] = {

@@ -1,0 +1,44 @@
+"""Tensors that C++ makes for Python: ``torch::ones`` and the other variable factories.
+
+Mirrors ``torch/csrc/autograd/generated/variable_factories.h``, and ``make_variable`` of
+``torch/csrc/autograd/variable.h``: what came from below becomes the variable if nobody else has it,
+else a shallow copy does.  torch counts references to tell, and so does this; only an override or a
+kernel in Python can have kept what it made.
+"""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any, Final
+
+from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, mask_of
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
+from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
+
+_BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+_OURS: Final = 2
+"""References to an object that one variable has, the one that ``getrefcount`` takes included."""
+
+
+def new_variable(call: Call) -> Any:
+    """What a factory makes."""
+    with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
+        answer = call.run()
+        if not isinstance(answer, Tensor) or answer._pending or answer._functional:
+            return answer  # what waits, or is wrapped, nobody has been given
+        if getrefcount(answer) <= _OURS and getrefcount(answer._versions) <= _OURS:
+            return answer
+        return _shallow_copy(answer)
+
+
+def _shallow_copy(tensor: Tensor) -> Any:
+    """Without history, and with a version of its own; overrides are asked for it."""
+    seen = shallow_copy_and_detach(tensor)
+    if seen is None:
+        return tensor._untracked()
+    seen._autograd, seen._versions = None, VersionCounter()
+    return seen
