@@ -173,6 +173,18 @@ PROGRAMS: Final = (
     ("y = x.unfold(1, 2, 2)", "y.mul_(3)", "return x, y"),
     ("y = xp.view_as_complex(x.view(3, 2)).conj()", "y.add_(1j)", "return x, y"),
     ("y = x[0].expand(2, 3)", "x.add_(1)", "return y"),
+    # composites, of which transforms have some of their own
+    ("return xp.where(x > 1, 1j, x)",),
+    ("return xp.where(x > 1, 1, 2.), xp.where(x > 1, x, 2.)",),
+    ("xp.manual_seed(3)", "return xp.dropout(x, 0.5, True), xp.alpha_dropout(x, 0.5, True)"),
+    ("xp.manual_seed(3)", "y = x.clone()", "xp.feature_dropout_(y, 0.5, True)", "return y"),
+    ("return xp.nn.functional.linear(x[None], xp.ones(4, 3), xp.ones(1, 4))",),
+    ("return xp.nn.functional.linear(x[0], xp.ones(4, 3), xp.ones(4))",),
+    ("return xp.isfinite(x), xp.isfinite(x + 1j), xp.isfinite(x.int())",),
+    ("return xp.inner(x[0], x[1]), xp.inner(x[:, 0], x[:, 1]), xp.inner(x, x)",),
+    # words of refusals that hang on how elements are added
+    ("return x.index_add(0, xp.tensor([5]), x[:1])",),
+    ("x.index_add_(0, xp.tensor([-3]), x[:1].clone(), alpha=2)", "return x"),
     ("x.T.diagonal().copy_(xp.ones(2))", "return x"),
 )
 """Bodies of functions of ``x``."""

@@ -2,7 +2,8 @@
 called in the stead of one that changes.
 
 What an operator computes compares the area ``opinfo``.  Here its log is compared, so of each
-operator there is a sample as a function, in place, and into an output.
+operator there is a sample as a function, in place, and into an output; and, without a transform,
+one of its gradient, whose formula calls operators in C++'s order.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases import opinfo
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.functionalize_programs import program
-from conformance.cases.opinfo_pools import UNINITIALISED, has_values
+from conformance.cases.opinfo_pools import CANCELLED, UNINITIALISED, has_values
 from conformance.cases.turn import Turn
 from mindtorch_v2.profile import Profile
 
 if TYPE_CHECKING:
-    from mindtorch_v2.profile.sections import Sample, SampledOperator
+    from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
 
 NAME: Final = "a{}"
+
+OTHER_GRADIENTS: Final = {
+    "cumprod": "is spread around zeros by steps of mindtorch_v2's own",
+    "nn_functional_conv": "is given a bias of no elements where none was given in Python",
+    "nn_functional_cross_entropy": "divides by a Scalar, taken for a wrapped number",
+}
+"""Operators, by how their names begin, whose gradients are right and whose logs are not torch's."""
 
 
 def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
@@ -32,6 +40,7 @@ def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
             continue
         for lines in _bodies(operator, sample):
             yield _program(operator, sample, lines, turn.of(ways))
+        yield from _gradients(operator)
 
 
 def _sample(operator: SampledOperator) -> Sample | None:
@@ -57,6 +66,21 @@ def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
         yield [f"y = {call}", f"return {again}, y"]
 
 
+def _gradients(operator: SampledOperator) -> Iterator[str]:
+    """Of the first tensor, in the first sample where it has one."""
+    name = operator["name"]
+    if name in CANCELLED or name.startswith(tuple(OTHER_GRADIENTS)):
+        return
+    samples = (each for each in operator["samples"] if "differentiable" in each)
+    sample = next((each for each in samples if "requires_grad" in each["tensors"][0]), None)
+    if sample is not None:
+        places = sample["differentiable"]
+        sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
+        call = samples_of.called(operator["call"], _named(sample))
+        lines = [f"y = {call}", f"return xp.autograd.grad({' + '.join(sums)}, x)"]
+        yield _program(operator, sample, lines, "eager")
+
+
 def _named(sample: Sample) -> list[str]:
     """The arguments, the first tensor as the program's, the others by names."""
     names = ["x", *map(NAME.format, range(1, len(sample["tensors"])))]
@@ -65,9 +89,12 @@ def _named(sample: Sample) -> list[str]:
 
 def _program(operator: SampledOperator, sample: Sample, lines: list[str], way: str) -> str:
     """The other tensors are made before the program, and are none of its arguments."""
-    base, *others = (
-        map(samples_of.tensor, sample["tensors"]) if sample["tensors"] else ["xp.ones(2)"]
-    )
+    base, *others = map(_made, sample["tensors"]) if sample["tensors"] else ["xp.ones(2)"]
     made = [f"{NAME.format(number)} = {text}\n" for number, text in enumerate(others, 1)]
     seed = samples_of.SEED if "seeded" in operator else ""
     return seed + "".join(made) + program(base, lines, way)
+
+
+def _made(facts: SampleTensor) -> str:
+    tensor = samples_of.tensor(facts)
+    return f"{tensor}.requires_grad_()" if "requires_grad" in facts else tensor

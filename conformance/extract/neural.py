@@ -222,6 +222,10 @@ def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
     return found
 
 
+def power_of_powers() -> torch.Tensor:
+    return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
+
+
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
     "a batch norm has both statistics or none": lambda: is_refused(
@@ -252,6 +256,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "dropout has row-major noise": lambda: torch.contiguous_format
     in options_of(A.empty_like.default, lambda: torch.dropout(ROWS, 0.5, True)),
+    "a subclass selects an element's gradient among new zeros": lambda: not options_of(
+        A.zeros.default, lambda: A.value_selecting_reduction_backward(ROWS[0], 0, LABELS, [2], True)
+    ),
+    "a power's gradient of zero is made as a number": lambda: bool(
+        options_of(A.scalar_tensor.default, lambda: power_of_powers().sum().backward())
+    ),
     "a convolution on meta is row-major": lambda: torch.conv2d(
         torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
         torch.zeros(2, 2, 3, 3, device="meta"),

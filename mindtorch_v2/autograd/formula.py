@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -251,12 +251,17 @@ def _joined(mark: str, left: Formula, right: Formula) -> Formula:
     if mark == "||":
         return lambda names: left(names) or right(names)
     function = BINARY[mark]
-    return lambda names: function(left(names), right(names))
+    return lambda names: function(*_values((left, right), names))
+
+
+def _values(arguments: Sequence[Formula], names: Mapping[str, Any]) -> list[Any]:
+    """Their values: GCC computes the arguments of a call from the last to the first."""
+    return [each(names) for each in reversed(arguments)][::-1]
 
 
 def _method(value: Formula, name: str, arguments: list[Formula]) -> Formula:
     plain = name.removesuffix("_symint")
-    return lambda names: at.method(value(names), plain, *(each(names) for each in arguments))
+    return lambda names: at.method(value(names), plain, *_values(arguments, names))
 
 
 def _called(name: str, arguments: list[Formula]) -> Formula:
@@ -264,17 +269,17 @@ def _called(name: str, arguments: list[Formula]) -> Formula:
     plain = name.removeprefix("at::").removesuffix("_symint")
     special = _SPECIAL.get(plain)
     if special is not None:
-        return lambda names: special(*(each(names) for each in arguments))
+        return lambda names: special(*_values(arguments, names))
     helper = functions_manual.find(plain)
     if helper is not None:
-        return lambda names: helper(*(each(names) for each in arguments))
+        return lambda names: helper(*_values(arguments, names))
     if at.has_operator(plain):
-        return lambda names: _operator(plain, [each(names) for each in arguments])
+        return lambda names: _operator(plain, _values(arguments, names))
 
     def given(names: Mapping[str, Any]) -> Any:
         if plain not in names:
             raise UnknownFunctionError(f"mindtorch_v2 has no function {plain} for backward yet")
-        return names[plain](*(each(names) for each in arguments))
+        return names[plain](*_values(arguments, names))
 
     return given
 

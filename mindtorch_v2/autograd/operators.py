@@ -12,10 +12,6 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.tensor import Tensor
 
-_ADD: Final = OperatorHandle("aten::add.Tensor")
-_SUB: Final = OperatorHandle("aten::sub.Tensor")
-_MUL: Final = OperatorHandle("aten::mul.Tensor")
-_DIV: Final = OperatorHandle("aten::div.Tensor")
 _NEG: Final = OperatorHandle("aten::neg")
 _SUB_: Final = OperatorHandle("aten::sub_.Tensor")
 _DIV_: Final = OperatorHandle("aten::div_.Tensor")
@@ -26,6 +22,26 @@ _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 def _filled(number: Any, like: Tensor) -> Any:
     """What C++ makes of a number to the left of ``-`` and ``/``."""
     return _FILL_(_EMPTY_LIKE(like), number)
+
+
+def _by_kind(name: str) -> Callable[[Tensor, Any], Any]:
+    """A method of a tensor that has one overload for tensors and one for numbers."""
+    tensor, scalar = OperatorHandle(f"aten::{name}.Tensor"), OperatorHandle(f"aten::{name}.Scalar")
+
+    def call(one: Tensor, two: Any) -> Any:
+        return (tensor if isinstance(two, Tensor) else scalar)(one, two)
+
+    return call
+
+
+_ADD: Final = _by_kind("add")
+_SUB: Final = _by_kind("sub")
+_MUL: Final = _by_kind("mul")
+_DIV: Final = _by_kind("div")
+
+mul_tensor: Final = OperatorHandle("aten::mul.Tensor")
+div_tensor: Final = OperatorHandle("aten::div.Tensor")
+"""Of two tensors, the second of which may be one that wraps a number: here it is that number."""
 
 
 def add(one: Any, two: Any) -> Any:

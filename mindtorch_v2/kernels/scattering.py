@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import copy_values, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
@@ -40,6 +41,7 @@ _MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
 _SCATTER: Final = OperatorHandle("aten::scatter.src")
 _SCATTER_: Final = OperatorHandle("aten::scatter_.src")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _PUT_: Final = OperatorHandle("aten::put_")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
@@ -71,13 +73,27 @@ def index_add(
         dispatch("scatter_gather_tensor_cpu", self._dtype)
     places = value_array(index).reshape(-1)
     size = self._sizes[dim] if self._sizes else 1
-    if ((places < 0) | (places >= size)).any():
+    outside = places[(places < 0) | (places >= size)]
+    if len(outside) and numel(self._sizes):
+        if _is_scattered(self, dim, index, alpha):
+            raise RuntimeError(
+                f"index {outside[0]} is out of bounds for dimension {dim} with size {size}"
+            )
         raise IndexError("index out of range in self")
+    if not numel(self._sizes):
+        return (output,)
     found = np.array(as_array(output, self._dtype), ndmin=1)
     added = np.array(as_array(source, self._dtype), ndmin=1) * element(alpha, self._dtype)
     np.add.at(np.moveaxis(found, dim, 0), places, np.moveaxis(added, dim, 0))
     store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
     return (output,)
+
+
+def _is_scattered(self: Tensor, dim: int, index: Tensor, alpha: Number) -> bool:
+    """Whether rows are added by ``scatter_add``, which works on several of them at once."""
+    is_outermost = len(self._sizes) > 1 and dim in (0, len(self._sizes) - 1)
+    is_plain = not isinstance(alpha, bool) and alpha == 1 and index._dtype is int64
+    return is_outermost and is_plain and self._dtype is not DTYPES["complex32"]
 
 
 def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
@@ -233,8 +249,10 @@ def value_selecting_reduction_backward(
 ) -> Any:
     if not keepdim and sizes:
         grad, indices = _UNSQUEEZE(grad, dim), _UNSQUEEZE(indices, dim)
-    options = {"dtype": grad._dtype, "layout": grad._layout, "device": grad._device}
     is_like = is_tensor_subclass_like(grad) or is_tensor_subclass_like(indices)
+    if is_like and NEURAL_HABITS["a subclass selects an element's gradient among new zeros"]:
+        return _SCATTER(_NEW_ZEROS(grad, list(sizes)), dim, indices, grad)
+    options = {"dtype": grad._dtype, "layout": grad._layout, "device": grad._device}
     scatter = _SCATTER if is_like else _SCATTER_
     return scatter(_ZEROS(list(sizes), **options), dim, indices, grad)
 

@@ -7,10 +7,25 @@ import math
 from typing import Any, NoReturn
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj, is_number, scalar_type
-from mindtorch_v2.autograd.operators import add, div, eq, ge, gt, le, lt, mul, negative, sub
+from mindtorch_v2.autograd.operators import (
+    add,
+    div,
+    div_tensor,
+    eq,
+    ge,
+    gt,
+    le,
+    lt,
+    mul,
+    mul_tensor,
+    negative,
+    sub,
+)
 from mindtorch_v2.binding.python.constructors import BY_NUMBER
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _CONTIGUOUS = MEMORY_FORMATS["contiguous_format"]
 
@@ -38,20 +53,20 @@ def handle_r_to_c(of: Any, gradient: Any) -> Any:
 
 
 def mul_tensor_backward(grad: Any, other: Any, self_st: Any) -> Any:
-    return handle_r_to_c(self_st, mul(grad, conj(other)))
+    return handle_r_to_c(self_st, mul_tensor(grad, conj(other)))
 
 
 def div_tensor_self_backward(grad: Any, other: Any, self_st: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is not None:
         return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=self_st))
-    return handle_r_to_c(self_st, div(grad, conj(other)))
+    return handle_r_to_c(self_st, div_tensor(grad, conj(other)))
 
 
 def div_tensor_other_backward(grad: Any, self: Any, other: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is not None:
         return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=scalar_type(other)))
-    result = mul(negative(grad), conj(div(div(self, other), other)))
-    return handle_r_to_c(other, result)
+    quotient = conj(div(div(self, other), other))
+    return handle_r_to_c(other, mul(negative(grad), quotient))
 
 
 def pow_backward(grad: Any, self: Any, exponent: Any) -> Any:
@@ -63,22 +78,19 @@ def pow_backward(grad: Any, self: Any, exponent: Any) -> Any:
 
 
 def pow_backward_self(grad: Any, self: Any, exponent: Any) -> Any:
-    out = call(
-        "where",
-        eq(exponent, 0.0),
-        _scalar(0.0, grad),
-        mul(grad, conj(mul(exponent, call("pow", self, sub(exponent, 1))))),
-    )
-    return handle_r_to_c(self, out)
+    part = mul(grad, conj(mul(exponent, call("pow", self, sub(exponent, 1)))))
+    zero = _zero_of_power(grad)
+    return handle_r_to_c(self, call("where", eq(exponent, 0.0), zero, part))
 
 
 def pow_backward_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> Any:
     """The derivative at a base of 0 is 0 for exponents that are not negative."""
     if isinstance(self, Tensor):
-        cond = call("logical_and", eq(self, 0), _is_real_and_not_negative(exponent))
+        is_regular = _is_real_and_not_negative(exponent)
+        cond = call("logical_and", eq(self, 0), is_regular)
         base = call("to", self, call("result_type", self, exponent))
-        zero = _scalar(0.0, grad)
-        out = mul(grad, call("where", cond, zero, conj(mul(result, call("log", base)))))
+        part = conj(mul(result, call("log", base)))
+        out = mul(grad, call("where", cond, _zero_of_power(grad), part))
         return handle_r_to_c(exponent, out)
     part = conj(mul(result, _log(self, complex_too=exponent._dtype.is_complex)))
     if self == 0.0:
@@ -89,8 +101,8 @@ def pow_backward_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> A
 
 def _is_real_and_not_negative(exponent: Any) -> Any:
     if exponent._dtype.is_complex:
-        real, imaginary = call("real", exponent), call("imag", exponent)
-        return call("logical_and", eq(imaginary, 0), ge(real, 0))
+        is_not_negative = ge(call("real", exponent), 0)
+        return call("logical_and", eq(call("imag", exponent), 0), is_not_negative)
     return ge(exponent, 0)
 
 
@@ -101,6 +113,12 @@ def _log(base: Any, *, complex_too: bool) -> Any:
     if base == 0:
         return -math.inf
     return math.log(base) if base > 0 else math.nan
+
+
+def _zero_of_power(like: Any) -> Any:
+    if HABITS["a power's gradient of zero is made as a number"]:
+        return _scalar(0.0, like)
+    return call("zeros", (), TensorOptions.of(like))
 
 
 def _scalar(value: float, like: Any) -> Any:
@@ -119,11 +137,19 @@ def clamp_backward(grad: Any, self: Any, min: Any, max: Any) -> Any:
     """On the bounds the subgradient 1."""
     if min is None and max is None:
         return grad
+    zero = _scalar(0.0, grad)
     if min is not None and max is not None:
-        inside = call("logical_and", ge(self, min), le(self, max))
+        inside = _both("logical_and", ge(self, min), le(self, max), self, min, max)
     else:
         inside = le(self, max) if min is None else ge(self, min)
-    return call("where", inside, grad, _scalar(0.0, grad))
+    return call("where", inside, grad, zero)
+
+
+def _both(name: str, one: Any, two: Any, *seen: Any) -> Any:
+    """``logical_and`` or ``logical_or``, in place unless a tensor of a subclass was seen."""
+    tensors = [each for each in seen if isinstance(each, Tensor)]
+    is_new = len(tensors) == len(seen) and any(map(is_tensor_subclass_like, tensors))
+    return call(name if is_new else f"{name}_", one, two)
 
 
 def clamp_backward_min_max(grad: Any, self: Any, min: Any, max: Any, mask: list[bool]) -> Any:
@@ -131,13 +157,16 @@ def clamp_backward_min_max(grad: Any, self: Any, min: Any, max: Any, mask: list[
         return [None, None]
     zero = _scalar(0.0, grad)
     found: list[Any] = [None, None]
+    seen = (self, min, max)
     if min is not None and mask[0]:
         below = lt(self, min)
-        found[0] = below if max is None else call("logical_and", below, lt(min, max))
+        chosen = below if max is None else _both("logical_and", below, lt(min, max), *seen)
+        found[0] = call("where", chosen, grad, zero)
     if max is not None and mask[1]:
         above = gt(self, max)
-        found[1] = above if min is None else call("logical_or", above, lt(max, min))
-    return [None if each is None else call("where", each, grad, zero) for each in found]
+        chosen = above if min is None else _both("logical_or", above, lt(max, min), *seen)
+        found[1] = call("where", chosen, grad, zero)
+    return found
 
 
 def masked_fill_backward(grad: Any, mask: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
-from mindtorch_v2.autograd.operators import add, div, eq, mul, sub
+from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -62,12 +62,13 @@ def aminmax_backward(
     max: Any,
 ) -> Any:
     """Those of the elements that are an extreme share its gradient."""
-    dims = [] if dim is None else [dim]
+    dims = [*range(len(self._sizes))] if dim is None else [dim]
     result = None
     for grad, extreme in ((grad_min, min), (grad_max, max)):
         if grad is not None:
+            shared = restore_reduced_dims(grad, dims, keepdim)
             mask = eq(self, restore_reduced_dims(extreme, dims, keepdim))
-            part = scale_grad_by_count(restore_reduced_dims(grad, dims, keepdim), mask, dims)
+            part = scale_grad_by_count(shared, mask, dims)
             result = part if result is None else add(result, part)
     return result
 
@@ -76,7 +77,7 @@ def evenly_distribute_backward(grad: Any, input: Any, value: Any) -> Any:
     """Each of the elements that have the value gets the same part."""
     if any(map(is_tensor_subclass_like, (grad, input, value))):
         both = call("logical_and", call("isnan", input), call("isnan", value))
-        mask = call("logical_or", eq(input, value), both)
+        mask = call("logical_or_", eq(input, value), both)
         return mul(mask, div(grad, call("sum", mask)))
     mask = call("isnan", input) if call("isnan", value).item() else eq(input, value)
     zeros = call("new_zeros", grad, list(input._sizes), TensorOptions.of(input))
@@ -124,10 +125,11 @@ def _prod_safe_zeros_backward(grad: Any, input: Any, dim: int) -> Any:
     count = sizes[dim] - 1
     ones = call("ones", [*sizes[:dim], 1, *sizes[dim + 1 :]], TensorOptions.of(grad))
     before = call("cat", [ones, call("narrow", input, dim, 0, count)], dim)
+    before = call("cumprod", before, dim)
     turned = call("flip", call("narrow", input, dim, 1, count), [dim])
     behind = call("cat", [ones, turned], dim)
     behind = call("flip", call("cumprod", behind, dim), [dim])
-    return mul(grad, conj(mul(call("cumprod", before, dim), behind)))
+    return mul(grad, conj(mul(before, behind)))
 
 
 def cumsum_backward(grad: Any, dim: int) -> Any:
@@ -151,12 +153,14 @@ def var_backward(grad: Any, self: Any, dims: Any, correction: Any, keepdim: bool
         free = numel(self._sizes) - correct
         if free <= 0:
             return mul(grad, call("where", eq(self, call("mean", self)), math.nan, math.inf))
-        return mul(mul(grad, 2.0 / free), sub(self, call("mean", self)))
+        distance = sub(self, call("mean", self))
+        return mul(mul(grad, 2.0 / free), distance)
     if not keepdim and len(self._sizes) > 1:
         grad = unsqueeze_multiple(grad, dims, len(self._sizes))
     free = _safe_size(self._sizes, dims) - correct
     scale = 2.0 / free if free else math.inf
-    return mul(mul(grad, scale), sub(self, call("mean", self, list(dims), True)))
+    distance = sub(self, call("mean", self, list(dims), True))
+    return mul(mul(grad, scale), distance)
 
 
 def std_backward(
@@ -204,10 +208,12 @@ def norm_backward(
     size = call("abs", self)
     if math.isinf(order):
         mask = call("logical_or", eq(size, norm), call("isnan", size))
-        return mul(call("sgn", self), mul(div(grad, call("sum", mask, list(dims), True)), mask))
+        shared = mul(div(grad, call("sum", mask, list(dims), True)), mask)
+        return mul(call("sgn", self), shared)
     if order < 1.0:
         power = call("masked_fill_", call("pow_", size, order - 1), eq(self, 0), 0)
-        return mul(mul(mul(call("sgn", self), power), grad), call("pow", norm, 1 - order))
+        scaled, rest = mul(call("sgn", self), power), call("pow", norm, 1 - order)
+        return mul(mul(scaled, grad), rest)
     if order < 2.0:
         scaled = mul(call("sgn", self), call("pow_", size, order - 1))
     else:
@@ -308,11 +314,14 @@ def logcumsumexp_backward(grad: Any, self: Any, result: Any, dim: int) -> Any:
     """Of positive and of negative gradients the logarithms are added up, from the end."""
     if not grad._sizes or not numel(grad._sizes):
         return grad
-    size, lowest = call("log", call("abs", grad)), float(limits_of(grad._dtype).lowest)
+    lowest = float(limits_of(grad._dtype).lowest)
+    least = call("scalar_tensor", lowest, TensorOptions.of(grad))
+    size = call("log", call("abs", grad))
+    chosen = [call("where", compare(grad, 0), size, least) for compare in (gt, lt)]
 
-    def share(chosen: Any) -> Any:
-        logs = sub(call("where", chosen, size, lowest), result)
-        turned = call("logcumsumexp", call("flip", logs, [dim]), dim)
+    def share(logs: Any) -> Any:
+        turned = call("logcumsumexp", call("flip", sub(logs, result), [dim]), dim)
         return call("exp", add(call("flip", turned, [dim]), self))
 
-    return sub(share(call("gt", grad, 0)), share(call("lt", grad, 0)))
+    positive, negative = map(share, chosen)
+    return sub(positive, negative)

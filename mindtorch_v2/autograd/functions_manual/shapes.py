@@ -6,13 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 
 def unsqueeze_multiple(tensor: Any, dims: Any, rank: int) -> Any:
     """A dimension of size 1 at each of the places; at all of ``rank`` without any."""
-    places = range(rank) if not dims and dims is None else [wrap_dim(dim, rank) for dim in dims]
+    if dims is not None and len(dims) == 1:
+        return call("unsqueeze", tensor, dims[0])
+    places = range(rank) if dims is None else [wrap_dim(dim, rank) for dim in dims]
     for place in sorted(places):
         tensor = call("unsqueeze", tensor, place)
     return tensor
@@ -140,19 +143,16 @@ def repeat_backward(grad: Any, repeats: Sequence[int], sizes: Sequence[int]) -> 
     if 0 in repeats:
         return call("zeros", list(sizes), TensorOptions.of(grad))
     missing = len(repeats) - len(sizes)
+    for _ in range(missing):
+        grad = call("sum", grad, [0], False)
     shape: list[int] = []
-    dims: list[int] = list(range(missing))
-    for place, count in enumerate(repeats):
-        size = sizes[place - missing] if place >= missing else None
-        if size is None:
-            shape.append(count)
-        elif count == 1:
-            shape.append(size)
-        else:
+    dims: list[int] = []
+    for count, size in zip(repeats[missing:], sizes, strict=True):
+        if count != 1:
             dims.append(len(shape))
-            shape += [count, size]
-    found = call("reshape", grad, shape)
-    return call("sum", found, dims) if dims else found
+            shape.append(count)
+        shape.append(size)
+    return call("sum", call("reshape", grad, shape), dims) if dims else grad
 
 
 def reverse_list(values: Sequence[int]) -> list[int]:
@@ -163,27 +163,36 @@ reverse_list_symint = reverse_list
 
 
 def index_backward(zeros_like_self: Any, indices: Any, grad: Any) -> Any:
+    seen = (zeros_like_self, grad, *(each for each in indices if each is not None))
+    if any(map(is_tensor_subclass_like, seen)):
+        return call("index_put", zeros_like_self, indices, grad, True)
     return call("_index_put_impl_", zeros_like_self, indices, grad, True, True)
 
 
 def index_select_backward(grad: Any, sizes: Sequence[int], dim: int, index: Any) -> Any:
     index_add = "index_add" if is_tensor_subclass_like(index) else "index_add_"
-    return call(index_add, call("new_zeros", grad, list(sizes)), dim, index, grad)
+    zeros = call("new_zeros", grad, list(sizes), TensorOptions.of(grad))
+    return call(index_add, zeros, dim, index, grad)
 
 
 def gather_backward(grad: Any, self: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     if sparse_grad:
         return call("_gather_sparse_backward", self, dim, index, grad)
-    return call("scatter_add_", call("new_zeros", grad, list(self._sizes)), dim, index, grad)
+    is_like = any(map(is_tensor_subclass_like, (index, grad)))
+    zeros = call("new_zeros", grad, list(self._sizes))
+    return call("scatter_add" if is_like else "scatter_add_", zeros, dim, index, grad)
 
 
 def take_backward(grad: Any, self: Any, index: Any) -> Any:
-    return call("put_", call("zeros_like", self), index, grad, True)
+    is_like = any(map(is_tensor_subclass_like, (grad, index)))
+    return call("put" if is_like else "put_", call("zeros_like", self), index, grad, True)
 
 
 def masked_select_backward(grad: Any, input: Any, mask: Any) -> Any:
-    zeros = call("zeros_like", call("expand", input, _broadcast(input, mask)))
-    return call("masked_scatter_", zeros, mask, grad)
+    is_like = any(map(is_tensor_subclass_like, (grad, mask)))
+    expanded = call("expand", input, _broadcast(input, mask))
+    zeros = call("zeros_like", expanded, MEMORY_FORMATS["preserve_format"])
+    return call("masked_scatter" if is_like else "masked_scatter_", zeros, mask, grad)
 
 
 def _broadcast(one: Any, two: Any) -> list[int]:

@@ -62,10 +62,11 @@ def as_strided_scatter_backward(
 ) -> Any:
     """See Note [as_strided_scatter backward support]: what was scattered into is contiguous."""
     grad = call("contiguous", grad)
+    place = list(sizes), list(strides), storage_offset
+    scattered = call("as_strided", grad, *place)
     found = call("new_zeros", grad, list(input_geometry.sizes))
     result = call("as_strided", found, list(input_geometry.sizes), list(input_geometry.strides))
-    place = list(sizes), list(strides), storage_offset
-    call("copy_", call("as_strided", found, *place), call("as_strided", grad, *place))
+    call("copy_", call("as_strided", found, *place), scattered)
     return result
 
 
