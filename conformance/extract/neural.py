@@ -222,6 +222,27 @@ def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
     return found
 
 
+def is_reached(operator: object, ask: Callable[[], object]) -> bool:
+    """Whether an operator is called where ``ask`` reaches it."""
+    found: list[object] = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            found.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Watch():
+        ask()
+    return operator in found
+
+
+def gradient_at_origin() -> torch.Tensor:
+    self, other = torch.zeros((), requires_grad=True), torch.zeros(())
+    return torch.autograd.grad(torch.atan2(self, other), self)[0]
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -258,6 +279,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     in options_of(A.empty_like.default, lambda: torch.dropout(ROWS, 0.5, True)),
     "a subclass selects an element's gradient among new zeros": lambda: not options_of(
         A.zeros.default, lambda: A.value_selecting_reduction_backward(ROWS[0], 0, LABELS, [2], True)
+    ),
+    "atan2 has a gradient of zero at its origin": lambda: not gradient_at_origin().isnan(),
+    "one_hot asks for both extremes at once": lambda: is_reached(
+        A.aminmax.default, lambda: torch.nn.functional.one_hot(LABELS)
     ),
     "a power's gradient of zero is made as a number": lambda: bool(
         options_of(A.scalar_tensor.default, lambda: power_of_powers().sum().backward())

@@ -180,7 +180,11 @@ def log1p_backward(grad: Any, self: Any) -> Any:
 def atan2_backward(grad: Any, self: Any, other: Any, mask: list[bool]) -> Any:
     if grad is None:
         return [None, None]
-    reciprocal = call("reciprocal", add(mul(self, self), mul(other, other)))
+    of_other = mul(other, other)
+    square = add(mul(self, self), of_other)
+    reciprocal = call("reciprocal", square)
+    if HABITS["atan2 has a gradient of zero at its origin"]:
+        reciprocal = call("masked_fill", reciprocal, eq(square, 0), 0)
     return [
         mul(mul(grad, other), reciprocal) if mask[0] else None,
         mul(mul(grad, negative(self)), reciprocal) if mask[1] else None,

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import BOOL, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -80,7 +81,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 def isreal(self: Tensor) -> Any:
     if self._dtype.is_complex:
         return _EQ_SCALAR(_IMAG(self), 0)
-    return _ONES_LIKE(self, dtype=BOOL)
+    return _ONES_LIKE(self, dtype=BOOL, memory_format=MEMORY_FORMATS["preserve_format"])
 
 
 @kernel("aten::positive", key=_IMPLICIT)

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
@@ -51,6 +52,7 @@ _INDEX_SELECT: Final = OperatorHandle("aten::index_select")
 _ITEM: Final = OperatorHandle("aten::item")
 _MAX: Final = OperatorHandle("aten::max")
 _MESHGRID: Final = OperatorHandle("aten::meshgrid.indexing")
+_AMINMAX: Final = OperatorHandle("aten::aminmax")
 _MIN: Final = OperatorHandle("aten::min")
 _NEG_VIEW: Final = OperatorHandle("aten::_neg_view")
 _REPEAT: Final = OperatorHandle("aten::repeat")
@@ -253,9 +255,10 @@ def one_hot(self: Tensor, num_classes: int) -> Any:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return _EMPTY([*sizes, num_classes], **options)
-    if _ITEM(_MIN(self)) < 0:
+    both = _AMINMAX(self) if NEURAL_HABITS["one_hot asks for both extremes at once"] else None
+    if _ITEM(_MIN(self) if both is None else both[0]) < 0:
         raise RuntimeError("Class values must be non-negative.")
-    largest = _ITEM(_MAX(self))
+    largest = _ITEM(_MAX(self) if both is None else both[1])
     if num_classes == -1:
         num_classes = largest + 1
     elif num_classes <= largest:
