@@ -7,8 +7,17 @@ from pathlib import Path
 
 from rich.text import Text
 
-from conformance import oracle
-from conformance.commands.common import AGREE, DIFFER, UsageError, console, json_option, print_json
+from conformance import oracle, report
+from conformance.commands.common import (
+    AGREE,
+    DIFFER,
+    UsageError,
+    console,
+    json_option,
+    print_json,
+    reports_option,
+    say,
+)
 from conformance.recorded.recording import RECORDINGS, known
 
 HELP = "say what changed between two releases of PyTorch, grouped by rule"
@@ -32,6 +41,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--recordings", type=Path, default=RECORDINGS, help="where recordings are (the package's)"
     )
+    parser.add_argument(
+        "--page", action="store_true", help="write a page into the site of reports instead"
+    )
+    reports_option(parser)
     json_option(parser)
 
 
@@ -39,6 +52,7 @@ def run(options: Namespace) -> int:
     from conformance.cases import AREAS
     from conformance.drift import facts, outcomes, schemas, text
     from conformance.drift.model import Drift
+    from conformance.report import drift_page
     from mindtorch_v2 import profile as profiles
 
     try:
@@ -61,7 +75,10 @@ def run(options: Namespace) -> int:
         raise UsageError(f"no section is called {', '.join(sorted(unknown))}; there are {names}")
     chosen = tuple(each for each in sections if not wanted or each.name in wanted)
     drift = Drift(before.release, after.release, chosen, facts.notes(before, after))
-    if options.json:
+    if options.page:
+        say(f"wrote {drift_page.write(drift, options.reports)}")
+        report.write_overview(options.reports)
+    elif options.json:
         print_json(drift.to_json())
     else:
         for line, style in text.lines(drift, options.limit or None, options.rules or None):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from unicodedata import name as unicode_name
 
-from conformance.compare import Comparison
+from conformance.compare import Comparison, Span
 from conformance.report.marks import PieceKind, code_point, command, is_plain, marked, panes
 from conformance.report.places import anchor
 
@@ -54,18 +55,30 @@ class Block:
 def block(comparison: Comparison) -> Block:
     text = tokens(comparison.case.text)
     difference = marked(comparison)
-    whole = bool(difference) and not any(kind == "same" for kind, _ in difference)
-    oracle, subject = panes(difference)
+    oracle, subject = stretches(difference)
     return Block(
         comparison,
         anchor(comparison.case.id),
         text,
         not any(name for _, name in text),
-        whole,
-        [_stretch(kind, piece, whole) for kind, piece in oracle],
-        [_stretch(kind, piece, whole) for kind, piece in subject],
+        _whole(difference),
+        oracle,
+        subject,
         command(comparison),
     )
+
+
+def stretches(difference: Sequence[Span]) -> tuple[list[Stretch], list[Stretch]]:
+    """The two sides of a difference; marks are for what differs within what is alike."""
+    whole = _whole(difference)
+    left, right = (
+        [_stretch(kind, piece, whole) for kind, piece in side] for side in panes(difference)
+    )
+    return left, right
+
+
+def _whole(difference: Sequence[Span]) -> bool:
+    return bool(difference) and not any(kind == "same" for kind, _ in difference)
 
 
 def _stretch(kind: PieceKind, text: str, whole: bool) -> Stretch:

@@ -46,7 +46,9 @@ def pieces(shelf: Shelf) -> Iterator[str]:
     names = list(dict.fromkeys(area.name for run in runs for area in run.areas))
     rows = [(name, [_cell(run, name) for run in runs]) for name in names]
     trends = (
-        trend.of_runs(shelf.histories.get(run.stem, ()), f"PyTorch {run.facts.torch}")
+        trend.of_runs(
+            shelf.histories.get(run.stem, ()), f"PyTorch {run.facts.torch}, {run.facts.oracle}"
+        )
         for run in runs
     )
     return page.pieces(

@@ -22,7 +22,7 @@ class Shelf:
     """The reports side by side."""
 
     runs: tuple[Run, ...]
-    """By release, the earliest first."""
+    """By release, the earliest first; of one release, the live run first."""
     histories: Mapping[str, tuple[Summary, ...]] = field(default_factory=dict)
     """By the stem of the run."""
     drifts: tuple[str, ...] = ()
@@ -53,9 +53,9 @@ def read(directory: Path) -> Shelf:
     return Shelf(tuple(sorted(runs, key=release_order)), histories, tuple(drifts), tuple(unread))
 
 
-def release_order(run: Run) -> tuple[list[int], str]:
-    """By release, numbers as numbers."""
-    return _in_order(run.facts.torch)
+def release_order(run: Run) -> tuple[list[int], str, str]:
+    """By release, numbers as numbers; of one release, the live run first."""
+    return *_in_order(run.facts.torch), run.facts.oracle
 
 
 def _in_order(name: str) -> tuple[list[int], str]:

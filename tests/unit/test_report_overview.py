@@ -30,7 +30,17 @@ from jsonschema import Draft202012Validator
 
 from conformance import report
 from conformance.compare import Comparison
-from conformance.report import badge, history, index_page, job_summary, marks, shelf, trend
+from conformance.drift.model import Drift, Item, Rule, Section
+from conformance.report import (
+    badge,
+    drift_page,
+    history,
+    index_page,
+    job_summary,
+    marks,
+    shelf,
+    trend,
+)
 from conformance.report.shelf import Shelf
 
 DOCS = Path(__file__).parents[2] / "docs" / "report-format.md"
@@ -203,6 +213,13 @@ def test_releases_stand_in_order_and_drift_pages_are_linked(tmp_path: Path) -> N
     assert "2.4.1 → 2.9.1" in page.text
 
 
+def test_a_live_run_stands_before_one_against_what_was_recorded(tmp_path: Path) -> None:
+    for oracle in ("recorded", "live"):
+        run = report.build_run([AGREE], facts(oracle=oracle))
+        report.write(run, tmp_path)
+    assert [run.facts.oracle for run in shelf.read(tmp_path).runs] == ["live", "recorded"]
+
+
 def test_pages_of_areas_that_a_run_has_no_more_are_gone(tmp_path: Path) -> None:
     report.write(clean_run(), tmp_path)
     assert (tmp_path / "torch-2.4.1" / "tls.html").exists()
@@ -218,6 +235,34 @@ def test_an_area_of_any_name_has_a_page_of_its_own(name: str, tmp_path: Path) ->
     assert all(re.fullmatch(r"[a-z0-9-]+\.html", page.name) for page in pages)
     links = Page((tmp_path / "index.html").read_text("utf-8")).values("href")
     assert {f"torch-2.4.1/{page.name}" for page in pages} <= set(links)
+
+
+# Drift pages
+
+
+def test_a_drift_page_has_every_rule_with_both_texts_and_is_on_the_index(tmp_path: Path) -> None:
+    items = (Item(f"aten::f{HOSTILE}", f"f(int a) {HOSTILE}", f"f(int a, int b) {HOSTILE}"),)
+    more = tuple(Item(f"key{number}") for number in range(drift_page.MOST_ITEMS + 5))
+    sections = (
+        Section("schemas", (Rule("an argument was added", items),)),
+        Section("keys", (Rule("key added", more),)),
+        Section("tables", ()),
+    )
+    drift_page.write(Drift("2.4.1", "2.13.0", sections, (HOSTILE,)), tmp_path)
+    report.write_overview(tmp_path)
+    text = (tmp_path / "drift" / "2.4.1-to-2.13.0.html").read_text("utf-8")
+    page = Page(text)
+    assert all(marks.is_plain(char) for char in text)
+    assert page.tags.count("script") == 1
+    assert "b" not in page.tags
+    for shown in (items[0].name, items[0].before, items[0].after):
+        assert any(marks.visible(shown) == code.replace("<U+000A>", "") for code in page.codes)
+    assert "What changed from PyTorch 2.4.1 to 2.13.0" in page.text
+    assert "5 more are in conformance drift --json" in page.text
+    assert "tables" not in page.text
+    assert "drift/2.4.1-to-2.13.0.html" in (tmp_path / "index.html").read_text("utf-8")
+    for link in page.values("href"):
+        assert link[1:] in page.values("id") if link.startswith("#") else link == "../index.html"
 
 
 # Badges
@@ -275,7 +320,7 @@ def test_there_is_a_badge_for_each_run_and_one_for_all(tmp_path: Path) -> None:
     assert labels == {
         "all.json": "PyTorch parity",
         "torch-2.4.1.json": "PyTorch 2.4.1",
-        "torch-2.9.1.json": "PyTorch 2.9.1, recorded",
+        "torch-2.9.1-recorded.json": "PyTorch 2.9.1, recorded",
     }
 
 

@@ -344,5 +344,9 @@ def test_all_that_is_operated_has_a_name_and_is_reached_by_keyboard(page: Page, 
             r"- (button|link|searchbox|combobox|checkbox|region|img)(:|$| \[)", re.M
         )
         assert not nameless.search(tree), name
+        unlabelled = (
+            "[...document.querySelectorAll('input, select')].filter((it) => !it.labels.length)"
+        )
+        assert page.evaluate(f"{unlabelled}.length") == 0, name
         for landmark in ("banner", "main", "contentinfo"):
             assert re.search(rf"^- {landmark}:", tree, re.M), (name, landmark)

@@ -15,7 +15,7 @@ function element(tag, properties, text = "") {
 // Unfold what was left out, on both sides of the case at once.
 function unfold(button) {
   const open = button.getAttribute("aria-expanded") === "false";
-  const twins = button.closest("article").querySelectorAll(".fold");
+  const twins = button.closest("article, li").querySelectorAll(".fold");
   for (const twin of twins) {
     if (twin.dataset.label === button.dataset.label) twin.setAttribute("aria-expanded", String(open));
   }
