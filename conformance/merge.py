@@ -38,10 +38,12 @@ def find(paths: Iterable[Path]) -> list[Path]:
 
 
 def runs(paths: Sequence[Path]) -> list[Run]:
-    """One run for each release that the shards at ``paths`` are of."""
-    shards = [json_report.read(path) for path in paths]
-    releases = dict.fromkeys(run.facts.torch for run in shards)
-    return [merge([run for run in shards if run.facts.torch == each]) for each in releases]
+    """One run for each oracle that the shards at ``paths`` are of: a release, live or recorded."""
+    shards: dict[tuple[str, str], list[Run]] = {}
+    for path in paths:
+        run = json_report.read(path)
+        shards.setdefault((run.facts.torch, run.facts.oracle), []).append(run)
+    return [merge(each) for each in shards.values()]
 
 
 def merge(shards: Sequence[Run]) -> Run:

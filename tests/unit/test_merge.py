@@ -200,6 +200,14 @@ def test_reports_are_found_at_any_depth(written: Path) -> None:
         find([written / "elsewhere"])
 
 
+def test_live_and_recorded_shards_of_a_release_are_two_runs(tmp_path: Path) -> None:
+    for run in shards(2):
+        facts = replace(run.facts, oracle="recorded")
+        for each in (run, replace(run, facts=facts)):
+            json_report.write(each, tmp_path / f"{each.stem}.json")
+    assert sorted(run.facts.oracle for run in runs(find([tmp_path]))) == ["live", "recorded"]
+
+
 def test_merge_writes_the_report_and_joins_the_outcomes(
     written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
