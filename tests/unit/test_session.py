@@ -104,6 +104,9 @@ ADDITIONS = [f"xp.add({number}, 1)" for number in range(10)]
 class Suite:
     """A directory with the small area, and runs of it."""
 
+    stem = "torch-2.4.1"
+    """What the files of a run are called."""
+
     def __init__(self, directory: Path, compiled: Path) -> None:
         self.directory = directory
         self.compiled = compiled
@@ -166,11 +169,11 @@ class Suite:
 
     @property
     def report(self) -> Run:
-        return json_report.read(self.reports / "torch-2.4.1.json")
+        return json_report.read(self.reports / f"{self.stem}.json")
 
     @property
     def outcomes(self) -> list[Comparison]:
-        return list(Outcomes(self.reports / "outcomes" / "torch-2.4.1").read())
+        return list(Outcomes(self.reports / "outcomes" / self.stem).read())
 
     def texts(self, origin: str) -> list[str]:
         cases = [comparison.case for comparison in self.outcomes]
@@ -344,6 +347,7 @@ def test_a_recording_is_replayed_without_a_torch(suite: Suite, workers: tuple[st
         CONFORMANCE_RECORDING=str(recording),
     )
     assert status == 1, printed
+    suite.stem = "torch-2.4.1-recorded"
     run = suite.report
     [area] = run.areas
     assert (run.facts.oracle, run.facts.full_version) == ("recorded", "2.4.1+theirs")
@@ -351,6 +355,7 @@ def test_a_recording_is_replayed_without_a_torch(suite: Suite, workers: tuple[st
     assert [comparison.case.text for comparison in area.differing] == [wrong]
     assert area.nondeterministic <= 1 <= area.unrecorded < 201
     assert area.counts.cases + area.unrecorded + area.nondeterministic == 202
+    assert len(suite.texts("generated")) == area.counts.cases
     assert suite.texts("hypothesis") == []
     assert f"{area.unrecorded} cases did not run: no recording has them." in run.notes
 
