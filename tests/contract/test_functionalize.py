@@ -69,6 +69,18 @@ def test_autograd_records_the_functional_operators():
     assert found.tolist() == expected.tolist() == [3, 2, 2]
 
 
+def test_a_composite_below_a_transform_calls_operators_alone():
+    """What it did by itself, it would do to a functional tensor, which has no memory."""
+    x = torch.arange(2.0)
+    log = logged(functionalize(lambda x: torch.where(x > 0, 1j, x)), x)
+    assert log == [
+        "aten.gt.Scalar",
+        "aten.scalar_tensor.default",
+        "aten._to_copy.default",
+        "aten.where.self",
+    ]
+
+
 def test_a_change_that_would_broadcast_its_input_is_refused():
     x = torch.ones(2)
     with pytest.raises(RuntimeError, match="broadcast"):

@@ -141,3 +141,11 @@ def test_a_function_of_the_user_is_recorded() -> None:
     assert y.grad_fn.name() == "TripledBackward"
     (gradient,) = torch.autograd.grad(y, x, torch.tensor([5.0]))
     assert gradient.tolist() == [10.0]
+
+
+def test_a_formula_computes_the_last_argument_of_a_call_first() -> None:
+    """As GCC does it: below, a mode sees the operators in this order."""
+    seen: list[int] = []
+    names = {"made": lambda value: (seen.append(value), value)[1], "taken": lambda *values: values}
+    assert compiled("taken(made(1), made(2))")(names) == (1, 2)
+    assert seen == [2, 1]
