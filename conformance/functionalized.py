@@ -152,7 +152,7 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
             if any(answer is each for each in args):  # what refuses a change, does so by now
                 self._flush()
             more = [f"{key}={show(named[key])}" for key in sorted(named)]
-            if can_wait:  # torch's factories copy what somebody else holds
+            if can_wait and self._flush is not _nothing_waits:  # factories copy what is held
                 self._answers.append((len(self._log), answer))
             self._log.append(f"{func} {show(args)} {more} = {show(answer)}")
             return answer

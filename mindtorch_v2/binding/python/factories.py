@@ -14,12 +14,13 @@ from typing import Any, Final
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, mask_of
+from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, functionality_bit, mask_of
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
 _BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+_PIPELINE: Final = functionality_bit(DispatchKey.Pipeline)
 _OURS: Final = 2
 """References to an object that one variable has, the one that ``getrefcount`` takes included."""
 
@@ -28,8 +29,10 @@ def new_variable(call: Call) -> Any:
     """What a factory makes."""
     with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
         answer = call.run()
-        if not isinstance(answer, Tensor) or answer._pending or answer._functional:
-            return answer  # what waits, or is wrapped, nobody has been given
+        if not isinstance(answer, Tensor) or answer._functional is not None:
+            return answer
+        if tls.local_dispatch_key_set().included & _PIPELINE:
+            return answer  # which the queue holds too: counting says nothing there
         if getrefcount(answer) <= _OURS and getrefcount(answer._versions) <= _OURS:
             return answer
         return _shallow_copy(answer)
