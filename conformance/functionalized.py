@@ -115,8 +115,8 @@ WAYS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
 def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
     """The class of modes that log the operators that reach them."""
     tensors = xp.Tensor
-    mode: Any = xp.utils._python_dispatch.TorchDispatchMode
     can_wait = hasattr(xp, "pipeline")
+    mode: Any = xp.utils._python_dispatch.TorchDispatchMode
 
     def show(value: Any) -> str:
         """The geometry of a tensor; of a list, of each."""
@@ -141,6 +141,7 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
         def __init__(self, log: list[Any], flush: Flush) -> None:
             super().__init__()
             self._log, self._flush = log, flush
+            self._may_wait = can_wait and flush is not _nothing_waits
             self._answers: list[tuple[int, Any]] = []
             """Places in the log, and what the operators logged there have answered."""
 
@@ -152,7 +153,7 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
             if any(answer is each for each in args):  # what refuses a change, does so by now
                 self._flush()
             more = [f"{key}={show(named[key])}" for key in sorted(named)]
-            if can_wait and self._flush is not _nothing_waits:  # factories copy what is held
+            if self._may_wait:  # a factory copies what somebody else holds
                 self._answers.append((len(self._log), answer))
             self._log.append(f"{func} {show(args)} {more} = {show(answer)}")
             return answer
