@@ -76,7 +76,12 @@ def outcome(text: str, move: Any) -> Any:
                 return None
             return shown(eval(compile(ast.Expression(last.value), text, "eval"), names))
         except Exception as error:
-            return type(error).__name__, str(error)
+            return type(error).__name__, without_device(str(error))
+
+
+def without_device(text: str) -> str:
+    """As on the CPU, where types of tensors have no device in their names."""
+    return text.replace("npu:0", "cpu").replace("torch.npu.", "torch.")
 
 
 def shown(value: Any) -> Any:
@@ -84,7 +89,7 @@ def shown(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [shown(each) for each in value]
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
-        return re.sub(r" at 0x\w+", "", repr(value).replace("npu:0", "cpu"))
+        return re.sub(r" at 0x\w+", "", without_device(repr(value)))
     numbers = value.detach().cpu().resolve_conj().resolve_neg().tolist()
     return [str(value.dtype), *value.shape, *value.stride(), numbers]
 

@@ -226,6 +226,7 @@ def test_a_link_to_a_case_that_waits_brings_it_to_light(page: Page, site: Path) 
     page.goto(f"{address}#{anchor(case.id)}")
     article = page.locator(f"[id='{anchor(case.id)}']")
     assert article.locator(".case code").inner_text() == case.text
+    page.wait_for_timeout(1000)  # in which others get their heights
     box = article.bounding_box()
     assert box is not None
     assert 0 <= box["y"] < 900

@@ -212,10 +212,18 @@ function start() {
     for (let node = target; node; node = node.parentElement) {
       if (node.tagName === "DETAILS") node.open = true;
     }
-    target?.scrollIntoView();
+    if (target) bring(target, 20);
   };
   addEventListener("hashchange", reveal);
+  addEventListener("load", reveal);  // by then the browser has looked for it by itself
   reveal();
+}
+
+// What comes into sight gets its height only then, and what is below moves: so it is brought there
+// for some frames.
+function bring(target, frames) {
+  target.scrollIntoView();
+  if (frames) requestAnimationFrame(() => bring(target, frames - 1));
 }
 
 document.addEventListener("click", (event) => {
