@@ -25,6 +25,9 @@ against; the subject itself must survive, or it is a mismatch.
 """
 
 _REFUSED_DTYPE: Final = re.compile(r'"\w+" not implemented for ')
+_CAUGHT: Final = re.compile(r"'\w+Error' : str|\bout of (bounds|range)\b")
+"""What a program shows of an error that it caught: the type's name, or what is wrong with an
+index."""
 
 Span = tuple[Literal["same", "left", "right"], str]
 """A piece of a character-level difference: in both texts, or in one of them only."""
@@ -94,7 +97,7 @@ def _takes_more(oracle: Outcome, subject: Outcome) -> bool:
 def _both_refuse(oracle: Outcome, subject: Outcome) -> bool:
     """Whether both refuse what a device refuses in words of its own."""
     if subject.uncovered == DEVICE_FAULT:
-        return oracle.kind == "raised"
+        return oracle.kind == "raised" or _CAUGHT.search(str(oracle)) is not None
     return subject.uncovered == NO_KERNEL and oracle.type == subject.type
 
 

@@ -5,7 +5,7 @@ Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and ``ScatterGatherC
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.structured import Outputs, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
@@ -254,8 +254,9 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     return index_select_out(self, dim, index, new_tensor((0,), self._dtype, self._device))
 
 
-@kernel("aten::index_select.out", keys=("CPU", "Meta"))
-def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tensor:
+@prologue("aten::index_select")
+def _prepare_index_select(outputs: Sequence[Tensor], self: Tensor, dim: int, index: Tensor) -> None:
+    (out,) = outputs
     dim = wrap_dim(dim, len(self._sizes))
     count = numel(index._sizes)
     if len(index._sizes) > 1:
@@ -275,7 +276,13 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
     if sizes:
         sizes[dim] = count
     resize_output(out, sizes)
-    if not out.is_meta and count:
+
+
+@kernel("aten::index_select.out", keys=("CPU", "Meta"))
+def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tensor:
+    _prepare_index_select((out,), self, dim, index)
+    dim = wrap_dim(dim, len(self._sizes))
+    if not out.is_meta and numel(index._sizes):
         if len(self._sizes) > 1 and not self._sizes[dim]:
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
         if len(self._sizes) < 2:
@@ -288,7 +295,7 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
             )
         if wrong.size:
             raise IndexError("index out of range in self")
-        store_bits(out, np.take(source, places, axis=dim).reshape(tuple(sizes)))
+        store_bits(out, np.take(source, places, axis=dim).reshape(tuple(out._sizes)))
     return out
 
 

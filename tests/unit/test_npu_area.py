@@ -98,6 +98,10 @@ def test_what_a_device_refuses_in_its_own_words_is_counted_apart() -> None:
     late = Outcome("raised", type="torch.npu.AclError", message="507015", uncovered=DEVICE_FAULT)
     assert compare(ON_NPU, refused, late).verdict == "uncovered"
     assert compare(ON_NPU, ONE, late).verdict == "mismatch"
+    caught = Outcome("returned", {"type": "tuple", "items": ["'IndexError' : str"]})
+    shown = Outcome("returned", "1 : int", uncovered=DEVICE_FAULT)
+    assert compare(ON_NPU, caught, shown).verdict == "uncovered"
+    assert compare(ON_NPU, caught, ONE).verdict == "mismatch"
     missing = Outcome("raised", type="NotImplementedError", message="…", uncovered=NO_KERNEL)
     other = Outcome("raised", type="NotImplementedError", message="Could not run")
     assert compare(ON_NPU, other, missing).verdict == "uncovered"
