@@ -49,7 +49,8 @@ def moved(text: str, factories: frozenset[str]) -> str | None:
     if _WITHOUT.search(text):
         return None
     tree = ast.parse(text)
-    if "functionalized(" in text and any(map(_assigns_item, ast.walk(tree))):
+    shows_operators = "functionalized(" in text or "grad_fn" in text
+    if shows_operators and any(map(_assigns_item, ast.walk(tree))):
         return None
     mover = _Mover(factories)
     tree = mover.visit(tree)
