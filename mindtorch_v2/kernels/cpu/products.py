@@ -112,10 +112,17 @@ def _multiply(
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(m1, dtype), as_array(m2, dtype)) * opmath_element(alpha, dtype)
+        found = _scaled_product(as_array(m1, dtype), as_array(m2, dtype), alpha, dtype)
         if added is not None and beta != 0:
             found = found + as_array(added, dtype) * _factor(beta, dtype, m1._sizes[1])
         copying.store(result, rounded(np.asarray(found), dtype))
+
+
+def _scaled_product(one: Array, two: Array, alpha: Number, dtype: DType) -> Array:
+    """``gemm`` scales an operand, and half precision, which it adds up in more, the sum."""
+    if to_opmath(dtype) is dtype:
+        return np.asarray(np.matmul(one * element(alpha, dtype), two))
+    return np.asarray(np.matmul(one, two) * opmath_element(alpha, dtype))
 
 
 def _factor(beta: Number, dtype: DType, inner: int) -> Any:
