@@ -1,18 +1,20 @@
 """View operators: another geometry over the same storage.
 
 Mirrors the view functions of ``aten/src/ATen/native/TensorShape.cpp``.  A kernel here makes a
-plain alias; what makes it a view for autograd stands at ADInplaceOrView.
+plain alias; what makes it a view for autograd stands at ADInplaceOrView.  Most end with
+``self.as_strided(…)``, which is an operator: see :func:`called`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
@@ -28,10 +30,34 @@ BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 _WORD: Final = 1 << 64
 _COMPLEX_OF_REAL: Final = {real: wide for wide, real in REAL_OF_COMPLEX.items()}
 _STORAGE_MAX: Final = (1 << 63) - 1
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
+
+
+_Made = TypeVar("_Made")
+
+
+def called(operator: OperatorHandle, kernel: Callable[..., _Made], *stack: Any) -> _Made:
+    """An operator that a kernel calls on its own tensor.
+
+    Below autograd's kernels, where kernels are as a rule, that ends at the kernel of the same
+    backend, which is called at once.  Where nobody has masked autograd it sees the call.
+    """
+    if tls.is_below_inplace_or_view():
+        return kernel(*stack)
+    made: _Made = operator(*stack)
+    return made
 
 
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
     return self._as_view(tuple(sizes), tuple(strides), offset)
+
+
+def _strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
+    """``self.as_strided(…)``."""
+    return called(_AS_STRIDED, alias, self, sizes, strides, offset)
 
 
 def without(values: Sequence[int], place: int) -> tuple[int, ...]:
@@ -195,7 +221,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
     sizes, strides = self._sizes, self._strides
-    return alias(
+    return _strided(
         self,
         [sizes[dim] for dim in order],
         [strides[dim] for dim in order],
@@ -219,7 +245,7 @@ def _swapped(rank: int, dim0: int, dim1: int) -> list[int]:
 @kernel("aten::t", keys=BACKENDS)
 def t(self: Tensor) -> Tensor:
     check_t(self, "t()")
-    return transpose(self, 0, 0 if len(self._sizes) < 2 else 1)
+    return called(_TRANSPOSE, transpose, self, 0, 0 if len(self._sizes) < 2 else 1)
 
 
 def check_t(self: Tensor, name: str) -> None:
@@ -269,12 +295,12 @@ def squeezed_geometry(self: Tensor, dims: Sequence[int]) -> tuple[tuple[int, ...
 
 
 def _squeezed(self: Tensor, dims: Sequence[int]) -> Tensor:
-    return alias(self, *squeezed_geometry(self, dims), self._storage_offset)
+    return _strided(self, *squeezed_geometry(self, dims), self._storage_offset)
 
 
 @kernel("aten::unsqueeze", keys=BACKENDS)
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    return alias(self, *unsqueezed_geometry(self, dim), self._storage_offset)
+    return _strided(self, *unsqueezed_geometry(self, dim), self._storage_offset)
 
 
 def unsqueezed_geometry(self: Tensor, dim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -294,7 +320,7 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
         )
     sizes, strides = infer_expand_geometry(self._sizes, self._strides, size)
     check_numel(sizes)
-    return alias(self, sizes, strides, self._storage_offset)
+    return _strided(self, sizes, strides, self._storage_offset)
 
 
 # --- parts ------------------------------------------------------------------------------------
@@ -313,7 +339,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
         )
     place = index + size if index < 0 else index
     offset = self._storage_offset + place * self._strides[dim]
-    return alias(self, without(self._sizes, dim), without(self._strides, dim), offset)
+    return _strided(self, without(self._sizes, dim), without(self._strides, dim), offset)
 
 
 @kernel("aten::slice.Tensor", keys=BACKENDS)
@@ -328,7 +354,7 @@ def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int
     offset = self._storage_offset + first * strides[dim]
     sizes[dim] = -(-(last - first) // step)
     strides[dim] *= step
-    return alias(self, sizes, strides, offset)
+    return _strided(self, sizes, strides, offset)
 
 
 def _clamped_range(size: int, start: int | None, end: int | None) -> tuple[int, int]:
@@ -342,7 +368,7 @@ def _clamped_range(size: int, start: int | None, end: int | None) -> tuple[int, 
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``at::native::narrow``, which the splits call; the operator is a composite."""
-    return slice_(self, dim, start, start + length, 1)
+    return called(_SLICE, slice_, self, dim, start, start + length, 1)
 
 
 @kernel("aten::diagonal", keys=BACKENDS)
@@ -358,7 +384,7 @@ def diagonal(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
     if length:
         start += above * strides[two] + below * strides[one]
     last, first = max(one, two), min(one, two)
-    return alias(
+    return _strided(
         self,
         (*without(without(sizes, last), first), length),
         (*without(without(strides, last), first), strides[one] + strides[two]),
@@ -383,7 +409,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     if rank:
         sizes[dim] = (sizes[dim] - size) // step + 1
         strides[dim] *= step
-    return as_strided(self, sizes, strides, None)
+    return called(_AS_STRIDED, as_strided, self, sizes, strides, None)
 
 
 # --- several parts ----------------------------------------------------------------------------
@@ -392,7 +418,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 @kernel("aten::unbind.int", keys=BACKENDS)
 def unbind(self: Tensor, dim: int) -> list[Tensor]:
     dim = wrap_dim(dim, len(self._sizes))
-    return [select(self, dim, place) for place in range(size_at(self, dim))]
+    return [called(_SELECT, select, self, dim, place) for place in range(size_at(self, dim))]
 
 
 def size_at(self: Tensor, dim: int) -> int:
