@@ -2,9 +2,9 @@
 
 A perceptron, a transformer block and a convolutional network, trained for fifty steps: all losses
 are shown to four digits, and those of the first twenty steps compare by the rule of
-:mod:`conformance.closeness`.  The same programs on meta, where only shapes come out.  Then what programs do around that: descent by hand,
-accumulation, clipping, freezing, groups of parameters, states saved and loaded, hooks; modules and
-optimizers as text, and what they refuse.
+:mod:`conformance.closeness`.  The same programs on meta, where only shapes come out.  Then what
+programs do around that: descent by hand, accumulation, clipping, freezing, groups of parameters,
+states saved and loaded, hooks; modules and optimizers as text, and what they refuse.
 
 Weights after training, and further digits of late losses, are not compared: a last digit that
 differs grows over the steps, and torch's own differ between processors.
