@@ -26,15 +26,18 @@ from mindtorch_v2.dispatch.keyset import (
     full_after,
     functionality_bit,
     intersection,
+    mask_of,
 )
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.pipeline.meta import CannotWaitError, Recipe
 from mindtorch_v2.pipeline.pipeline import Pipeline
 from mindtorch_v2.pipeline.signature import Signature, signature_of
 from mindtorch_v2.pipeline.traits import Traits, traits_of
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.pending import settled
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -87,8 +90,9 @@ def _recipe(call: Call, tensors: Sequence[Tensor], keyset: int) -> Recipe:
     signature = signature_of(call, keyset, tensors)
     recipe = None if signature is None else _recipes.get(signature)
     if recipe is None:
-        _, kernel = call.operator.entry.table.lookup(keyset)
-        recipe = Recipe(call, tensors, _device_of(call, tensors), keyset, kernel)
+        device = _device_of(call, tensors)
+        _, kernel = call.operator.entry.table.lookup(keyset if tensors else _dense_on(device))
+        recipe = Recipe(call, tensors, device, keyset, kernel)
         if signature is not None:
             if len(_recipes) >= _MOST_RECIPES:
                 _recipes.clear()
@@ -116,6 +120,11 @@ def _composite_of(table: DispatchTable, keyset: int) -> Target | None:
     if kernel is MISSING:  # without tensors, BackendSelect would find the backend
         return None
     return Target(keyset, key, kernel) if table.lookup(keyset | _AUTOGRAD)[1] is kernel else None
+
+
+def _dense_on(device: Device) -> int:
+    """Where BackendSelect sends what makes a tensor out of none."""
+    return mask_of(compute_dispatch_key(get_default_dtype(), strided, device.type))
 
 
 def _device_of(call: Call, tensors: Sequence[Tensor]) -> Device:

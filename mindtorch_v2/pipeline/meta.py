@@ -125,7 +125,9 @@ class Recipe:
         """
         self.version = DISPATCHER.version
         self.plan = call.operator.entry.plans.get(highest_priority_type_id(keyset))
-        self.straight = _past_autograd(call, keyset, kernel, is_planned=self.plan is not None)
+        self.straight = None
+        if tensors:  # else BackendSelect is to find the backend
+            self.straight = _past_autograd(call, keyset, kernel, is_planned=self.plan is not None)
         self._device = device
         traits = traits_of(call.operator)
         self._is_mutable, self.is_functional = traits.is_mutable, traits.is_functional
