@@ -373,7 +373,9 @@ def pytest_terminal_summary(
         return
     writer = terminalreporter
     writer.section(f"conformance with torch {state.oracle.version}")
-    console = Console(file=writer._tw._file, force_terminal=writer.hasmarkup or None)
+    # A log has no width that a number would have to be cut for.
+    width = None if writer.hasmarkup else terminal.UNBOUNDED
+    console = Console(file=writer._tw._file, force_terminal=writer.hasmarkup or None, width=width)
     terminal.render(state.run, console)
     for path in state.written:
         writer.line(f"wrote {path}")

@@ -14,6 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress
 
+from conformance.report.terminal import UNBOUNDED
 from conformance.shard import Shard
 
 AGREE: Final = 0
@@ -21,9 +22,6 @@ DIFFER: Final = 1
 UNUSABLE: Final = 2
 """There is nothing to run, to read or to compare with; stderr says why."""
 INTERRUPTED: Final = 130
-
-UNBOUNDED: Final = 10_000
-"""A width that no line has."""
 
 STATUSES: Final = (
     "exit status: 0 all agree, 1 something differs, 2 it could not be done, 130 interrupted"

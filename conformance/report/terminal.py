@@ -27,12 +27,14 @@ COLUMNS: Final = (
 RARE: Final = frozenset(("absent", "uncovered"))
 """Columns that are shown where there is something in them."""
 INDENT: Final = "  "
+UNBOUNDED: Final = 10_000
+"""A width that no line has: what is no terminal cuts nothing."""
 
 
 def render(run: Run, console: Console, limit: int = LIMIT) -> None:
     """Print ``run``: the table, the first ``limit`` differing cases, and the verdict last."""
     table = _table(run)
-    width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
+    width = console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum
     if console.is_terminal:
         width = min(width, console.width)
     console.print(table, width=width, crop=False)
@@ -49,7 +51,7 @@ def render(run: Run, console: Console, limit: int = LIMIT) -> None:
 def text(run: Run, limit: int = LIMIT) -> str:
     """What :func:`render` prints where there are no colours."""
     file = io.StringIO()
-    console = Console(file=file, force_terminal=False, color_system=None, width=10_000)
+    console = Console(file=file, force_terminal=False, color_system=None, width=UNBOUNDED)
     render(run, console, limit)
     return file.getvalue()
 
