@@ -8,25 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from imitated_run import FACTS
 
 from conformance.__main__ import main
 from conformance.case import Case
 from conformance.changes import Count, changes
 from conformance.compare import Comparison, Verdict, compare
 from conformance.outcome import Outcome
-from conformance.report import Facts, Run, RunBuilder, json_report
+from conformance.report import Run, RunBuilder, json_report
 
-FACTS = Facts(
-    torch="2.4.1",
-    full_version="2.4.1+none",
-    git_hash="0" * 40,
-    platform="Linux",
-    python="3.11",
-    suite="0",
-    subject="imitation",
-    profile="2.4",
-    started="2026-01-31T12:00:00Z",
-)
 ONE = "1 : int"
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import imitated_run
 import pytest
 from fakes import PATIENCE
 
@@ -24,21 +25,11 @@ from conformance.compare import compare
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing
 from conformance.recorded.recording import Source, add
-from conformance.report import Facts, Run, RunBuilder, json_report
+from conformance.report import Run, RunBuilder, json_report
 from conformance.shard import Shard
 from mindtorch_v2 import profile as profiles
 
-FACTS = Facts(
-    torch="2.4.1",
-    full_version="2.4.1+none",
-    git_hash="0" * 40,
-    platform="Linux",
-    python="3.11",
-    suite="0",
-    subject="mindtorch_v2",
-    profile="2.4",
-    started="2026-01-31T12:00:00Z",
-)
+FACTS = replace(imitated_run.FACTS, subject="mindtorch_v2")
 Captured = pytest.CaptureFixture[str]
 
 

@@ -12,26 +12,15 @@ import pytest
 from fakes import patient
 from hypothesis import given
 from hypothesis import strategies as st
+from imitated_run import FACTS
 
 from conformance.__main__ import main
 from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.merge import MergeError, find, merge, runs, with_stale
 from conformance.outcome import Outcome
-from conformance.report import Facts, Run, RunBuilder, ShardOf, json_report
+from conformance.report import Run, RunBuilder, ShardOf, json_report
 from conformance.shard import Shard
-
-FACTS = Facts(
-    torch="2.4.1",
-    full_version="2.4.1+none",
-    git_hash="0" * 40,
-    platform="Linux",
-    python="3.11",
-    suite="0",
-    subject="imitation",
-    profile="2.4",
-    started="2026-01-31T12:00:00Z",
-)
 
 
 def comparison(number: int, origin: str = "generated") -> Comparison:

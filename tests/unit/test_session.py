@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 from fakes.processes import PATIENCE, are_gone, eventually
 from hypothesis import settings
+from imitated_run import FACTS
 
 from conformance import oracle, session
 from conformance.__main__ import main
@@ -34,7 +35,7 @@ from conformance.ledger import LEDGER_FILE, Entry, Ledger
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing
 from conformance.recorded.recording import Source, add
-from conformance.report import Facts, Run, json_report
+from conformance.report import Run, json_report
 from conformance.report.marks import command
 from conformance.shard import Shard
 
@@ -491,20 +492,9 @@ def state(directory: Path, planned: dict[str, int], *found: Comparison) -> Any:
     with outcomes.open("batch") as file:
         for each in found:
             record(file, each)
-    facts = Facts(
-        torch="2.4.1",
-        full_version="2.4.1+none",
-        git_hash="0" * 40,
-        platform="Linux",
-        python="3.11",
-        suite="0",
-        subject="imitation",
-        profile="2.4",
-        started="2026-01-31T12:00:00Z",
-    )
     return SimpleNamespace(
         outcomes=outcomes,
-        facts=lambda: facts,
+        facts=lambda: FACTS,
         oracle=oracle.LiveOracle("2.4.1"),
         started=time.monotonic(),
         shard=None,
