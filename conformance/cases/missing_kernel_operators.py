@@ -9,6 +9,7 @@ module that has the operator's fake implementation, which is a matter of ``torch
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any, Final
 
 from conformance.area import Text
@@ -35,6 +36,15 @@ _COMPOSITE: Final = frozenset(
         "CompositeExplicitAutogradNonFunctional",
     )
 )
+_QUANTIZED: Final = ("xp.ones(2)", "xp.ones(2, 2)", "xp.zeros(1, 1, 1)", "xp.zeros(0, 3)")
+"""What is quantized for operators that make their outputs and call their ``out=`` forms."""
+_STRUCTURED: Final = (
+    *("xp.bmm(t, t)", "xp.mm(t, t)", "xp.matmul(t, t)", "xp.bmm(t, t[0])", "xp.addmm(t, t, t)"),
+    *("t + t", "t * t", "t - t", "xp.add(t, xp.zeros(3, 2))", "t.mul_(t)", "t.add_(t)"),
+    *("t.exp()", "t.sin_()", "t.sum()", "t.sum(5)", "t.prod(0)", "t.cumsum(0)"),
+    *("xp.maximum(t, t)", "t.softmax(0)", "t.tril()", "t.argmax()", "t.gather(0, t)"),
+    "xp.bmm(t, xp.zeros(1, 1, 1))",
+)
 _ABOVE: Final = frozenset(
     ("AutogradCPU", "AutogradMeta", "AutogradNestedTensor", "BackendSelect", "Functionalize")
 )
@@ -43,6 +53,8 @@ _ABOVE: Final = frozenset(
 
 def texts(profile: Profile) -> Iterator[Text]:
     """Every operator with every backend that neither has a kernel for it nor gets a composite."""
+    for values, call in product(_QUANTIZED, _STRUCTURED):
+        yield "structured", f"t = xp.quantize_per_tensor({values}, 0.1, 0, xp.qint8)\n{call}"
     operators = profile.registrations["operators"]
     for target in targets(profile):
         facts = operators.get(target.schema.full_name)

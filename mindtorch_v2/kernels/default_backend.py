@@ -4,31 +4,42 @@ torchgen makes the kernel at CompositeExplicitAutogradNonFunctional of every str
 it makes the outputs and calls the ``out=`` form.  So a backend without that form is said to lack
 ``aten::bmm.out``, not ``aten::bmm``.
 
-Mirrors ``RegisterCompositeExplicitAutogradNonFunctional.cpp``, for operators that have no kernel of
-:mod:`~mindtorch_v2.kernels.structured`; the outputs are not made yet.
+What is wrong with the arguments is said first, since outputs are made by the same function that
+kernels on meta are.
+
+Mirrors ``RegisterCompositeExplicitAutogradNonFunctional.cpp``; without a kernel of
+:mod:`~mindtorch_v2.kernels.structured` the outputs are not made yet.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Final, NoReturn
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Operator
 from mindtorch_v2.dispatch.calls import at_highest
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.forms import OUT, form_of
+from mindtorch_v2.dispatch.forms import INPLACE, OUT, form_of
+from mindtorch_v2.dispatch.kernel import MISSING
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import full_after, intersection
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.dispatch.operator_names import in_registration_order
-from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels import rows, structured
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.tensor import Tensor
 
 _BELOW: Final = full_after(DispatchKey.ADInplaceOrView)
 
 
 @cache
 def _out_form(name: str) -> str | None:
-    """The full name of the ``out=`` form of a functional operator."""
+    """The full name of the ``out=`` form of a functional operator, or of an in-place one."""
+    named = form_of(name)
+    if named is not None and named.kind == INPLACE:
+        name = named.functional
     base = name.partition(".")[0]
     for text in in_registration_order(base):
         full_name = f"{base}.{text.overload_name}" if text.overload_name else base
@@ -38,23 +49,49 @@ def _out_form(name: str) -> str | None:
     return None
 
 
-def _call_out(operator: Operator, keyset: int, /, *stack: Any) -> NoReturn:
+def _call_out(
+    compute: Callable[..., Any] | None, operator: Operator, keyset: int, /, *stack: Any
+) -> Any:
     """NotImplementedError in torch's words if the backend has no ``out=`` form, else in ours."""
     name = _out_form(operator.canonical)
     entry = None if name is None else DISPATCHER.find(name)
     if entry is not None:
         keys = intersection(keyset, _BELOW)
-        at_highest(entry, entry.table.non_fallthrough(keys, keys))
+        keys = entry.table.non_fallthrough(keys, keys)
+        if compute is not None and entry.table.lookup(keys)[1] is MISSING:
+            compute(*map(_to_meta, stack))
+        at_highest(entry, keys)
+    if compute is not None:
+        return compute(*stack)
     raise NotImplementedError(
         f"mindtorch_v2 has no kernel for {operator.full_name} at "
         "CompositeExplicitAutogradNonFunctional yet"
     )
 
 
+def _to_meta(value: Any) -> Any:
+    """A tensor of the same geometry without elements; of a list, each."""
+    if isinstance(value, (list, tuple)):
+        return [_to_meta(each) for each in value]
+    if not isinstance(value, Tensor):
+        return value
+    return new_tensor(value._sizes, value._dtype, Device("meta"), value._strides)
+
+
+def _find_structured(name: str, key: int) -> Native:
+    if key != DispatchKey.CompositeExplicitAutogradNonFunctional:
+        return NONE
+    compute = structured.kernel_of(name, key).function
+    if compute is None:
+        return NONE
+    return Native(partial(_call_out, compute), with_keyset=True)
+
+
 def _find(name: str, key: int) -> Native:
     if key == DispatchKey.CompositeExplicitAutogradNonFunctional and _out_form(name) is not None:
-        return Native(_call_out, with_keyset=True)
+        return Native(partial(_call_out, None), with_keyset=True)
     return NONE
 
 
+rows.FIRST.append(_find_structured)
 rows.DERIVED.append(_find)

@@ -29,7 +29,7 @@ _VIEW: Final = OperatorHandle("aten::view")
 _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
-@kernel("aten::view", keys=(*BACKENDS, "ZeroTensor"))
+@kernel("aten::view", keys=(*BACKENDS, "QuantizedCPU", "ZeroTensor"))
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 

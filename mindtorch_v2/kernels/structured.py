@@ -64,6 +64,12 @@ def function_of(name: str) -> Structured | None:
     return None if found is None else found[0]
 
 
+def kernel_of(name: str, key: int) -> Native:
+    """The structured kernel of an operator at a key, or the one that its form makes of it."""
+    found = _STRUCTURED.get((name, key))
+    return _form(name, key) if found is None else Native(partial(_functional, *found))
+
+
 Prologue: TypeAlias = Callable[..., object]
 _AnyPrologue = TypeVar("_AnyPrologue", bound=Prologue)
 
