@@ -17,7 +17,13 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import mode_interfaces, mode_objects, mode_policies, mode_programs
+from conformance.cases import (
+    mode_autocast,
+    mode_interfaces,
+    mode_objects,
+    mode_policies,
+    mode_programs,
+)
 from conformance.cases.mode_programs import (
     ANSWER,
     ANSWERS,
@@ -69,6 +75,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from mode_interfaces.texts(profile)
     yield from mode_objects.texts()
     yield from mode_policies.texts()
+    yield from mode_autocast.texts()
 
 
 # --- operators --------------------------------------------------------------------------------

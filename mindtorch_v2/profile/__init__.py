@@ -247,6 +247,11 @@ class Profile:
         return self._section("python_methods.json")
 
     @cached_property
+    def autocast(self) -> dict[str, Any]:
+        """Which operators autocast casts the arguments of on the CPU, and how."""
+        return self._section("autocast.json")
+
+    @cached_property
     def conversions(self) -> dict[str, Any]:
         """Which Python values an operator's arguments take, where releases differ."""
         return self._section("conversions.json")
