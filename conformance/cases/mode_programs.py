@@ -90,6 +90,7 @@ ATEN_CALLS: Final = (
     "xp.add(x, {0}, alpha=2)",
     "xp.mul({0}, 2)",
     "xp.sin({0})",
+    "xp.ops.aten._foobar({0}, True, arg3=False)",
     "{0}.add_(1)",
     "{0} + 1",
     "2 - {0}",

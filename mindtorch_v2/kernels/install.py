@@ -27,6 +27,7 @@ from mindtorch_v2.kernels import (
     linspace,
     metadata,
     multinomial,
+    prim_native_functions,
     random,
     rearranging,
     reshaping,
@@ -89,6 +90,7 @@ from mindtorch_v2.kernels.refs import find
 __all__ = [
     "activation",
     "arithmetic",
+    "autocast",
     "autograd",
     "backend_select",
     "batch_norm",
@@ -138,6 +140,7 @@ __all__ = [
     "padding",
     "pointwise",
     "pooling",
+    "prim_native_functions",
     "products",
     "random",
     "rearranging",
