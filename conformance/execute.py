@@ -26,7 +26,7 @@ from conformance.copied import copied, deepcopy, pickled
 from conformance.describe import describe, qualified_name
 from conformance.functionalized import attempt, functionalized
 from conformance.on_npu import Here
-from conformance.outcome import Outcome, Warned
+from conformance.outcome import Kind, Outcome, Warned
 from conformance.pipelined import pipeline
 from conformance.traced import traced
 from conformance.vocabulary import Vocabulary
@@ -92,12 +92,17 @@ def parse_all(cases: Iterable[Case], vocabulary: Vocabulary) -> ParsedCases:
 
 
 def execute(
-    case: Case, xp: ModuleType, vocabulary: Vocabulary, known: ParsedCases = MappingProxyType({})
+    case: Case,
+    xp: ModuleType,
+    vocabulary: Vocabulary,
+    known: ParsedCases = MappingProxyType({}),
+    *,
+    may_lack: bool = False,
 ) -> Outcome:
     """Run ``case`` with ``xp``; a ``thread`` case runs in a thread of its own.
 
     A text outside the grammar is not run; its outcome is ``refused``.  ``known`` cases are not
-    parsed again.
+    parsed again.  Of an ``xp`` that ``may_lack`` names, a name that is not there is ``absent``.
     """
     try:
         parsed = known.get(case.text) or grammar.parse(case.text, vocabulary)
@@ -109,6 +114,8 @@ def execute(
         outcome: Outcome = in_thread(lambda: _run(parsed, names, collect=True))
     else:
         outcome = _run(parsed, names)
+    if outcome.kind == "absent" and not may_lack:
+        outcome = replace(outcome, kind="raised")
     outcome = here.judged(outcome)
     return outcome if case.warnings else replace(outcome, warnings=())
 
@@ -135,12 +142,28 @@ def _run(parsed: grammar.ParsedCase, names: dict[str, Any], *, collect: bool = F
         try:
             outcome = Outcome("returned", value=describe(_evaluate(parsed, names)))
         except BaseException as error:  # SystemExit and KeyboardInterrupt are outcomes too
-            outcome = Outcome("raised", type=qualified_name(type(error)), message=_text(error))
+            kind: Kind = "absent" if _is_of_a_missing_name(error, names) else "raised"
+            outcome = Outcome(kind, type=qualified_name(type(error)), message=_text(error))
             traceback.clear_frames(error.__traceback__)
         names.clear()  # guards that the case left open are undone here, in its own thread
         if collect:
             gc.collect(1)  # the young: what was there before the case is not its own
     return _with_warnings(outcome, caught)
+
+
+def _is_of_a_missing_name(error: BaseException, names: Mapping[str, Any]) -> bool:
+    """Whether the case itself asked a module, a class or an object of ``xp`` for what it lacks."""
+    if not isinstance(error, AttributeError) or "xp" not in names:
+        return False
+    end = error.__traceback__
+    while end is not None and end.tb_next is not None:
+        end = end.tb_next
+    if end is None or end.tb_frame.f_globals is not names:
+        return False
+    holder = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
+    name = holder.__name__ if isinstance(holder, ModuleType) else holder.__module__
+    package, _, _ = str(name).partition(".")
+    return package == names["xp"].__name__
 
 
 def _evaluate(parsed: grammar.ParsedCase, names: dict[str, Any]) -> Any:

@@ -92,7 +92,8 @@ class Runner:
         return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
 
     def _execute(self, xp: ModuleType, parsed: ParsedCases = MappingProxyType({})) -> Execute:
-        return lambda case: execute(case, xp, self.vocabulary, parsed)
+        third_party = xp is self.subject and xp.__name__ != DEFAULT_SUBJECT
+        return lambda case: execute(case, xp, self.vocabulary, parsed, may_lack=third_party)
 
     def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:
         """Normalise, compare, and look into the ledger.

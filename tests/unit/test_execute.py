@@ -208,3 +208,30 @@ def test_of_numpy_a_case_has_scalars_and_array() -> None:
     assert not hasattr(numpy, "load")
     assert not hasattr(numpy, "lib")
     assert numpy.array([numpy.int8(3)]).sum() == 3
+
+
+# --- names that are not there ---------------------------------------------------------------------
+
+
+def lacking(text: str, *, may_lack: bool = True) -> Outcome:
+    xp = make()
+    xp.Guard.__module__ = "torch.guards"
+    xp.Guard.broken = property(lambda self: self.nothing)
+    xp.inner = lambda: xp.nothing
+    names = vocabulary(xp, module("more", nothing=None, broken=None))
+    return execute(case(text), xp, names, may_lack=may_lack)
+
+
+@pytest.mark.parametrize("text", ["xp.nothing(1)", "xp.Guard.nothing", "xp.Guard().nothing"])
+def test_a_name_that_a_third_party_lacks_is_absent(text: str) -> None:
+    assert lacking(text).kind == "absent"
+    assert lacking(text).type == "AttributeError"
+
+
+@pytest.mark.parametrize("text", ["(1).nothing", "xp.inner()", "xp.Guard().broken"])
+def test_other_attribute_errors_are_raised(text: str) -> None:
+    assert lacking(text).kind == "raised"
+
+
+def test_our_own_names_are_never_absent() -> None:
+    assert lacking("xp.nothing(1)", may_lack=False).kind == "raised"

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-from fakes import case, hostile, module, runner
+from fakes import case, hostile, module, runner, vocabulary
 from hypothesis import strategies as st
 
 from conformance.area import Area
@@ -212,10 +212,20 @@ def test_warnings_are_not_compared_where_the_case_says_so() -> None:
     assert comparison.verdict == "agree"
 
 
-def test_a_name_that_the_subject_lacks_is_a_mismatch() -> None:
-    made = runner(module("torch", f=give(1), g=give(1)), module("imitation", f=give(1)))
+@pytest.mark.parametrize(
+    ("subject", "verdict"), [("imitation", "absent"), ("mindtorch_v2", "mismatch")]
+)
+def test_only_a_third_party_may_lack_a_name(subject: str, verdict: str) -> None:
+    made = runner(module("torch", f=give(1), g=give(1)), module(subject, f=give(1)))
     [comparison] = made.compare([case("xp.g()")])
-    assert comparison.verdict == "mismatch"
+    assert comparison.verdict == verdict
+
+
+def test_a_name_that_both_lack_is_no_absent_one() -> None:
+    made = runner(module("torch"), module("imitation"))
+    words = vocabulary(module("more", g=give(1)))
+    [comparison] = replace(made, vocabulary=words).compare([case("xp.g()")])
+    assert comparison.verdict == "agree"
     assert comparison.subject.type == "AttributeError"
 
 
