@@ -20,6 +20,8 @@ Isolation = Literal["shared", "thread", "fork"]
 """
 
 ID_DIGITS: Final = 12
+OWN_SUBJECT: Final = "mindtorch_v2"
+"""The module that the suite is for; it judges others too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def _is_of_a_missing_name(error: BaseException, names: Mapping[str, Any]) -> boo
     holder = error.obj if isinstance(error.obj, (ModuleType, type)) else type(error.obj)
     name = holder.__name__ if isinstance(holder, ModuleType) else holder.__module__
     package, _, _ = str(name).partition(".")
-    return package == names["xp"].__name__
+    return bool(package == names["xp"].__name__)
 
 
 def _evaluate(parsed: grammar.ParsedCase, names: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from types import MappingProxyType, ModuleType
 
 from conformance import annotated, ascend, on_npu, worker
 from conformance import oracle as oracles
-from conformance.case import Case
+from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
 from conformance.execute import HELPERS, ParsedCases, execute, parse_all
@@ -21,8 +21,6 @@ from conformance.outcome import Outcome
 from conformance.vocabulary import Vocabulary, for_profile
 from conformance.worker import Execute, Limits, Prepare
 from mindtorch_v2 import profile as profiles
-
-DEFAULT_SUBJECT = "mindtorch_v2"
 
 
 class RefusedCaseError(ValueError):
@@ -41,12 +39,12 @@ class Runner:
     limits: Limits = field(default_factory=Limits)
 
     @classmethod
-    def live(cls, subject: str = DEFAULT_SUBJECT) -> Runner:
+    def live(cls, subject: str = OWN_SUBJECT) -> Runner:
         """The installed torch against ``subject``."""
         return cls.of(oracles.live(), subject)
 
     @classmethod
-    def of(cls, oracle: oracles.Oracle, subject: str = DEFAULT_SUBJECT) -> Runner:
+    def of(cls, oracle: oracles.Oracle, subject: str = OWN_SUBJECT) -> Runner:
         """An oracle against ``subject``, under that release's profile and ledger.
 
         The modules are imported here, before any worker is forked.  oracle.choose_profile must
@@ -92,7 +90,7 @@ class Runner:
         return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
 
     def _execute(self, xp: ModuleType, parsed: ParsedCases = MappingProxyType({})) -> Execute:
-        third_party = xp is self.subject and xp.__name__ != DEFAULT_SUBJECT
+        third_party = xp is self.subject and xp.__name__ != OWN_SUBJECT
         return lambda case: execute(case, xp, self.vocabulary, parsed, may_lack=third_party)
 
     def judge(self, case: Case, oracle: Outcome, subject: Outcome) -> Comparison:

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from conformance import oracle, report
 from conformance.batch import Batch, Outcomes, Plan, batches, record
-from conformance.case import Case
+from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison
 from conformance.ledger import LEDGER_FILE, Ledger
@@ -30,7 +30,7 @@ from conformance.outcome import Outcome
 from conformance.recorded.area import Missing
 from conformance.report import job_summary, junit, terminal
 from conformance.report.model import number
-from conformance.runner import DEFAULT_SUBJECT, Runner
+from conformance.runner import Runner
 from conformance.shard import Shard
 from mindtorch_v2 import profile as profiles
 from mindtorch_v2.version import __version__
@@ -102,7 +102,7 @@ class State:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
     group.addoption(
-        "--subject", default=DEFAULT_SUBJECT, help="the torch-like module to judge (%(default)s)"
+        "--subject", default=OWN_SUBJECT, help="the torch-like module to judge (%(default)s)"
     )
     group.addoption("--reports", default=None, help="where reports go (reports/)")
     group.addoption(

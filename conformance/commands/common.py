@@ -14,6 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.progress import Progress
 
+from conformance.case import OWN_SUBJECT
 from conformance.report.terminal import UNBOUNDED
 from conformance.shard import Shard
 
@@ -42,7 +43,7 @@ def suite_options(parser: ArgumentParser) -> None:
     """Of the commands that run the suite."""
     parser.add_argument("areas", nargs="*", metavar="AREA", help="these alone (`conformance list`)")
     parser.add_argument(
-        "--subject", default="mindtorch_v2", help="the torch-like module to judge (%(default)s)"
+        "--subject", default=OWN_SUBJECT, help="the torch-like module to judge (%(default)s)"
     )
     parser.add_argument(
         "--shard",

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from rich.console import Console
 
 from conformance import oracle
+from conformance.case import OWN_SUBJECT
 from conformance.commands.common import json_option, reports_option
 
 HELP = "run one case in both sides and show them side by side"
@@ -15,7 +16,7 @@ HELP = "run one case in both sides and show them side by side"
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("case", help="the text of a case, or its id (area/target/hash)")
-    parser.add_argument("--subject", default="mindtorch_v2", help="module to judge (%(default)s)")
+    parser.add_argument("--subject", default=OWN_SUBJECT, help="module to judge (%(default)s)")
     parser.add_argument(
         "--torch",
         metavar="RELEASE",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from unicodedata import name as unicode_name
 
+from conformance.case import OWN_SUBJECT
 from conformance.compare import Comparison, Span
 from conformance.report.marks import PieceKind, code_point, command, is_plain, marked, panes
 from conformance.report.places import anchor
@@ -52,19 +53,19 @@ class Block:
     command: str
 
 
-def block(comparison: Comparison) -> Block:
+def block(comparison: Comparison, subject: str = OWN_SUBJECT) -> Block:
     text = tokens(comparison.case.text)
     difference = marked(comparison)
-    oracle, subject = stretches(difference)
+    left, right = stretches(difference)
     return Block(
         comparison,
         anchor(comparison.case.id),
         text,
         not any(name for _, name in text),
         _whole(difference),
-        oracle,
-        subject,
-        command(comparison),
+        left,
+        right,
+        command(comparison, subject),
     )
 
 

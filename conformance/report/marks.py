@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from conformance.case import Case
+from conformance.case import OWN_SUBJECT, Case
 from conformance.compare import Comparison, Span, difference
 from conformance.outcome import Outcome
 
@@ -63,13 +63,18 @@ def _encodes(char: str, encoding: str) -> bool:
     return True
 
 
-def command(comparison: Comparison) -> str:
+def command(comparison: Comparison, subject: str = OWN_SUBJECT) -> str:
     """The reproduce command, on one line, of characters that are safe to paste.
+
+    The environments of nox have no third-party subject: its case is run where the suite was.
 
     A text with line breaks or hidden characters is quoted as ``$'…'``, which bash, zsh and
     ksh read back exactly; one that no command line can hold goes by its id.
     """
-    return f"nox -s reproduce -- {_argument(comparison.case)}"
+    case = _argument(comparison.case)
+    if subject == OWN_SUBJECT:
+        return f"nox -s reproduce -- {case}"
+    return f"conformance reproduce --subject {shell_quote(visible(subject))} {case}"
 
 
 def _argument(case: Case) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.kernels import (
+    autocast,
     autograd,
     backend_select,
     cloning,

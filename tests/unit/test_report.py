@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import time
@@ -242,6 +243,14 @@ def test_a_shell_reads_the_case_back_from_the_command(text: str) -> None:
 def test_a_case_that_no_command_line_holds_goes_by_its_id() -> None:
     assert marks.command(STRANGE).endswith(f"{STRANGE.case.id[-12:]}'")
     assert marks.command(STRANGE).isprintable()
+
+
+def test_the_case_of_a_third_party_is_run_where_that_is() -> None:
+    comparison = differ("t", "xp.f()", returned("1"), returned("2"))
+    command = marks.command(comparison, "tensorplay")
+    assert shlex.split(command) == [
+        *("conformance", "reproduce", "--subject", "tensorplay", "xp.f()")
+    ]
 
 
 # JSON

@@ -240,7 +240,7 @@ def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
         assert comparison.case.id in printed
         assert f"PyTorch 2.4.1: raised ValueError: not a key: {number}" in printed
         assert f"imitation: raised ValueError: not key: {number}" in printed
-        assert f"reproduce: {command(comparison)}" in printed
+        assert f"reproduce: {command(comparison, 'imitation')}" in printed
     assert "imitation differs from PyTorch 2.4.1 in 3 of 6 cases" in printed
 
 
@@ -262,7 +262,7 @@ def test_a_drawn_mismatch_shrinks_and_is_recorded_once(suite: Suite) -> None:
     assert [comparison.case.text for comparison in area.differing] == ["xp.mul(500, 3)"]
     assert area.counts.agree == area.counts.cases - 1
     assert f"--hypothesis-seed={SEED}" in printed
-    assert "nox -s reproduce -- 'xp.mul(500, 3)'" in printed
+    assert "conformance reproduce --subject 'imitation' 'xp.mul(500, 3)'" in printed
 
 
 def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Suite) -> None:
