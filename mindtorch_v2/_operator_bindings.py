@@ -25,6 +25,7 @@ from mindtorch_v2.binding.operators import (
     takes_numbers,
 )
 from mindtorch_v2.binding.python_kernel import NumbersAsTensors
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import std_string
@@ -125,6 +126,24 @@ def called(
             raise TypeError(str(error)) from None
 
 
+def called_shortly(bind: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The short way of a call; UNUSUAL if it is not for that, CPython's binding included."""
+    try:
+        return bind(*args, **kwargs)
+    except TypeError as error:
+        traceback = error.__traceback__
+        if traceback is not None and traceback.tb_next is not None:  # it was raised inside
+            raise
+    except _cast.PybindTypeError as error:
+        raise TypeError(str(error)) from None
+    return UNUSUAL
+
+
+def unusual(*args: Any, **kwargs: Any) -> Any:
+    """The short way of what has none yet."""
+    return UNUSUAL
+
+
 # --- packets ----------------------------------------------------------------------------------
 
 
@@ -136,10 +155,25 @@ class BoundPacket(cpp_function):
         doc = f"Automatically bound operator '{packet.name}' with schema(s):\n{lines}"
         super().__init__(packet.name.partition("::")[2], (), doc)
         self.packet = packet
+        #: The short way of a call of the first overload, once there have been some.
+        self.bind: Run = unusual
+        self._first = next(iter(packet.overloads.values()), None)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        answer = called_shortly(self.bind, args, kwargs)
+        return self.called(args, kwargs) if answer is UNUSUAL else answer
+
+    def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call of whichever overload takes it."""
         packet = self.packet
-        return called(packet.name, None, lambda: packet.bind(args, kwargs).run(), args, kwargs)
+
+        def run() -> Any:
+            call = packet.bind(args, kwargs)
+            if call.operator is self._first and call.operator.is_worth_compiling():
+                self.bind = call.operator.unboxed.bind
+            return call.run()
+
+        return called(packet.name, None, run, args, kwargs)
 
 
 pass_for_builtin(BoundPacket)

@@ -26,10 +26,13 @@ from mindtorch_v2._operator_bindings import (
     Tag,
     bound_overload,
     called,
+    called_shortly,
+    unusual,
     wrap_schema,
 )
 from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import cpp_function
 
@@ -39,6 +42,8 @@ class OpOverload(OperatorBase):
 
     def __init__(self, overloadpacket: OpOverloadPacket, operator: Operator) -> None:
         super().__init__()
+        #: The short way of a call, once there have been some.
+        self._bind: Run = unusual
         self._overloadpacket = overloadpacket
         self._operator = operator
         self._schema = wrap_schema(operator.schema)
@@ -114,14 +119,19 @@ class OpOverload(OperatorBase):
         return self._operator.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        answer = called_shortly(self._bind, args, kwargs)
+        return self._called(args, kwargs) if answer is UNUSUAL else answer
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         operator = self._operator
-        return called(
-            operator.name,
-            operator.overload_name,
-            lambda: operator.bind(args, kwargs).run(),
-            args,
-            kwargs,
-        )
+
+        def run() -> Any:
+            call = operator.bind(args, kwargs)
+            if operator.is_worth_compiling():
+                self._bind = operator.unboxed.bind
+            return call.run()
+
+        return called(operator.name, operator.overload_name, run, args, kwargs)
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
@@ -258,7 +268,8 @@ class OpOverloadPacket:
         return self._packet.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._op(*args, **kwargs)
+        answer = called_shortly(self._op.bind, args, kwargs)
+        return self._op.called(args, kwargs) if answer is UNUSUAL else answer
 
 
 def _refresh_packet(packet: OpOverloadPacket) -> None:

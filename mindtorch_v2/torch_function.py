@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from mindtorch_v2 import overloaded
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.overloaded import ABSENT, attribute
 from mindtorch_v2.overloaded import Overloaded as Overloaded
 from mindtorch_v2.overloaded import append_overloaded as append_overloaded
@@ -89,6 +90,7 @@ def is_mode_enabled() -> bool:
 
 
 def push_mode(mode: Any) -> None:
+    OBSERVERS.add()
     _thread_local.modes.append(mode)
 
 
@@ -96,6 +98,7 @@ def pop_mode() -> Any:
     """RuntimeError if there is no mode."""
     if not _thread_local.modes:
         raise RuntimeError("trying to pop from empty mode stack")
+    OBSERVERS.remove()
     return _thread_local.modes.pop()
 
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding import python_fallbacks
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -24,13 +25,14 @@ from mindtorch_v2.dispatch.keyset import (
     mask_of,
     runtime_keys,
 )
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from mindtorch_v2.binding.operators import Call
+    from mindtorch_v2.binding.operators import Call, Operator
 
 Fallback = Callable[["Call", int], Any]
 """Runs a call with the keyset that it came with."""
@@ -83,6 +85,31 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
                     if tensor._is_differentiable() and not tensor.requires_grad:
                         set_history((tensor,), node)
     return answer
+
+
+@makes(basic_autograd_not_implemented)
+def _without_history(operator: Operator, keyset: int) -> Run:
+    """The same while no input requires grad."""
+    below = intersection(keyset, full_after(DispatchKey.AutogradOther))
+    redispatch = operator.unboxed.redispatch
+
+    def run(*stack: Any) -> Any:
+        if OBSERVERS.count or may_require_grad(stack):
+            return basic_autograd_not_implemented(operator.call(stack), keyset)
+        return redispatch(below, stack)
+
+    return run
+
+
+def may_require_grad(stack: Iterable[Any]) -> bool:
+    """Whether a closer look is needed to tell that nothing among the values requires grad."""
+    for value in stack:
+        if isinstance(value, Tensor):
+            if value._autograd is not None and value._requires_grad():
+                return True
+        elif isinstance(value, (list, tuple)) and value:
+            return True
+    return False
 
 
 def _has_gaps(argument: Argument) -> bool:

@@ -68,7 +68,8 @@ class OpSchema:
             return self._match(args, kwargs)
 
     @cached_property
-    def _converters(self) -> tuple[Cast, ...]:
+    def converters(self) -> tuple[Cast, ...]:
+        """What converts each argument."""
         return tuple(
             converter(argument.real_type, argument.N, self.numbers_as_tensors)
             for argument in self.schema.arguments
@@ -76,7 +77,7 @@ class OpSchema:
 
     @cached_property
     def _compiled(self) -> Callable[..., Stack]:
-        return compile_signature(self.schema, self._converters)
+        return compile_signature(self.schema, self.converters)
 
     def _match(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Stack:
         schema = self.schema
@@ -104,7 +105,7 @@ class OpSchema:
 
     def _convert(self, position: int, value: Any) -> Any:
         try:
-            return self._converters[position](value)
+            return self.converters[position](value)
         except ConversionError as error:
             raise messages.mismatch(self.schema, position, value, error) from None
 
@@ -128,8 +129,8 @@ def compile_signature(schema: FunctionSchema, converters: Sequence[Cast]) -> Cal
             return _value0, _value1, _value2
     """
     arguments = schema.arguments
-    prefix = _free_prefix(arguments)
-    names = _parameter_names(arguments, prefix)
+    prefix = free_prefix(arguments)
+    names = parameter_names(arguments, prefix)
     scope: dict[str, Any] = {
         f"{prefix}absent": _ABSENT,
         f"{prefix}required": _required,
@@ -186,7 +187,7 @@ def _required(value: Any) -> Any:
     return value
 
 
-def _free_prefix(arguments: Sequence[Argument]) -> str:
+def free_prefix(arguments: Sequence[Argument]) -> str:
     """Underscores that begin no argument's name."""
     prefix = "_"
     while any(argument.name.startswith(prefix) for argument in arguments):
@@ -194,7 +195,7 @@ def _free_prefix(arguments: Sequence[Argument]) -> str:
     return prefix
 
 
-def _parameter_names(arguments: Sequence[Argument], prefix: str) -> list[str]:
+def parameter_names(arguments: Sequence[Argument], prefix: str) -> list[str]:
     """The arguments' names where Python has such names, and has them once."""
     names: list[str] = []
     for position, argument in enumerate(arguments):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -15,14 +15,15 @@ from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
-from mindtorch_v2.binding.python_kernel import call_python
+from mindtorch_v2.binding.python_kernel import call_python, python_run
 from mindtorch_v2.binding.stop import Stopped, is_stopping
-from mindtorch_v2.binding.values import python_arguments
+from mindtorch_v2.binding.unboxed import Run, Unboxed, made_for
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
@@ -64,7 +65,9 @@ class Operator:
         self.name = name
         self.overload_name = text.overload_name
         self.in_dispatcher = text.in_dispatcher
+        self.takes_numbers = takes_numbers(name)
         self._text = text
+        self._calls = 0
 
     @property
     def text(self) -> str:
@@ -83,6 +86,73 @@ class Operator:
     @property
     def schema(self) -> FunctionSchema:
         return self.binder.schema
+
+    # --- the short way ------------------------------------------------------------------------
+
+    @cached_property
+    def unboxed(self) -> Unboxed:
+        return Unboxed(self, self.binder, dict(self.dispatch_arguments))
+
+    def is_worth_compiling(self) -> bool:
+        """Whether calls have come that often that the short way pays; this one counts."""
+        self._calls += 1
+        return self._calls > _CALLS_BEFORE_COMPILING and self.in_dispatcher
+
+    def find_kernel(self, found: dict[tuple[int, int, int], Run], keys: int) -> Run:
+        """What runs a call whose arguments have these keys; ``found`` keeps it.
+
+        Raises as :func:`~mindtorch_v2.dispatch.calls.resolve`.
+        """
+        version, raw = DISPATCHER.version, tls.local_dispatch_key_set()
+        at = keys, raw._included, raw._excluded
+        is_kept = raw.pipeline is None
+        run = self._run_of(resolve(self.entry, keys, self.full_name))
+        if is_kept:
+            DISPATCHER.remember(version, found, at, run)
+        return run
+
+    def find_below(self, found: dict[int, Run], keyset: int) -> Run:
+        """What runs a call at the highest key of a keyset; ``found`` keeps it."""
+        version = DISPATCHER.version
+        run = self._run_of(at_highest(self.entry, keyset, self.full_name))
+        DISPATCHER.remember(version, found, keyset, run)
+        return run
+
+    def _run_of(self, target: Target) -> Run:
+        kernel = target.kernel
+        if kernel.is_native:
+            assert kernel.function is not None
+            if not kernel.with_keyset:
+                return kernel.function
+            return made_for(self, target.keyset, kernel.function) or partial(
+                kernel.function, self, target.keyset
+            )
+        made: Run | None
+        if kernel.function is not None:
+            made = python_run(kernel, self)
+        else:
+            fallback = FALLBACKS.get(target.key)
+            is_fallback = kernel is self.entry.fallback_at(target.key)
+            made = made_for(self, target.keyset, fallback) if is_fallback else None
+        return made or (lambda *stack: Call(self, stack)._run_kernel(target))
+
+    def long_way(self, *stack: Any) -> Any:
+        return Call(self, stack).run_observed()
+
+    def call(self, stack: Stack) -> Call:
+        """The call with these values, yet to be run."""
+        return Call(self, stack)
+
+    @staticmethod
+    def keys_of(value: Any, none: int) -> int:
+        """The keys of one argument whose keys count; ``none`` are those of None."""
+        mask = 0
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(each, Tensor):
+                mask |= each._keys
+            else:
+                mask |= none if each is None else _keys_of_number()
+        return mask
 
     @cached_property
     def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
@@ -134,6 +204,7 @@ class DefinedOperator(Operator):
         super().__init__(text, name)
         self._entry = entry
         self._bound: tuple[AnnotatedSchema, OpSchema] | None = None
+        self._unboxed: Unboxed | None = None
 
     @property
     def entry(self) -> OperatorEntry:
@@ -154,6 +225,14 @@ class DefinedOperator(Operator):
         return _dispatch_arguments(self.schema)
 
     @property
+    def unboxed(self) -> Unboxed:
+        """RuntimeError while the operator is not defined."""
+        binder = self.binder
+        if self._unboxed is None or self._unboxed.schema is not binder:
+            self._unboxed = Unboxed(self, binder, dict(self.dispatch_arguments))
+        return self._unboxed
+
+    @property
     def tags(self) -> Sequence[str]:
         return list(self.entry.defined_schema.tags)
 
@@ -162,6 +241,8 @@ class DefinedOperator(Operator):
         return list(self.entry.defined_schema.tags)
 
 
+_CALLS_BEFORE_COMPILING: Final = 8
+"""Most programs call most operators a few times only."""
 _BACKENDS: Final = full_after(DispatchKey.BackendSelect)
 
 
@@ -177,6 +258,12 @@ class Call(NamedTuple):
         NotImplementedError in torch's words where there is none, and in ours for a kernel that
         torch has and this package has not.
         """
+        if not OBSERVERS.count and self.operator.is_worth_compiling():
+            return self.operator.unboxed.call(*self.stack)
+        return self.run_observed()
+
+    def run_observed(self) -> Any:
+        """The same step by step, for who wants to see it."""
         if is_stopping():
             raise Stopped(self)
         if not self.operator.in_dispatcher:
@@ -194,6 +281,8 @@ class Call(NamedTuple):
 
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
+        if not OBSERVERS.count:
+            return self.operator.unboxed.redispatch(keyset, self.stack)
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry
@@ -217,12 +306,7 @@ class Call(NamedTuple):
         """The keys of all tensors among the arguments that are declared as tensors."""
         mask = 0
         for position, none in self.operator.dispatch_arguments:
-            value = self.stack[position]
-            for each in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(each, Tensor):
-                    mask |= each._keys
-                else:
-                    mask |= none if each is None else _keys_of_number()
+            mask |= Operator.keys_of(self.stack[position], none)
         return mask
 
     def run_at(self, target: Target, *, redispatched: bool = False) -> Any:
@@ -258,7 +342,7 @@ class Call(NamedTuple):
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""
-        return python_arguments(self.operator.schema, self.stack)
+        return self.operator.unboxed.python_arguments(self.stack)
 
 
 class Packet:

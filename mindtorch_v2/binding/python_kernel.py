@@ -6,21 +6,23 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.binding.api_functions import api_function
 from mindtorch_v2.binding.convert import converter
 from mindtorch_v2.binding.errors import ConversionError, c_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.stop import Stopped, is_stopping_at_python
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.pybind.cast import PybindTypeError, caster_for
 from mindtorch_v2.schema.function_schema import Argument
+from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call, Operator
+    from mindtorch_v2.binding.unboxed import Run
 
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
@@ -42,26 +44,44 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
     return returned(call.operator, answer, "PythonKernelHolder")
 
 
-class _Numbers(threading.local):
-    allowed = False
+def python_run(kernel: Kernel, operator: Operator) -> Run | None:
+    """The same for who has the values only; None for a kernel that wants to know of the call."""
+    function = kernel.function
+    if function is None or kernel.with_keyset or kernel.with_op or kernel.inferred is not None:
+        return None
+    arguments, returns = operator.unboxed.python_arguments, operator.schema.returns
+    one_tensor = len(returns) == 1 and returns[0].real_type.kind == "TensorType"
+    usual = Tensor if one_tensor else None  # a type that no answer has
 
+    def run(*stack: Any) -> Any:
+        args, kwargs = arguments(stack)
+        answer = function(*args, **kwargs)
+        return answer if type(answer) is usual else answered(answer)
 
-_numbers: Final = _Numbers()
+    def run_with_stack(*stack: Any) -> Any:
+        answer = function(*stack)
+        return answer if type(answer) is usual else answered(answer)
+
+    def answered(answer: Any) -> Any:
+        return returned(operator, answer, "PythonKernelHolder")
+
+    return run_with_stack if arguments.are_the_stack else run
 
 
 class NumbersAsTensors:
     """``ToIValueAllowNumbersAsTensors``: whether in a block a number passes for a tensor."""
 
-    __slots__ = ("_allowed", "_before")
+    __slots__ = ("_allowed", "_before", "_raw")
 
     def __init__(self, allowed: bool) -> None:
         self._allowed = allowed
 
     def __enter__(self) -> None:
-        self._before, _numbers.allowed = _numbers.allowed, self._allowed
+        raw = self._raw = tls.local_dispatch_key_set()
+        self._before, raw.numbers_as_tensors = raw.numbers_as_tensors, self._allowed
 
     def __exit__(self, *exception: object) -> None:
-        _numbers.allowed = self._before
+        self._raw.numbers_as_tensors = self._before
 
 
 def returned(operator: Operator, answer: Any, whose: str) -> Any:
@@ -91,6 +111,7 @@ def returned(operator: Operator, answer: Any, whose: str) -> Any:
 
 def _converted(expected: Argument, value: Any) -> Any:
     try:
-        return converter(expected.real_type, numbers_as_tensors=_numbers.allowed)(value)
+        allowed = tls.local_dispatch_key_set().numbers_as_tensors
+        return converter(expected.real_type, numbers_as_tensors=allowed)(value)
     except ConversionError as error:
         raise RuntimeError(c_string(error.args[0])) from None

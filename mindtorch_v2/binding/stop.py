@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mindtorch_v2.dispatch.observers import OBSERVERS
+
 
 class Stopped(BaseException):
     """``call`` has its operator and arguments.  No Exception, so that nothing on the way
@@ -29,7 +31,8 @@ def stopping() -> Iterator[None]:
     """Have the first call of an operator in this thread raise Stopped instead of running."""
     before, _state.active = _state.active, True
     try:
-        yield
+        with OBSERVERS:
+            yield
     finally:
         _state.active = before
 
@@ -43,7 +46,8 @@ def stopping_at_python() -> Iterator[None]:
     """Have a kernel written in Python raise Stopped instead of running."""
     before, _state.at_python = _state.at_python, True
     try:
-        yield
+        with OBSERVERS:
+            yield
     finally:
         _state.at_python = before
 

@@ -25,30 +25,63 @@ _CONSTANTS: Final[Mapping[str, Mapping[int, Any]]] = {
 }
 
 
-def python_arguments(schema: FunctionSchema, stack: Stack) -> tuple[Stack, dict[str, Any]]:
-    """The positional and the keyword arguments of the call that ``stack`` stands for."""
-    pairs = list(zip(schema.arguments, stack, strict=True))
-    keywords = {
-        argument.name: to_python(argument, value)
-        for argument, value in pairs
-        if argument.kwarg_only and not _is_default(argument, value)
-    }
-    while pairs and pairs[-1][0].kwarg_only:
-        pairs.pop()
-    while pairs and _is_default(*pairs[-1]):
-        pairs.pop()
-    return tuple(to_python(argument, value) for argument, value in pairs), keywords
+class PythonArguments:
+    """The positional and the keyword arguments of calls of a schema's operator."""
+
+    def __init__(self, schema: FunctionSchema) -> None:
+        self._arguments = arguments = tuple(schema.arguments)
+        #: Places of arguments that are handed over by keyword, if they are not their default.
+        self._keywords = [place for place, each in enumerate(arguments) if each.kwarg_only]
+        #: What is handed over by position: up to the last argument that is not for keywords only.
+        self._positional = arguments
+        while self._positional and self._positional[-1].kwarg_only:
+            self._positional = self._positional[:-1]
+        #: Places of arguments whose values Python is shown otherwise.
+        self._converted = frozenset(
+            place for place, each in enumerate(arguments) if _kind(each) not in _SHOWN_AS_THEY_ARE
+        )
+        #: Whether a kernel is called with the very values of the stack.
+        self.are_the_stack = not self._converted and not any(
+            each.has_default or each.kwarg_only for each in arguments
+        )
+
+    def __call__(self, stack: Stack) -> tuple[Stack, dict[str, Any]]:
+        """Those of the call that ``stack`` stands for."""
+        keywords = {}
+        for place in self._keywords:
+            argument, value = self._arguments[place], stack[place]
+            if not _is_default(argument, value):
+                keywords[argument.name] = self._shown(place, value)
+        count = len(self._positional)
+        while count and _is_default(self._positional[count - 1], stack[count - 1]):
+            count -= 1
+        args = stack[:count]
+        if self._converted:
+            args = tuple(self._shown(place, value) for place, value in enumerate(args))
+        return args, keywords
+
+    def _shown(self, place: int, value: Any) -> Any:
+        return to_python(self._arguments[place], value) if place in self._converted else value
 
 
 def _is_default(argument: Argument, value: Any) -> bool:
     return argument.has_default and same_value(argument.default_value, value)
 
 
+_SHOWN_AS_THEY_ARE: Final = frozenset(
+    ("TensorType", "NumberType", "IntType", "FloatType", "BoolType", "ComplexType", "SymIntType")
+)
+
+
+def _kind(argument: Argument) -> str:
+    """That of its type, or of the type that is optional."""
+    real = argument.real_type
+    return real.contained[0].kind if real.kind == "OptionalType" else real.kind
+
+
 def to_python(argument: Argument, value: Any) -> Any:
     """A bound value as Python shows it: numbers of constants become these again."""
-    kind = argument.real_type.kind
-    if kind == "OptionalType":
-        kind = argument.real_type.contained[0].kind
+    kind = _kind(argument)
     if value is None or kind not in _CONSTANTS:
         is_list = kind == "ListType" and isinstance(value, tuple)  # a size, say, that a kernel gave
         return _decoded(list(value) if is_list else value)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
@@ -96,6 +96,8 @@ class Dispatcher:
         self._defined: dict[str, tuple[OperatorEntry, ...]] = {}
         #: Goes up with every change: who remembers what follows from registrations asks for it.
         self.version = 0
+        #: What has been remembered since the last change, which is to be forgotten at the next.
+        self._remembered: dict[int, dict[Any, Any]] = {}
         #: A token for each registration that can be taken back.
         self._live: set[object] = set()
         #: Who has more kernels for operators of the profile.
@@ -231,6 +233,7 @@ class Dispatcher:
             if key is None:
                 entry.update_all()
             definition.registrations += 1
+            self._has_changed()
         if overrides and key != DispatchKey.Meta:
             _warn_of_override(entry, key, kernel)
         return self._once(lambda: self._deregister_impl(name, definition, at, kernel))
@@ -245,16 +248,38 @@ class Dispatcher:
     def _once(self, undo: Callable[[], object]) -> Undo:
         token = object()
         self._live.add(token)
-        self.version += 1
+        self._has_changed()
 
         def run() -> None:
             with self.lock:
                 if token in self._live:
                     self._live.remove(token)
-                    self.version += 1
-                    undo()
+                    try:
+                        undo()
+                    finally:
+                        self._has_changed()
 
         return run
+
+    # --- what follows from registrations ------------------------------------------------------
+
+    def remember(self, version: int, found: dict[Any, Any], key: Any, value: Any) -> None:
+        """Put into ``found`` what follows from the registrations of a ``version``.
+
+        The next change empties it.  If there has been one already, nothing is kept.
+        """
+        with self.lock:
+            if version == self.version:
+                found[key] = value
+                self._remembered[id(found)] = found
+
+    def _has_changed(self) -> None:
+        """To be called after a change, so that nobody takes what was before it for its version."""
+        with self.lock:
+            self.version += 1
+            for found in self._remembered.values():
+                found.clear()
+            self._remembered.clear()
 
     def extend(self, extension: Extension) -> None:
         """Give operators of the profile a kernel more: those that are known now, and every other
@@ -265,6 +290,7 @@ class Dispatcher:
                 schema = definition.entry.schema
                 if self._from_profile and name in _profile_names() and schema is not None:
                     _extend(definition, schema, extension)
+            self._has_changed()
 
     # --- what torch has not -------------------------------------------------------------------
 
@@ -337,7 +363,6 @@ class Dispatcher:
         Who holds an operator that was not there then holds one that is not defined.
         """
         with self.lock:
-            self.version += 1
             since = [name for name in self._operators if name not in snapshot.operators]
             for name in since:
                 gone = self._operators.pop(name).entry
@@ -355,6 +380,7 @@ class Dispatcher:
             self._defined = dict(snapshot.defined)
             self._libraries = dict(snapshot.libraries)
             self._live = set(snapshot.live)
+            self._has_changed()
 
     # --- fallbacks ----------------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class RawLocalDispatchKeySet:
         "_included",
         "grad_mode",
         "inference_mode",
+        "numbers_as_tensors",
         "pipeline",
         "python_dispatcher",
     )
@@ -54,6 +55,8 @@ class RawLocalDispatchKeySet:
         self.grad_mode = True
         self.inference_mode = False
         self.python_dispatcher = False
+        #: Whether what a kernel in Python answers may be a number in a tensor's place.
+        self.numbers_as_tensors = False
         #: The pipeline whose block the thread is in.
         self.pipeline: Pipeline | None = None
 
@@ -62,6 +65,7 @@ class RawLocalDispatchKeySet:
         copy._included, copy._excluded = self._included, self._excluded
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
+        copy.numbers_as_tensors = self.numbers_as_tensors
         return copy
 
     @property
@@ -92,17 +96,18 @@ class _ThreadLocal(threading.local):
         self.raw = RawLocalDispatchKeySet()
 
 
-_thread_local: Final = _ThreadLocal()
+thread_local: Final = _ThreadLocal()
+"""Its ``raw`` is the calling thread's storage: for who cannot afford to call a function."""
 
 
 def local_dispatch_key_set() -> RawLocalDispatchKeySet:
     """The calling thread's storage."""
-    return _thread_local.raw
+    return thread_local.raw
 
 
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
-    raw = _thread_local.raw
+    raw = thread_local.raw
     keys = difference(mask | raw.included, raw.excluded)
     return keys if raw.pipeline is None else _in_pipeline(keys, raw.pipeline)
 
@@ -126,25 +131,25 @@ def _in_pipeline(keys: int, pipeline: Pipeline) -> int:
 
 def is_dispatch_key_included(key: int) -> bool:
     bits = mask_of(key)
-    return _thread_local.raw.included & bits == bits
+    return thread_local.raw.included & bits == bits
 
 
 def set_dispatch_key_included(key: int, desired: bool) -> None:
     """Put ``key`` into the included set or take its functionality out; without a guard."""
     if is_dispatch_key_included(key) != desired:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         raw.included = _with(raw.included, key) if desired else _without(raw.included, key)
 
 
 def is_dispatch_key_excluded(key: int) -> bool:
     bits = mask_of(key)
-    return _thread_local.raw.excluded & bits == bits
+    return thread_local.raw.excluded & bits == bits
 
 
 def set_dispatch_key_excluded(key: int, desired: bool) -> None:
     """Put ``key`` into the excluded set or take its functionality out; without a guard."""
     if is_dispatch_key_excluded(key) != desired:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         raw.excluded = _with(raw.excluded, key) if desired else _without(raw.excluded, key)
 
 
@@ -175,7 +180,7 @@ class IncludeDispatchKeyGuard:
     __slots__ = ("_brought", "_found", "_raw")
 
     def __init__(self, mask: int) -> None:
-        self._raw = _thread_local.raw
+        self._raw = thread_local.raw
         self._found = self._raw.included
         self._brought = difference(mask, self._found)
         self._raw.included |= self._brought
@@ -190,7 +195,7 @@ class ExcludeDispatchKeyGuard:
     __slots__ = ("_brought", "_found", "_raw")
 
     def __init__(self, mask: int) -> None:
-        self._raw = _thread_local.raw
+        self._raw = thread_local.raw
         self._found = self._raw.excluded
         self._brought = difference(mask, self._found)
         self._raw.excluded |= self._brought
@@ -210,13 +215,13 @@ class ForceDispatchKeyGuard:
     __slots__ = ("_saved",)
 
     def __init__(self, included: int | None = None, excluded: int | None = None) -> None:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         self._saved = (raw.included, raw.excluded)
         if included is not None and excluded is not None:
             raw.included, raw.excluded = included, excluded
 
     def close(self) -> None:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         raw.included, raw.excluded = self._saved
 
 
@@ -245,7 +250,7 @@ class PythonDispatcherGuard:
     __slots__ = ("_old",)
 
     def __init__(self, desired: bool) -> None:
-        self._old = _thread_local.raw.python_dispatcher
+        self._old = thread_local.raw.python_dispatcher
         self._set(desired)
 
     def close(self) -> None:
@@ -253,7 +258,7 @@ class PythonDispatcherGuard:
 
     @staticmethod
     def _set(desired: bool) -> None:
-        _thread_local.raw.python_dispatcher = desired
+        thread_local.raw.python_dispatcher = desired
         set_dispatch_key_included(DispatchKey.PythonDispatcher, desired)
 
 
@@ -263,7 +268,7 @@ class InferenceModeGuard:
     __slots__ = ("_force", "_old")
 
     def __init__(self, enabled: bool = True) -> None:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         inplace_or_view = mask_of(DispatchKey.ADInplaceOrView)
         if enabled:
             included = difference(raw.included, inplace_or_view)
@@ -276,7 +281,7 @@ class InferenceModeGuard:
         raw.inference_mode, raw.grad_mode = enabled, not enabled
 
     def close(self) -> None:
-        raw = _thread_local.raw
+        raw = thread_local.raw
         raw.inference_mode, raw.grad_mode = self._old
         self._force.close()
 
@@ -287,46 +292,46 @@ class AutoGradMode:
     __slots__ = ("_old",)
 
     def __init__(self, enabled: bool) -> None:
-        self._old = _thread_local.raw.grad_mode
-        _thread_local.raw.grad_mode = enabled
+        self._old = thread_local.raw.grad_mode
+        thread_local.raw.grad_mode = enabled
 
     def close(self) -> None:
-        _thread_local.raw.grad_mode = self._old
+        thread_local.raw.grad_mode = self._old
 
 
 def is_grad_enabled() -> bool:
     """``GradMode``: whether operations on tensors that require a gradient are recorded."""
-    return _thread_local.raw.grad_mode
+    return thread_local.raw.grad_mode
 
 
 def set_grad_enabled(enabled: bool) -> None:
     """Without a guard."""
-    _thread_local.raw.grad_mode = enabled
+    thread_local.raw.grad_mode = enabled
 
 
 def is_below_autograd() -> bool:
     """Whether autograd's kernels are passed over, as below one of them."""
-    return bool(_thread_local.raw.excluded & _AUTOGRAD)
+    return bool(thread_local.raw.excluded & _AUTOGRAD)
 
 
 def is_below_inplace_or_view() -> bool:
     """Whether ADInplaceOrView's kernels are."""
-    return bool(_thread_local.raw.excluded & _INPLACE_OR_VIEW)
+    return bool(thread_local.raw.excluded & _INPLACE_OR_VIEW)
 
 
 def is_inference_mode_enabled() -> bool:
-    return _thread_local.raw.inference_mode
+    return thread_local.raw.inference_mode
 
 
 def set_meta_in_tls_included(desired: bool) -> None:
     """Put Meta into the included set, or take its backend bit out (not its functionality)."""
-    raw = _thread_local.raw
+    raw = thread_local.raw
     meta = mask_of(DispatchKey.Meta)
     raw.included = raw.included | meta if desired else raw.included & ~(meta & BACKEND_MASK)
 
 
 def is_meta_in_tls_included() -> bool:
-    return bool(_thread_local.raw.included & mask_of(DispatchKey.Meta) & BACKEND_MASK)
+    return bool(thread_local.raw.included & mask_of(DispatchKey.Meta) & BACKEND_MASK)
 
 
 def guard_from_facts(facts: GuardFacts) -> Guard:
@@ -378,7 +383,7 @@ class outside_pipeline:  # noqa: N801 (used as a function)
         self._reason = reason
 
     def __enter__(self) -> None:
-        raw = self._raw = _thread_local.raw
+        raw = self._raw = thread_local.raw
         self._found = raw.pipeline, raw.included & PIPELINE_BIT
         if raw.pipeline is not None:
             raw.pipeline.flush(self._reason)
@@ -400,10 +405,13 @@ class with_state:  # noqa: N801 (used as a function)
         self._state = state
 
     def __enter__(self) -> None:
-        self._found, _thread_local.raw = _thread_local.raw, self._state
+        self._found = thread_local.raw
+        # which belongs to the call that is being made, and not to the state
+        self._state.numbers_as_tensors = self._found.numbers_as_tensors
+        thread_local.raw = self._state
 
     def __exit__(self, *raised: object) -> None:
-        _thread_local.raw = self._found
+        thread_local.raw = self._found
 
 
 class guarded:  # noqa: N801 (used as a function)

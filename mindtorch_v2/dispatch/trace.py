@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.key import key_name
+from mindtorch_v2.dispatch.observers import OBSERVERS
 
 __all__ = ["Step", "is_tracing", "trace", "traced"]
 
@@ -75,7 +76,8 @@ def trace() -> Iterator[list[Step]]:
     with _counting:
         _tracing += 1
     try:
-        yield steps
+        with OBSERVERS:
+            yield steps
     finally:
         with _counting:
             _tracing -= 1

@@ -31,7 +31,7 @@ settings.load_profile("contract")
 @pytest.fixture(autouse=True)
 def fresh_thread_local_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test starts from the defaults, whatever another left behind."""
-    monkeypatch.setattr(tls._thread_local, "raw", tls.RawLocalDispatchKeySet())
+    monkeypatch.setattr(tls.thread_local, "raw", tls.RawLocalDispatchKeySet())
 
 
 class OtherProcessError(Exception):

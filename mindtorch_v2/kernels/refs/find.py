@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.values import python_arguments
 from mindtorch_v2.dispatch.forms import form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
@@ -104,7 +103,7 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
     handle = OperatorHandle(name)
 
     def run(*stack: Any) -> Any:
-        args, kwargs = python_arguments(handle.operator.schema, stack)
+        args, kwargs = handle.operator.unboxed.python_arguments(stack)
         return function(*args, **kwargs)
 
     return run
