@@ -15,7 +15,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile, return_types
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
-from mindtorch_v2.binding.python.calls import call_of
+from mindtorch_v2.binding.python.calls import call_of, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
 from mindtorch_v2.binding.python.function import (
     Implementation,
@@ -26,9 +26,12 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.python.usual import Form, Usual, form_of, usual_call
+from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch import native
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -46,6 +49,7 @@ class _Binding:
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
     that this package has by hand; ``call_of`` makes the call of the operator, if that is known.
+    ``operator_of`` finds the operator whose answer is all that comes of a parsed call, if any.
     ``owner`` finds the function that the user called.  ``is_asked`` says whether anything may
     override the call, and ``is_noargs`` that the C function has no parser: of a method it then asks
     the receiver.  ``passed_on`` takes the calls that the runner leaves to it.  ``name`` is what the
@@ -64,6 +68,7 @@ class _Binding:
         passed_on: Implementation | None = None,
         name: str = "",
         call_of: Callable[[Any, Parsed], Call | None] | None = None,
+        operator_of: Callable[[Parsed], Operator | None] | None = None,
     ) -> None:
         self._signatures = tuple(signatures)
         self._run = run
@@ -74,12 +79,31 @@ class _Binding:
         self._passed_on = passed_on
         self._name = name
         self._call_of = call_of
+        self._operator_of = operator_of
+        #: How often forms of calls have come, and what makes calls of those that come often.
+        self._counts: dict[Form, int] = {}
+        self._usual: dict[Form | tuple[type, ...], tuple[Usual, Operator]] = {}
 
     @cached_property
     def _parser(self) -> ArgParser:
         return ArgParser(self._signatures)
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        usual = self._usual.get(form_of(args, kwargs) if kwargs else tuple(map(type, args)))
+        if usual is None or OBSERVERS.count or not (receiver is None or type(receiver) is Tensor):
+            return self._called(receiver, args, kwargs)
+        call, operator = usual
+        try:
+            answer = call(receiver, args, kwargs)
+        except PybindTypeError as error:
+            raise RuntimeError(str(error)) from None
+        if type(answer) is Tensor:
+            return answer
+        if answer is UNUSUAL:
+            return self._called(receiver, args, kwargs)
+        return _wrapped(operator, answer)
+
+    def _called(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         parsed = self._parser.parse(receiver, args, kwargs)
         if parsed.warning is None and not parsed.overloaded:
             return self._parsed(parsed, receiver, args, kwargs)
@@ -99,6 +123,8 @@ class _Binding:
             and not self._has_kernel(receiver, parsed)
         ):
             return self._written(receiver, args, kwargs)
+        if self._operator_of is not None:
+            self._note_form(parsed, receiver, args, kwargs)
         try:
             answer = self._run(receiver, parsed)
         except PybindTypeError as error:
@@ -106,6 +132,20 @@ class _Binding:
         if answer is manual.PASSED_ON and self._passed_on is not None:
             return self._passed_on(receiver, args, kwargs)
         return answer
+
+    def _note_form(
+        self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Have usual calls of this form go without the parser, once it is worth it."""
+        assert self._operator_of is not None
+        form = form_of(args, kwargs)
+        count = self._counts[form] = self._counts.get(form, 0) + 1
+        if count != _CALLS_BEFORE_COMPILING or len(self._counts) > _MOST_FORMS or parsed.overloaded:
+            return
+        operator = self._operator_of(parsed)
+        call = operator and usual_call(form, self._parser.tried(parsed), operator, receiver)
+        if operator is not None and call is not None:
+            self._usual[form if kwargs else form[0]] = call, operator
 
     def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
         call = None if self._call_of is None else self._call_of(receiver, parsed)
@@ -128,6 +168,9 @@ class _Binding:
         overloaded = [receiver] if asks_receiver else parsed.overloaded
         return handle_torch_function(function, shown, overloaded, args, keywords)
 
+
+_CALLS_BEFORE_COMPILING: Final = 8
+_MOST_FORMS: Final = 100
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
 """Every bound function, by the module that messages name and its own name."""
@@ -161,6 +204,14 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
                 answer._set_requires_grad(requires_grad)
         return answer
 
+    def operator_of(parsed: Parsed) -> Operator | None:
+        overload = overloads[parsed.chosen]
+        if overload.get("direct") or overload.get("deprecated") or written is not None:
+            return None
+        operator = operator_named(overload["base"])
+        is_more = asks_for_gradients[parsed.chosen] or _changes_a_list(operator)
+        return None if is_more or not operator.in_dispatcher else operator
+
     signatures = [each["signature"] for each in overloads]
     asks_for_gradients = ["requires_grad=" in signature for signature in signatures]
     is_factory = [asks and owner != _METHODS for asks in asks_for_gradients]
@@ -174,12 +225,15 @@ def _generated(facts: Function, written: Implementation | None, owner: str) -> _
         is_asked=is_asked,
         is_noargs=is_noargs,
         call_of=called,
+        operator_of=operator_of,
     )
 
 
 @cache
 def _changes_a_list(operator: Operator) -> bool:
     """Whether it changes the tensors of a list, which Python gets back."""
+    if not operator.schema.arguments:
+        return False
     first = operator.schema.arguments[0]
     return first.is_write and str(first.type) == "List[Tensor]" and not first.is_out
 

@@ -51,6 +51,15 @@ class ArgParser:
             return Parsed(signature, index, values, overloaded, warning)
         raise self._refusal(receiver, args, kwargs)
 
+    def tried(self, parsed: Parsed) -> list[Signature]:
+        """The signatures up to the one that took a call."""
+        found = []
+        for index, signature in self._declared:
+            found.append(signature)
+            if index == parsed.chosen:
+                break
+        return found
+
     def _refusal(self, receiver: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> TypeError:
         """Where one signature alone takes as many arguments, what that says."""
         given = len(args) + len(kwargs)

@@ -1,0 +1,235 @@
+"""Usual calls of a bound function: recognised by the types of their arguments, parsed once.
+
+Whether a signature takes a call, the types of the arguments alone say as long as these are usual:
+tensors of the class Tensor itself, plain numbers, torch's constants, lists of integers.  So a call
+that was parsed leaves behind a function for all calls of its :data:`Form`, which goes from the
+arguments to the operator with no parser between.  For ``x.select(0, 1)`` it reads:
+
+    def usual(receiver, args, kwargs):
+        _0, _1, = args
+        if not -(1 << 63) <= _0 < 1 << 63: return UNUSUAL
+        if not -(1 << 63) <= _1 < 1 << 63: return UNUSUAL
+        return call(receiver, _0, _1)
+
+What the types do not say (the range of an integer, what a list holds) it checks itself, and answers
+UNUSUAL for what is beyond it: then the parser sees the call, as it does the first of every form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.operators import Operator
+from mindtorch_v2.binding.python import parameter as types
+from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
+from mindtorch_v2.binding.python.signature import Signature
+from mindtorch_v2.binding.python.unpack import default_value
+from mindtorch_v2.binding.unboxed import PLAIN, UNUSUAL
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.tensor import Tensor
+
+Form = tuple[tuple[type, ...], tuple[str, ...], tuple[type, ...]]
+"""The types of positional arguments, the keywords, and the types of what is given by keyword."""
+
+Usual = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+_LISTS: Final = (list, tuple, Size)
+_USUAL: Final = PLAIN | {Tensor, *_LISTS}
+
+_IN_RANGE: Final = "-(1 << 63) <= {0} < 1 << 63"
+
+_CONVERSIONS: Final[Mapping[tuple[ParameterType, type], tuple[str, str]]] = {
+    (types.TENSOR, Tensor): ("", "{0}"),
+    (types.SCALAR, bool): ("", "{0}"),
+    (types.SCALAR, int): (_IN_RANGE, "{0}"),
+    (types.SCALAR, float): ("", "{0}"),
+    (types.SCALAR, complex): ("", "{0}"),
+    (types.DOUBLE, float): ("", "{0}"),
+    (types.DOUBLE, int): (_IN_RANGE, "float({0})"),
+    (types.INT64, int): (_IN_RANGE, "{0}"),
+    (types.SYM_INT, int): (_IN_RANGE, "{0}"),
+    (types.BOOL, bool): ("", "{0}"),
+    (types.SCALARTYPE, DType): ("", "enum_value({0})"),
+    (types.LAYOUT, Layout): ("", "enum_value({0})"),
+    (types.MEMORY_FORMAT, memory_format): ("", "enum_value({0})"),
+    (types.DEVICE, Device): ("", "{0}"),
+    **{
+        (wanted, given): ("are_integers({0})", "list({0})")
+        for wanted in INT_LISTS
+        for given in _LISTS
+    },
+}
+"""What a parameter makes of an argument: a condition that it has to meet, and the value."""
+
+_NO_TENSORS: Final = (
+    *(types.TENSOR_LIST, types.FLOAT_LIST, types.SCALAR_LIST, types.DIMNAME, types.DIMNAME_LIST),
+    *(types.GENERATOR, types.BOOL, types.STORAGE, types.SCALARTYPE, types.LAYOUT, types.QSCHEME),
+    *(types.MEMORY_FORMAT, types.DEVICE, types.STRING, types.STREAM, types.DISPATCH_KEY_SET),
+)
+"""Types of parameters that take no tensor; of numbers it depends on the tensor."""
+
+
+def form_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
+    return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
+
+
+def are_integers(value: Sequence[Any]) -> bool:
+    """Whether a list holds integers of 64 bits and nothing else, and one at least."""
+    for each in value:
+        if type(each) is not int or not -(1 << 63) <= each < 1 << 63:
+            return False
+    return len(value) > 0
+
+
+class Untellable(Exception):  # noqa: N818 (no error: such calls are parsed)
+    """The form of a call does not say what becomes of it."""
+
+
+def usual_call(
+    form: Form, tried: Sequence[Signature], operator: Operator, receiver: Any
+) -> Usual | None:
+    """What makes calls of a form that the last of the signatures which were ``tried`` takes.
+
+    None where the types do not tell, or the signature wants more than this module knows.
+    """
+    *before, chosen = tried
+    if not (receiver is None or type(receiver) is Tensor) or not _USUAL.issuperset(
+        (*form[0], *form[2])
+    ):
+        return None
+    scope: dict[str, Any] = {
+        "__name__": f"{__package__}.bindings",  # whose frame this stands for
+        "UNUSUAL": UNUSUAL,
+        "are_integers": are_integers,
+        "enum_value": enum_value,
+        "call": operator.unboxed.call,
+    }
+    try:
+        for signature in before:
+            _check_refused_by_types(signature, form)
+        lines = list(_source(form, chosen, operator, receiver is not None, scope))
+    except Untellable:
+        return None
+    exec("\n".join(lines), scope)
+    usual: Usual = scope["usual"]
+    return usual
+
+
+def _check_refused_by_types(signature: Signature, form: Form) -> None:
+    """A signature that did not take a call takes none of the form, unless a tensor decides."""
+    for parameter, given in _matched(signature, form):
+        if given is Tensor and parameter.type is not types.TENSOR:
+            _check_takes_no_tensor(parameter)
+    if signature.varargs and form[0][:1] == (Tensor,):
+        raise Untellable
+
+
+def _check_takes_no_tensor(parameter: Parameter) -> None:
+    fills_list = parameter.type in INT_LISTS and not parameter.length
+    if not fills_list and parameter.type not in _NO_TENSORS:
+        raise Untellable
+
+
+def _matched(signature: Signature, form: Form) -> Iterator[tuple[Parameter, type]]:
+    """The parameters that are given, and the types of what is given for them."""
+    positional, keywords, by_keyword = form
+    given = dict(zip(keywords, by_keyword, strict=True))
+    for place, parameter in enumerate(signature.parameters):
+        if place < len(positional):
+            yield parameter, positional[place]
+            continue
+        for name in (parameter.name, *parameter.other_names):
+            if name in given:
+                yield parameter, given[name]
+                break
+
+
+def _source(
+    form: Form,
+    signature: Signature,
+    operator: Operator,
+    has_receiver: bool,
+    scope: dict[str, Any],
+) -> Iterator[str]:
+    """The function's lines; ``scope`` gets what they name."""
+    positional, keywords, _ = form
+    yield "def usual(receiver, args, kwargs):"
+    names: dict[str, str] = {}
+    if _takes_integers_one_by_one(signature, form):
+        first = signature.parameters[0]
+        yield " if not are_integers(args): return UNUSUAL"
+        names[first.name] = "list(args)"
+        given = iter(list(_matched(signature, ((), *form[1:]))))
+        places = iter(())
+    else:
+        listed = [f"_{place}" for place in range(len(positional))]
+        if listed:
+            yield f" {', '.join(listed)}, = args"
+        given, places = _matched(signature, form), iter(listed)
+    for parameter, kind in given:
+        source = next(places, None)
+        if source is None:
+            name = next(n for n in (parameter.name, *parameter.other_names) if n in keywords)
+            source = f"_{name}"
+            yield f" {source} = kwargs[{name!r}]"
+        if kind is type(None):
+            if not parameter.allows_none:
+                raise Untellable
+            continue
+        condition, value = _conversion(parameter, kind)
+        if condition:
+            yield f" if not {condition.format(source)}: return UNUSUAL"
+        names[parameter.name] = value.format(source)
+    stack = list(_stack(signature, operator, names, has_receiver, scope))
+    if names:  # what goes elsewhere: to be written to, or to a new tensor
+        raise Untellable
+    yield f" return call({', '.join(stack)})"
+
+
+def _takes_integers_one_by_one(signature: Signature, form: Form) -> bool:
+    positional = form[0]
+    if not signature.varargs or signature.parameters[0].length:
+        return False
+    return set(positional) == {int}
+
+
+def _conversion(parameter: Parameter, kind: type) -> tuple[str, str]:
+    if kind is int and parameter.type in INT_LISTS and parameter.length:
+        return _IN_RANGE, f"[{{0}}] * {parameter.length}"
+    found = _CONVERSIONS.get((parameter.type, kind))
+    if found is None:
+        raise Untellable
+    return found
+
+
+def _stack(
+    signature: Signature,
+    operator: Operator,
+    names: dict[str, str],
+    has_receiver: bool,
+    scope: dict[str, Any],
+) -> Iterator[str]:
+    """Where the operator's arguments come from, which takes them out of ``names``.
+
+    As :func:`~mindtorch_v2.binding.python.calls.call_of` has it.
+    """
+    parameters = {each.name: each for each in signature.parameters}
+    for place, argument in enumerate(operator.schema.arguments):
+        name = argument.name
+        if name == "self" and has_receiver:
+            yield "receiver"
+            continue
+        if name == "self" and name not in parameters:
+            name = "input"
+        if name in names:
+            yield names.pop(name)
+            continue
+        is_parameter = name in parameters
+        default = default_value(parameters[name]) if is_parameter else argument.default_value
+        scope[f"default{place}"] = default
+        is_new = is_parameter and isinstance(default, list)
+        yield f"list(default{place})" if is_new else f"default{place}"
