@@ -16,8 +16,10 @@ Note [Guards belong to a thread]
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from functools import cache
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
@@ -34,6 +36,9 @@ _FACTS: Final = profile.active().keys
 
 DEFAULT_INCLUDED: Final = _FACTS.default_included
 DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
+
+
+Answer = TypeVar("Answer")
 
 
 class RawLocalDispatchKeySet:
@@ -202,6 +207,28 @@ class ExcludeDispatchKeyGuard:
 
     def close(self) -> None:
         self._raw.excluded = _closed(self._raw.excluded, self._brought, self._found)
+
+
+def call_excluding(mask: int, run: Callable[..., Answer], *args: Any) -> Answer:
+    """The answer of a call in a thread that excludes ``mask`` meanwhile, as with the guard."""
+    raw = thread_local.raw
+    found = raw._excluded
+    inside = raw._excluded = _excluding(found, mask)
+    try:
+        return run(*args)
+    finally:
+        if raw._excluded == inside:
+            raw._excluded = found
+        else:  # what was called has left another set behind
+            before = found ^ DEFAULT_EXCLUDED
+            raw.excluded = _closed(raw.excluded, difference(mask, before), before)
+
+
+@cache
+def _excluding(found: int, mask: int) -> int:
+    """What is stored of an excluded set with more keys: see Note [TLS initialization]."""
+    before = found ^ DEFAULT_EXCLUDED
+    return (before | difference(mask, before)) ^ DEFAULT_EXCLUDED
 
 
 def _closed(now: int, brought: int, found: int) -> int:

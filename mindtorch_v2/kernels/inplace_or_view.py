@@ -14,9 +14,11 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.node import flattened
 from mindtorch_v2.autograd.variable import as_view, bump_version
 from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.autograd_meta import CreationMeta, ViewFunction
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
@@ -28,26 +30,40 @@ _BELOW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
 
 def below(operator: Operator, keyset: int, stack: tuple[Any, ...]) -> Any:
     """What the operator answers with neither history nor views."""
-    call = Call(operator, stack)
-    with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW):
-        return with_written(call, call.redispatch(intersection(keyset, AFTER)))
+    redispatch = Call(operator, stack).redispatch
+    answer = tls.call_excluding(_BELOW, redispatch, intersection(keyset, AFTER))
+    return with_written(operator, stack, answer)
 
 
-def with_written(call: Call, answer: Any) -> Any:
+def with_written(operator: Operator, stack: tuple[Any, ...], answer: Any) -> Any:
     """Of what is written to, C++ answers the argument, whatever came back from below."""
-    schema = call.operator.schema
+    places = written_places(operator)
+    if places is None:
+        return answer
+    if len(places) == 1:
+        return answer if places[0] is None else stack[places[0]]
+    return tuple(
+        each if place is None else stack[place] for place, each in zip(places, answer, strict=False)
+    )
+
+
+@cache
+def written_places(operator: Operator) -> tuple[int | None, ...] | None:
+    """For each return, the place of the argument that it is, written to; None for nothing new.
+
+    None for an operator that answers what came back from below as it is.
+    """
+    schema = operator.schema
     written = {
-        name: value
-        for argument, value in zip(schema.arguments, call.stack, strict=True)
+        name: place
+        for place, argument in enumerate(schema.arguments)
         if argument.alias_info is not None and argument.alias_info.is_write
         for name in argument.alias_info.before
     }
     if not written or not schema.returns:
-        return answer
+        return None
     names = [each.alias_info.before[0] if each.alias_info else "" for each in schema.returns]
-    if len(names) == 1:
-        return written.get(names[0], answer)
-    return tuple(map(written.get, names, answer))
+    return tuple(map(written.get, names))
 
 
 def as_detached_view(
@@ -77,11 +93,36 @@ def inplace_or_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     answer = below(operator, keyset, stack)
     facts = _facts(operator)
     if facts.base is None:
-        for each in flattened(answer if isinstance(answer, tuple) else (answer,)):
-            if each is not None:
-                bump_version(each)
-        return answer
+        return _bumped(answer)
     return _as_views(operator, facts, stack, answer)
+
+
+def _bumped(answer: Any) -> Any:
+    """What has been changed, after that has been counted."""
+    for each in flattened(answer if isinstance(answer, tuple) else (answer,)):
+        if each is not None:
+            bump_version(each)
+    return answer
+
+
+@makes(inplace_or_view)
+def _made(operator: Operator, keyset: int) -> Run:
+    """The same for calls that nobody observes."""
+    facts, after = _facts(operator), intersection(keyset, AFTER)
+    redispatch, written = operator.unboxed.redispatch, written_places(operator)
+    makes_view = facts.base is not None
+
+    def run(*stack: Any) -> Any:
+        if OBSERVERS.count:
+            return inplace_or_view(operator, keyset, *stack)
+        answer = tls.call_excluding(_BELOW, redispatch, after, stack)
+        if written is not None:
+            answer = with_written(operator, stack, answer)
+        if makes_view:
+            return _as_views(operator, facts, stack, answer)
+        return _bumped(answer)
+
+    return run
 
 
 def makes_views(operator: Operator) -> bool:

@@ -23,13 +23,17 @@ from mindtorch_v2.autograd.variable import (
     reset_grad_accumulator,
     set_history,
 )
+from mindtorch_v2.binding.fallbacks import may_require_grad
 from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.inplace_or_view import with_written
+from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
+from mindtorch_v2.tensor.tensor import Tensor
 
 AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
 BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
@@ -74,6 +78,9 @@ class VariableType:
         self.is_inplace = _is_inplace(self.base) and any(a.is_write for a in schema.arguments)
         self.outs = [place for place, a in enumerate(schema.arguments) if a.is_out]
         self.is_view = name in derivatives["views"]
+        keeps_below = self.is_view or self.is_inplace or self.outs
+        #: The keys that calls from the kernel pass over.
+        self.excluded = AUTOGRAD_KEYS if keeps_below else BELOW_INPLACE_OR_VIEW
         self.node = self.facts.get("node")
         self.inputs = self._places("inputs")
         self.refused = self._places("refused")
@@ -148,6 +155,41 @@ class VariableType:
             reset_grad_accumulator(stack[0])
         return answer
 
+    def while_nothing_requires_grad(self, keyset: int) -> Run | None:
+        """The kernel for calls that nobody observes, which looks closer at others only."""
+        if self.resets_grad_accumulator or self.outs:
+            return None
+        arguments = self.operator.schema.arguments
+        kinds = [str(argument.type) for argument in arguments]
+        required = [place for place, kind in enumerate(kinds) if kind == "Tensor"]
+        others = [
+            place for place, kind in enumerate(kinds) if "Tensor" in kind and kind != "Tensor"
+        ]
+        redispatch, after = self.operator.unboxed.redispatch, intersection(keyset, AFTER_AUTOGRAD)
+        excluded, written = self.excluded, written_places(self.operator)
+
+        def run(*stack: Any) -> Any:
+            if OBSERVERS.count:
+                return self.run(keyset, stack)
+            for place in required:
+                value = stack[place]
+                if type(value) is not Tensor or (
+                    value._autograd is not None and value._requires_grad()
+                ):
+                    return self.run(keyset, stack)
+            for place in others:
+                if stack[place] is not None and may_require_grad((stack[place],)):
+                    return self.run(keyset, stack)
+            answer = tls.call_excluding(excluded, redispatch, after, stack)
+            if written is not None:
+                return with_written(self.operator, stack, answer)
+            if type(answer) is not Tensor or answer._dtype.is_complex:
+                results = answer if isinstance(answer, tuple) else (answer,)
+                self._check_complex([results[place] for place in self.outputs])
+            return answer
+
+        return run
+
     def _fits(self, stack: tuple[Any, ...]) -> bool:
         """``output_differentiability`` with a condition."""
         if self.condition is None:
@@ -155,13 +197,10 @@ class VariableType:
         return bool(compiled(self.condition)(dict(zip(self.names, stack, strict=True))))
 
     def _below(self, keyset: int, stack: tuple[Any, ...]) -> Any:
-        below = AUTOGRAD_KEYS
-        if not (self.is_view or self.is_inplace or self.outs):
-            below = BELOW_INPLACE_OR_VIEW
-        call = Call(self.operator, stack)
-        with tls.guarded(tls.ExcludeDispatchKeyGuard, below):
-            answer = call.redispatch(intersection(keyset, AFTER_AUTOGRAD))
-        return with_written(call, answer)
+        redispatch = Call(self.operator, stack).redispatch
+        keys = intersection(keyset, AFTER_AUTOGRAD)
+        answer = tls.call_excluding(self.excluded, redispatch, keys)
+        return with_written(self.operator, stack, answer)
 
     # --- checks -------------------------------------------------------------------------------
 
@@ -267,6 +306,11 @@ def _of(operator: Operator) -> VariableType:
 def variable_type(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     """The kernel of every operator that torch's code generator has one for."""
     return _of(operator).run(keyset, stack)
+
+
+@makes(variable_type)
+def _made(operator: Operator, keyset: int) -> Run | None:
+    return _of(operator).while_nothing_requires_grad(keyset)
 
 
 def _out_requires_grad(name: str) -> RuntimeError:

@@ -30,7 +30,8 @@ Manual = Callable[..., Any]
 def _below_autograd(operator: Operator, keyset: int, stack: tuple[Any, ...]) -> Any:
     call = Call(operator, stack)
     with tls.guarded(tls.ExcludeDispatchKeyGuard, AUTOGRAD_KEYS):
-        return with_written(call, call.redispatch(intersection(keyset, AFTER_AUTOGRAD)))
+        answer = call.redispatch(intersection(keyset, AFTER_AUTOGRAD))
+    return with_written(operator, stack, answer)
 
 
 # --- at Autograd ----------------------------------------------------------------------------------

@@ -143,8 +143,10 @@ class _Binding:
         if count != _CALLS_BEFORE_COMPILING or len(self._counts) > _MOST_FORMS or parsed.overloaded:
             return
         operator = self._operator_of(parsed)
-        call = operator and usual_call(form, self._parser.tried(parsed), operator, receiver)
-        if operator is not None and call is not None:
+        if operator is None:
+            return
+        call = usual_call(form, self._parser.tried(parsed), operator, receiver)
+        if call is not None:
             self._usual[form if kwargs else form[0]] = call, operator
 
     def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:

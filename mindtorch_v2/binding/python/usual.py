@@ -163,14 +163,13 @@ def _source(
         first = signature.parameters[0]
         yield " if not are_integers(args): return UNUSUAL"
         names[first.name] = "list(args)"
-        given = iter(list(_matched(signature, ((), *form[1:]))))
-        places = iter(())
+        form, listed = ((), *form[1:]), []
     else:
         listed = [f"_{place}" for place in range(len(positional))]
         if listed:
             yield f" {', '.join(listed)}, = args"
-        given, places = _matched(signature, form), iter(listed)
-    for parameter, kind in given:
+    places = iter(listed)
+    for parameter, kind in _matched(signature, form):
         source = next(places, None)
         if source is None:
             name = next(n for n in (parameter.name, *parameter.other_names) if n in keywords)
