@@ -27,7 +27,7 @@ def raw_array(tensor: Tensor) -> Array:
 
     Of an accelerator's memory it is a view of a copy, which nobody can write to.
     """
-    raw = elements_of(tensor.dtype).raw
+    raw = elements_of(tensor._dtype).raw
     if numel(tensor._sizes) == 0:
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
     if is_on_accelerator(tensor):
@@ -37,7 +37,7 @@ def raw_array(tensor: Tensor) -> Array:
 
 
 def _strided(tensor: Tensor, memory: Bytes, offset: int) -> Array:
-    raw = elements_of(tensor.dtype).raw
+    raw = elements_of(tensor._dtype).raw
     return np.ndarray(
         tensor._sizes,
         raw,
@@ -61,7 +61,7 @@ def _span(tensor: Tensor) -> tuple[int, int]:
 
 def value_array(tensor: Tensor) -> Array:
     """The values of a tensor, its lazy conjugation and negation done; perhaps a view."""
-    values = elements_of(tensor.dtype).decode(raw_array(tensor))
+    values = elements_of(tensor._dtype).decode(raw_array(tensor))
     if tensor._is_conj():
         values = np.conj(values)
     if tensor._is_neg():
@@ -76,7 +76,7 @@ def store(tensor: Tensor, values: Array) -> None:
     if tensor._is_conj():
         values = np.conj(values)
     if numel(tensor._sizes):
-        store_bits(tensor, elements_of(tensor.dtype).encode(np.asarray(values)))
+        store_bits(tensor, elements_of(tensor._dtype).encode(np.asarray(values)))
 
 
 def store_bits(tensor: Tensor, bits: Array) -> None:
@@ -101,20 +101,20 @@ def _store_on_accelerator(tensor: Tensor, bits: Array) -> None:
 
 def copy_values(target: Tensor, source: Tensor) -> None:
     """The values of ``source``, converted; on meta there is nothing to do."""
-    if target.is_meta or numel(target._sizes) == 0:
+    if target._device.type == "meta" or numel(target._sizes) == 0:
         return
-    if source.is_meta:
+    if source._device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     on_accelerator = is_on_accelerator(target) and is_on_accelerator(source)
     if on_accelerator and accelerator().copy(target, source):
         return
-    same = target.dtype is source.dtype
+    same = target._dtype is source._dtype
     if same and target._lazy_bits() == source._lazy_bits():
-        check_dtype("clone", source.dtype)
+        check_dtype("clone", source._dtype)
         store_bits(target, raw_array(source))
         return
     if not same:
-        check_conversion(source.dtype, target.dtype)
+        check_conversion(source._dtype, target._dtype)
     store(target, value_array(source))
 
 
@@ -127,19 +127,19 @@ def check_conversion(source: DType, target: DType) -> None:
 def fill(tensor: Tensor, value: Any) -> None:
     """One number everywhere, converted to the tensor's dtype."""
     count = numel(tensor._sizes)
-    if tensor.is_meta:
+    if tensor._device.type == "meta":
         return
-    check_dtype("fill_one" if count == 1 else "fill_", tensor.dtype)
+    check_dtype("fill_one" if count == 1 else "fill_", tensor._dtype)
     if is_on_accelerator(tensor) and accelerator().fill(tensor, value):
         return
-    store(tensor, np.asarray(scalar_to(value, tensor.dtype)))
+    store(tensor, np.asarray(scalar_to(value, tensor._dtype)))
 
 
 def zero(tensor: Tensor) -> None:
     """All bits zero, in whatever dtype; without memory of their own they are filled."""
-    if tensor.is_meta:
+    if tensor._device.type == "meta":
         return
     if not numel(tensor._sizes):
         fill(tensor, 0)
     elif not (is_on_accelerator(tensor) and accelerator().fill(tensor, 0)):
-        store_bits(tensor, np.zeros((), elements_of(tensor.dtype).raw))
+        store_bits(tensor, np.zeros((), elements_of(tensor._dtype).raw))

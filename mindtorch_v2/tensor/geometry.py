@@ -24,6 +24,8 @@ def numel(sizes: Sequence[int]) -> int:
 
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Strides of a dense tensor in row-major order; a dimension of no size counts as one."""
+    if len(sizes) == 1:
+        return (1,)
     return strides_in_order(sizes, range(len(sizes) - 1, -1, -1))
 
 

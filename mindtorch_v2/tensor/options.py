@@ -6,6 +6,7 @@ constructor of ``c10::TensorImpl`` completes.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from mindtorch_v2 import profile
@@ -98,6 +99,7 @@ _AUTOGRAD_OF_BACKEND: Final = _related(
 _AUTOCAST_OF_BACKEND: Final = _related(dict(_FACTS.keys.autocast_key_of_backend))
 
 
+@cache
 def tensor_keyset(keys: int, inference: bool = False) -> int:
     """The whole keyset of a tensor that has ``keys`` for a backend, as a mask.
 

@@ -85,6 +85,14 @@ class UntypedStorage(metaclass=MadeInC):
         return self
 
     @classmethod
+    def _owning(cls, memory: Bytes, device: Device) -> UntypedStorage:
+        """A storage of new memory that nobody else knows."""
+        self = cls.__new__(cls)
+        self.device, self._nbytes, self._resizable = device, memory.size, True
+        self._bytes, self._is_exported = memory, False
+        return self
+
+    @classmethod
     def _around(cls, memory: Bytes, *, resizable: bool = False) -> UntypedStorage:
         """A storage of memory that somebody else has allocated."""
         self = cls.__new__(cls)

@@ -11,6 +11,7 @@ calls those with an underscore.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.dispatch import tls
@@ -50,6 +51,13 @@ from mindtorch_v2.tensor.version import VersionCounter
 
 if TYPE_CHECKING:
     from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
+
+
+@cache
+def _backend_keys(dtype: DType, layout: Layout, device_type: str) -> int:
+    """Raises as computeDispatchKey does."""
+    return mask_of(compute_dispatch_key(dtype, layout, device_type))
+
 
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
@@ -129,10 +137,11 @@ class Tensor(TensorBase):
         computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
         where = with_index(device or Device("cpu"))
-        keys = mask_of(compute_dispatch_key(dtype, layout, where.type)) | extra_keys
+        keys = _backend_keys(dtype, layout, where.type) | extra_keys
         self = object.__new__(cls)  # not that of the class, which is torch's own constructor
         self._dtype, self._layout, self._device = dtype, layout, where
-        self._sizes, self._storage_offset = Size._of(shape), offset
+        self._sizes = shape if type(shape) is Size else Size._of(shape)
+        self._storage_offset = offset
         if strides is None:
             strides = geometry.strides_of_new(shape, layout)
         self._strides = strides

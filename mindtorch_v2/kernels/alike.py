@@ -1,0 +1,91 @@
+"""Operands that lie alike: of one dtype and one shape, row-major in the CPU's memory.
+
+What a TensorIterator finds of such operands is known beforehand (``FastSetupType::CONTIGUOUS`` in
+``aten/src/ATen/TensorIterator.cpp``): the shape, the strides and the common dtype are theirs, and
+nothing has to be converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.kernels.promotion import Operand, to_opmath
+from mindtorch_v2.kernels.tensor_iterator import Config
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, strided
+from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.geometry import contiguous_strides
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CPU: Final = Device("cpu")
+_LAZY: Final = functionality_bit(DispatchKey.Conjugate) | functionality_bit(DispatchKey.Negative)
+
+
+def common_dtype(
+    config: Config, outputs: Sequence[Tensor | None], operands: Sequence[Operand]
+) -> DType | None:
+    """The dtype of operands that lie alike, if results are computed in it and kept in it.
+
+    None for other operands, and for an output that is neither new nor the first of them.
+    """
+    first = operands[0]
+    if type(first) is not Tensor or config.static_dtype is not None:
+        return None
+    dtype, sizes, strides = first._dtype, first._sizes, first._strides
+    if strides != contiguous_strides(sizes) or 0 in sizes or not _is_computed_in_itself(dtype):
+        return None
+    if config.promote_integer_inputs_to_float and is_integral(dtype):
+        return None
+    for each in operands:
+        if (
+            type(each) is not Tensor
+            or each._dtype is not dtype
+            or each._sizes != sizes
+            or each._strides != strides
+            or each._device != _CPU
+            or each._layout is not strided
+            or each._keys & _LAZY
+            or each._custom is not None
+            or each._functional is not None
+        ):
+            return None
+    (output,) = outputs
+    if output is None:
+        return dtype
+    is_free = all(each is first or each._storage is not first._storage for each in operands)  # type: ignore[union-attr]
+    return dtype if output is first and is_free else None
+
+
+def _is_computed_in_itself(dtype: DType) -> bool:
+    elements = elements_of(dtype)
+    return elements.raw == elements.computed and to_opmath(dtype) is dtype
+
+
+def array_of(tensor: Tensor) -> Array:
+    """The values of such an operand; writing to them changes it."""
+    dtype = tensor._dtype
+    return np.ndarray(
+        tensor._sizes,
+        elements_of(dtype).raw,
+        buffer=tensor._bytes(),
+        offset=tensor._storage_offset * dtype.itemsize,
+    )
+
+
+def tensor_of(values: Array, like: Tensor) -> Tensor:
+    """A new tensor that lies like an operand; of an array of its own it takes the memory."""
+    if values.base is not None or values.dtype != elements_of(like._dtype).raw:
+        values = np.array(values, elements_of(like._dtype).raw, order="C")
+    elif not values.flags.c_contiguous:
+        values = values.copy(order="C")
+    storage = UntypedStorage._owning(values.reshape(-1).view(np.uint8), _CPU)
+    return Tensor._make(
+        like._sizes, like._dtype, device=_CPU, storage=storage, strides=like._strides
+    )
