@@ -1,4 +1,4 @@
-"""The command: ``python -m benchmarks [dispatch] [pipeline]``; all of them if none is named."""
+"""The command: ``python -m benchmarks [NAME…]``; all of them if none is named."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import dispatch, pipeline
+from benchmarks import calls, dispatch, pipeline, start
 from benchmarks.results import Result
 from tests.npu.sim.build import CompilerMissingError
 
-BENCHMARKS = {"dispatch": dispatch.measure, "pipeline": pipeline.measure}
+BENCHMARKS = {
+    "dispatch": dispatch.measure,
+    "calls": calls.measure,
+    "start": start.measure,
+    "pipeline": pipeline.measure,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
-    for module in (dispatch, pipeline):
+    for module in (dispatch, calls, start, pipeline):
         module.add_arguments(parser.add_argument_group(module.__name__.rpartition(".")[2]))
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)

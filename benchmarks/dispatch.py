@@ -59,7 +59,14 @@ def measure(options: argparse.Namespace) -> Result:
 
 def measure_statement(what: str, statement: str, sides: tuple[ModuleType, ModuleType]) -> Row:
     """Time ``statement`` in both sides by turns."""
-    timers = [timeit.Timer(statement, SETUP, globals={"xp": xp}) for xp in sides]
+    torch, subject = (timeit.Timer(statement, SETUP, globals={"xp": xp}) for xp in sides)
+    return measure_by_turns(what, (torch, subject))
+
+
+def measure_by_turns(
+    what: str, timers: tuple[timeit.Timer, timeit.Timer], bar: float | None = None
+) -> Row:
+    """The ratio of the second timer's statement to the first's."""
     counts = [_loops(timer.timeit) for timer in timers]
     times: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
@@ -70,7 +77,7 @@ def measure_statement(what: str, statement: str, sides: tuple[ModuleType, Module
         times.append((torch, subject))
     torch_ns, subject_ns = (statistics.median(side) * 1e9 for side in zip(*times, strict=True))
     figures: dict[str, str | float] = {"torch ns": torch_ns, "subject ns": subject_ns}
-    return Row(what, figures, {"ratio": Ratio.of(times)})
+    return Row(what, figures, {"ratio": Ratio.of(times)}, bar)
 
 
 def _loops(run: Callable[[int], float]) -> int:

@@ -1,0 +1,187 @@
+"""The short way of calls: that it is taken, that it sees every change, and when it steps aside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import mindtorch_v2 as xp
+from mindtorch_v2.binding.unboxed import UNUSUAL
+from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.dispatch.trace import trace
+from mindtorch_v2.overrides import TorchFunctionMode
+
+_OFTEN = 12
+"""So many calls, and the short way is there."""
+
+
+@pytest.fixture
+def library() -> Iterator[Any]:
+    made = xp.library.Library("short", "DEF")
+    yield made
+    made._destroy()
+
+
+def warm(call: Any, *args: Any, **kwargs: Any) -> Any:
+    for _ in range(_OFTEN):
+        answer = call(*args, **kwargs)
+    return answer
+
+
+def test_calls_that_come_often_go_the_short_way(library: Any) -> None:
+    library.define("one(Tensor x, *, float s=1.0) -> Tensor")
+    library.impl("one", lambda x, s=1.0: x * s, "CPU")
+    op, x = xp.ops.short.one.default, xp.ones(2)
+    assert op._bind(x) is UNUSUAL
+    warm(op, x)
+    assert op._bind(x).tolist() == [1.0, 1.0]
+    assert op._bind(x, s=3).tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("args", [(), (1,), ("x",), (object(),), ([],)])
+def test_what_the_short_way_does_not_take_is_refused_as_ever(
+    library: Any, args: tuple[Any, ...]
+) -> None:
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x, "CPU")
+    op = xp.ops.short.one.default
+    with pytest.raises(RuntimeError) as before:
+        op(*args)
+    warm(op, xp.ones(1))
+    with pytest.raises(RuntimeError) as after:
+        op(*args)
+    assert str(after.value) == str(before.value)
+    assert op._bind(*args) is UNUSUAL if args else True
+
+
+def test_too_many_arguments_are_refused_in_torchs_words(library: Any) -> None:
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x, "CPU")
+    warm(xp.ops.short.one.default, xp.ones(1))
+    with pytest.raises(RuntimeError, match=r"expected at most 1 argument\(s\) but received 2"):
+        xp.ops.short.one.default(xp.ones(1), xp.ones(1))
+
+
+def test_a_type_error_of_a_kernel_comes_through(library: Any) -> None:
+    calls = []
+
+    def kernel(x: Any) -> Any:
+        calls.append(x)
+        if len(calls) > _OFTEN:
+            raise TypeError("mine")
+        return x
+
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", kernel, "CPU")
+    warm(xp.ops.short.one, xp.ones(1))
+    with pytest.raises(TypeError, match="mine"):
+        xp.ops.short.one(xp.ones(1))
+    assert len(calls) == _OFTEN + 1  # and the kernel is not run a second time
+
+
+def test_a_registration_is_seen_by_the_next_call(library: Any) -> None:
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x + 1, "CPU")
+    op, x = xp.ops.short.one.default, xp.zeros(1)
+    assert warm(op, x).item() == 1.0
+    other = xp.library.Library("short", "FRAGMENT")
+    other.impl("one", lambda x: x + 2, "AutogradCPU")
+    assert warm(op, x).item() == 2.0
+    other._destroy()
+    assert warm(op, x).item() == 1.0
+
+
+def test_a_new_schema_is_seen_by_the_next_call() -> None:
+    first = xp.library.Library("short", "DEF")
+    first.define("one(Tensor x) -> Tensor")
+    first.impl("one", lambda x: x, "CPU")
+    op, x = xp.ops.short.one.default, xp.ones(1)
+    warm(op, x)
+    first._destroy()
+    second = xp.library.Library("short", "DEF")
+    second.define("one(Tensor x, int n=2) -> Tensor")
+    second.impl("one", lambda x, n=2: x * n, "CPU")
+    assert op(x, 5).item() == 5.0
+    assert warm(op, x, 7).item() == 7.0
+    second._destroy()
+
+
+def test_the_threads_sets_decide(library: Any) -> None:
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x + 1, "CPU")
+    library.impl("one", lambda x: x + 2, "AutogradCPU")
+    op, x = xp.ops.short.one.default, xp.zeros(1)
+    autograd = xp._C.DispatchKeySet(xp._C.DispatchKey.AutogradCPU)
+    for _ in range(_OFTEN):
+        assert op(x).item() == 2.0
+        with xp._C._ExcludeDispatchKeyGuard(autograd):
+            assert op(x).item() == 1.0
+
+
+def test_who_observes_sees_every_call() -> None:
+    x = xp.ones(1)
+    warm(xp.add, x, x)
+    with trace() as steps:
+        xp.add(x, x)
+    assert str(steps[0]) == "[call] op=[aten::add.Tensor], key=[AutogradCPU]"
+    seen = []
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        xp.add(x, x)
+        xp.ops.aten.add.Tensor(x, x)
+    assert seen == [xp.add, xp.ops.aten.add.Tensor]
+    assert OBSERVERS.count == 0
+
+
+def test_an_observer_in_one_thread_stops_no_other() -> None:
+    x = xp.ones(1)
+    warm(xp.add, x, x)
+    answers: list[Any] = []
+    with trace() as steps:
+        thread = threading.Thread(target=lambda: answers.append(xp.add(x, x).item()))
+        thread.start()
+        thread.join()
+    assert answers == [2.0]
+    assert steps == []
+
+
+def test_numbers_pass_for_tensors_by_the_operator_that_was_called(library: Any) -> None:
+    """What a kernel in Python answers is looked at under the name that the user called."""
+    library.define("one(Tensor x) -> Tensor")
+    library.impl("one", lambda x: 3, "CPU")
+    other = xp.library.Library("aten", "IMPL")
+    x = xp.ones(1, dtype=xp.int8)
+    assert warm(xp.ops.aten.add.Tensor, x, x).item() == 2
+    try:
+        other.impl("add.Tensor", lambda x, y: 3, "AutogradCPU")
+        for _ in range(_OFTEN):
+            assert xp.ops.aten.add.Tensor(x, x) == 3
+            with pytest.raises(RuntimeError, match="Unable to cast"):
+                xp.ops.short.one(x)
+    finally:
+        other._destroy()
+
+
+def test_subclasses_and_modes_are_asked() -> None:
+    class Sub(xp.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return "asked"
+
+    x = xp.ones(1)
+    sub = x.as_subclass(Sub)  # type: ignore[attr-defined]
+    warm(xp.add, x, x)
+    warm(xp.ops.aten.add.Tensor, x, x)
+    assert xp.add(x, sub) == xp.ops.aten.add.Tensor(sub, x) == sub.add(x) == "asked"

@@ -1,0 +1,83 @@
+"""Usual calls of bound functions: that their forms are told apart, and answers stay the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import mindtorch_v2 as xp
+from mindtorch_v2.binding.python.bindings import _Binding
+from mindtorch_v2.binding.python.usual import are_integers, form_of
+
+_OFTEN = 12
+
+
+def binding_of(function: Any) -> _Binding:
+    found = getattr(function, "call", None) or function._call
+    assert isinstance(found, _Binding)
+    return found
+
+
+def test_a_form_is_learned_once_it_comes_often() -> None:
+    binding, x = binding_of(xp.Tensor.select), xp.ones(2, 2)
+    for _ in range(_OFTEN):
+        x.select(0, 1)  # type: ignore[attr-defined]
+    assert (int, int) in binding._usual
+
+
+@pytest.mark.parametrize(
+    ("text", "usual", "other"),
+    [
+        ("x.view({})", "4", "(2, 2)"),
+        ("x.view({})", "2, 2", "xp.int32"),
+        ("x.view({})", "[2, 2]", "[xp.tensor(2), 2]"),
+        ("x.view({})", "(4,)", "(1 << 70,)"),
+        ("x.view({})", "(4,)", "()"),
+        ("x.view({})", "4", "True"),
+        ("x.select({})", "0, 1", "0, 1 << 70"),
+        ("x.select({})", "0, 1", "0, xp.tensor(1)"),
+        ("x.select({})", "0, 1", "'N', 1"),
+        ("x.sum({})", "0", "(0,)"),
+        ("x.sum({})", "0, keepdim=True", "0, keepdim=None"),
+        ("x.sum({})", "dim=0", "axis=0"),
+        ("xp.add({})", "x, x", "x, 1"),
+        ("xp.add({})", "x, x", "x, 1 << 70"),
+        ("xp.add({})", "x, x, alpha=2", "x, x, alpha=1 << 70"),
+        ("xp.add({})", "x, x, alpha=2", "x, x, alpha=2.0"),
+        ("xp.add({})", "x, x, out=None", "x, x, out=y"),
+        ("x.mul({})", "2", "xp.tensor(2)"),
+        ("xp.pow({})", "x, 2", "2, x"),
+        ("x.to({})", "xp.int8", "x"),
+        ("x.add_({})", "x", "x, x"),
+    ],
+)
+def test_calls_answer_the_same_once_another_form_is_usual(
+    text: str, usual: str, other: str
+) -> None:
+    first = answer(text.format(other))
+    for _ in range(_OFTEN):
+        expected = answer(text.format(usual))
+    assert answer(text.format(usual)) == expected
+    assert answer(text.format(other)) == first
+
+
+def answer(text: str) -> Any:
+    names = {"xp": xp, "x": xp.ones(4, dtype=xp.int64), "y": xp.ones(4, dtype=xp.int64)}
+    try:
+        found = eval(text, names)
+    except Exception as error:
+        return type(error), str(error)
+    return found.dtype, tuple(found.shape), found.tolist(), names["y"].tolist()
+
+
+def test_what_is_given_decides_the_form() -> None:
+    assert form_of((1, 2.0), {"dim": None}) == ((int, float), ("dim",), (type(None),))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [([1, 2], True), ((0,), True), ([], False), ([1, True], False), ([1 << 63], False)],
+)
+def test_lists_of_integers(value: Any, expected: bool) -> None:
+    assert are_integers(value) is expected
