@@ -127,16 +127,25 @@ def called(
 
 
 def called_shortly(bind: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The short way of a call; UNUSUAL if it is not for that, CPython's binding included."""
+    """The short way of a call; UNUSUAL if it is not for that, CPython's binding included.
+
+    The objects of ``torch.ops`` do the same without calling this.
+    """
     try:
         return bind(*args, **kwargs)
     except TypeError as error:
-        traceback = error.__traceback__
-        if traceback is not None and traceback.tb_next is not None:  # it was raised inside
+        if is_raised_inside(error):
             raise
     except _cast.PybindTypeError as error:
         raise TypeError(str(error)) from None
     return UNUSUAL
+
+
+def is_raised_inside(error: TypeError) -> bool:
+    """Whether an error that was just caught is of the called function's own frames: it is not where
+    CPython has refused the arguments."""
+    traceback = error.__traceback__
+    return traceback is not None and traceback.tb_next is not None
 
 
 def unusual(*args: Any, **kwargs: Any) -> Any:

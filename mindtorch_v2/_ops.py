@@ -27,6 +27,7 @@ from mindtorch_v2._operator_bindings import (
     bound_overload,
     called,
     called_shortly,
+    is_raised_inside,
     unusual,
     wrap_schema,
 )
@@ -34,7 +35,8 @@ from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import registry
-from mindtorch_v2.pybind.function import cpp_function
+from mindtorch_v2.pybind.cast import PybindTypeError
+from mindtorch_v2.pybind.function import as_python_sees, cpp_function, is_seen_as_it_is
 
 
 class OpOverload(OperatorBase):
@@ -44,6 +46,7 @@ class OpOverload(OperatorBase):
         super().__init__()
         #: The short way of a call, once there have been some.
         self._bind: Run = unusual
+        self._bind_below: Run = unusual
         self._overloadpacket = overloadpacket
         self._operator = operator
         self._schema = wrap_schema(operator.schema)
@@ -119,7 +122,14 @@ class OpOverload(OperatorBase):
         return self._operator.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        answer = called_shortly(self._bind, args, kwargs)
+        try:
+            answer = self._bind(*args, **kwargs)
+        except TypeError as error:
+            if is_raised_inside(error):
+                raise
+            answer = UNUSUAL
+        except PybindTypeError as error:
+            raise TypeError(str(error)) from None
         return self._called(args, kwargs) if answer is UNUSUAL else answer
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -129,12 +139,22 @@ class OpOverload(OperatorBase):
             call = operator.bind(args, kwargs)
             if operator.is_worth_compiling():
                 self._bind = operator.unboxed.bind
+                self._bind_below = operator.unboxed.bind_below
             return call.run()
 
         return called(operator.name, operator.overload_name, run, args, kwargs)
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
+        if type(keyset) is _C.DispatchKeySet:
+            try:
+                answer = called_shortly(self._bind_below, (keyset.mask, *args), kwargs)
+            except RuntimeError as error:
+                if is_seen_as_it_is(error):
+                    raise
+                raise as_python_sees(error) from None
+            if answer is not UNUSUAL:
+                return answer
         return self._handle.redispatch_boxed(keyset, *args, **kwargs)
 
     def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
@@ -268,7 +288,14 @@ class OpOverloadPacket:
         return self._packet.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        answer = called_shortly(self._op.bind, args, kwargs)
+        try:
+            answer = self._op.bind(*args, **kwargs)
+        except TypeError as error:
+            if is_raised_inside(error):
+                raise
+            answer = UNUSUAL
+        except PybindTypeError as error:
+            raise TypeError(str(error)) from None
         return self._op.called(args, kwargs) if answer is UNUSUAL else answer
 
 

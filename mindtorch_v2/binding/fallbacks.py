@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding import python_fallbacks
-from mindtorch_v2.binding.unboxed import Run, makes
+from mindtorch_v2.binding.unboxed import PLAIN, Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -90,13 +90,19 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
 @makes(basic_autograd_not_implemented)
 def _without_history(operator: Operator, keyset: int) -> Run:
     """The same while no input requires grad."""
-    below = intersection(keyset, full_after(DispatchKey.AutogradOther))
-    redispatch = operator.unboxed.redispatch
+    below, unboxed = intersection(keyset, full_after(DispatchKey.AutogradOther)), operator.unboxed
 
     def run(*stack: Any) -> Any:
-        if OBSERVERS.count or may_require_grad(stack):
-            return basic_autograd_not_implemented(operator.call(stack), keyset)
-        return redispatch(below, stack)
+        for value in stack:
+            if type(value) is Tensor:
+                if value._autograd is not None and value._requires_grad():
+                    break
+            elif type(value) not in PLAIN:
+                break
+        else:
+            if not OBSERVERS.count:
+                return unboxed.below(below)(*stack)
+        return basic_autograd_not_implemented(operator.call(stack), keyset)
 
     return run
 

@@ -282,7 +282,7 @@ class Call(NamedTuple):
     def redispatch(self, keyset: int) -> Any:
         """The kernel at the highest key of a keyset, and no other: nothing is passed over."""
         if not OBSERVERS.count:
-            return self.operator.unboxed.redispatch(keyset, self.stack)
+            return self.operator.unboxed.below(keyset)(*self.stack)
         if is_stopping():
             raise Stopped(self)
         entry = self.operator.entry

@@ -46,7 +46,7 @@ they read:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -108,10 +108,15 @@ class Unboxed:
         prefix = free_prefix(self.schema.schema.arguments)
         return self._compiled("bind", self._bind_source(prefix), prefix)
 
-    def redispatch(self, keyset: int, stack: Sequence[Any]) -> Any:
-        """The answer of the kernel at the highest key of a keyset, while nobody observes."""
-        run = self._below.get(keyset) or self.operator.find_below(self._below, keyset)
-        return run(*stack)
+    @cached_property
+    def bind_below(self) -> Run:
+        """The same for a call at the highest key of a keyset, which comes first."""
+        prefix = free_prefix(self.schema.schema.arguments)
+        return self._compiled("bind", self._bind_source(prefix, is_below=True), prefix)
+
+    def below(self, keyset: int) -> Run:
+        """What runs a call at the highest key of a keyset, while nobody observes."""
+        return self._below.get(keyset) or self.operator.find_below(self._below, keyset)
 
     @cached_property
     def python_arguments(self) -> PythonArguments:
@@ -124,6 +129,9 @@ class Unboxed:
     def _find_if_current(self, keys: int) -> Run | None:
         """None if the operator has got another schema since."""
         return self._find(keys) if self.operator.binder is self.schema else None
+
+    def _find_below_if_current(self, keyset: int) -> Run | None:
+        return self.below(keyset) if self.operator.binder is self.schema else None
 
     def _compiled(self, name: str, lines: Iterator[str], prefix: str) -> Run:
         arguments = self.schema.schema.arguments
@@ -140,6 +148,8 @@ class Unboxed:
             "keys_of": self.operator.keys_of,
             "kernels": self._kernels,
             "find": self._find if name == "call" else self._find_if_current,
+            "below": self._below,
+            "find_below": self._find_below_if_current,
             "long_way": self.operator.long_way,
             "takes_numbers": self.operator.takes_numbers,
         }
@@ -171,10 +181,10 @@ class Unboxed:
         yield " if _run is None or _raw.pipeline is not None: _run = _find(_keys)"
         yield f" return _run({listed})"
 
-    def _bind_source(self, p: str) -> Iterator[str]:
+    def _bind_source(self, p: str, *, is_below: bool = False) -> Iterator[str]:
         arguments = self.schema.schema.arguments
         names = parameter_names(arguments, p)
-        parameters, starred = [], False
+        parameters, starred = [f"{p}keyset", "/"] if is_below else [], False
         for position, (argument, name) in enumerate(zip(arguments, names, strict=True)):
             if argument.kwarg_only and not starred:
                 starred = True
@@ -185,6 +195,10 @@ class Unboxed:
         yield f" {p}keys = 0"
         for position, (argument, name) in enumerate(zip(arguments, names, strict=True)):
             yield from self._argument_source(position, argument.real_type, name, p)
+        if is_below:
+            yield f" {p}run = {p}below.get({p}keyset) or {p}find_below({p}keyset)"
+            yield f" return {p}UNUSUAL if {p}run is None else {p}run({', '.join(names)})"
+            return
         yield f" {p}raw = {p}thread.raw"
         yield f" {p}run = {p}kernels.get(({p}keys, {p}raw._included, {p}raw._excluded))"
         yield f" if {p}run is None or {p}raw.pipeline is not None:"

@@ -17,6 +17,7 @@ Note [Extension keys in torch's complete sets]
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from operator import index
 from typing import Final, SupportsIndex
 
@@ -62,6 +63,7 @@ def functionality_bit(functionality: int) -> int:
     return 1 << (NUM_BACKENDS + functionality - 1) if functionality else 0
 
 
+@cache
 def mask_of(key: int) -> int:
     """The bits of one key: none for Undefined and for alias keys."""
     if key <= END_OF_FUNCTIONALITY_KEYS:
@@ -297,6 +299,7 @@ FULL: Final = completed((1 << (NUM_BACKENDS + NUM_FUNCTIONALITY_KEYS - 1)) - 1)
 """Every key of torch (``DispatchKeySet(FULL)``)."""
 
 
+@cache
 def full_after(key: int) -> int:
     """Every key below the functionality of ``key``, and PythonDispatcher, which never is masked.
 

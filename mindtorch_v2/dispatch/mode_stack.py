@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, difference
 
 INFRA_NAMES: Final = ("FakeTensorMode", "ProxyTorchDispatchMode")
 """What messages call the infra modes, by ``TorchDispatchModeKey``; a further one has no name."""
@@ -98,9 +99,9 @@ def unset_mode(mode_key: int) -> Any:
 
 
 def _include_keys() -> None:
-    desired = any_modes_set()
-    tls.set_dispatch_key_included(DispatchKey.Python, desired)
-    tls.set_dispatch_key_included(DispatchKey.PythonTLSSnapshot, desired)
+    raw = tls.local_dispatch_key_set()
+    found = raw.included
+    raw.included = found | PYTHON_KEYS if any_modes_set() else difference(found, PYTHON_KEYS)
 
 
 @contextmanager

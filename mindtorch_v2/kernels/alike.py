@@ -8,7 +8,8 @@ nothing has to be converted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,8 +39,8 @@ def common_dtype(
     first = operands[0]
     if type(first) is not Tensor or config.static_dtype is not None:
         return None
-    dtype, sizes, strides = first._dtype, first._sizes, first._strides
-    if strides != contiguous_strides(sizes) or 0 in sizes or not _is_computed_in_itself(dtype):
+    dtype, sizes, strides, device = first._dtype, first._sizes, first._strides, first._device
+    if strides != contiguous_strides(sizes) or 0 in sizes or _raw(dtype) is None or device != _CPU:
         return None
     if config.promote_integer_inputs_to_float and is_integral(dtype):
         return None
@@ -49,7 +50,7 @@ def common_dtype(
             or each._dtype is not dtype
             or each._sizes != sizes
             or each._strides != strides
-            or each._device != _CPU
+            or (each._device is not device and each._device != _CPU)
             or each._layout is not strided
             or each._keys & _LAZY
             or each._custom is not None
@@ -63,26 +64,25 @@ def common_dtype(
     return dtype if output is first and is_free else None
 
 
-def _is_computed_in_itself(dtype: DType) -> bool:
+@cache
+def _raw(dtype: DType) -> np.dtype[Any] | None:
+    """NumPy's dtype of the elements, if kernels compute in that."""
     elements = elements_of(dtype)
-    return elements.raw == elements.computed and to_opmath(dtype) is dtype
+    same = elements.raw == elements.computed and to_opmath(dtype) is dtype
+    return elements.raw if same else None
 
 
 def array_of(tensor: Tensor) -> Array:
     """The values of such an operand; writing to them changes it."""
-    dtype = tensor._dtype
-    return np.ndarray(
-        tensor._sizes,
-        elements_of(dtype).raw,
-        buffer=tensor._bytes(),
-        offset=tensor._storage_offset * dtype.itemsize,
-    )
+    raw, offset = _raw(tensor._dtype), tensor._storage_offset
+    return np.ndarray(tensor._sizes, raw, tensor._bytes(), offset * raw.itemsize if offset else 0)  # type: ignore[union-attr]
 
 
 def tensor_of(values: Array, like: Tensor) -> Tensor:
     """A new tensor that lies like an operand; of an array of its own it takes the memory."""
-    if values.base is not None or values.dtype != elements_of(like._dtype).raw:
-        values = np.array(values, elements_of(like._dtype).raw, order="C")
+    raw = _raw(like._dtype)
+    if values.base is not None or values.dtype != raw:
+        values = np.array(values, raw, order="C")
     elif not values.flags.c_contiguous:
         values = values.copy(order="C")
     storage = UntypedStorage._owning(values.reshape(-1).view(np.uint8), _CPU)

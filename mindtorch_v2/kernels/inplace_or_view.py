@@ -109,13 +109,13 @@ def _bumped(answer: Any) -> Any:
 def _made(operator: Operator, keyset: int) -> Run:
     """The same for calls that nobody observes."""
     facts, after = _facts(operator), intersection(keyset, AFTER)
-    redispatch, written = operator.unboxed.redispatch, written_places(operator)
+    unboxed, written = operator.unboxed, written_places(operator)
     makes_view = facts.base is not None
 
     def run(*stack: Any) -> Any:
         if OBSERVERS.count:
             return inplace_or_view(operator, keyset, *stack)
-        answer = tls.call_excluding(_BELOW, redispatch, after, stack)
+        answer = tls.call_excluding(_BELOW, unboxed.below(after), *stack)
         if written is not None:
             answer = with_written(operator, stack, answer)
         if makes_view:

@@ -165,7 +165,7 @@ class VariableType:
         others = [
             place for place, kind in enumerate(kinds) if "Tensor" in kind and kind != "Tensor"
         ]
-        redispatch, after = self.operator.unboxed.redispatch, intersection(keyset, AFTER_AUTOGRAD)
+        unboxed, after = self.operator.unboxed, intersection(keyset, AFTER_AUTOGRAD)
         excluded, written = self.excluded, written_places(self.operator)
 
         def run(*stack: Any) -> Any:
@@ -180,7 +180,7 @@ class VariableType:
             for place in others:
                 if stack[place] is not None and may_require_grad((stack[place],)):
                     return self.run(keyset, stack)
-            answer = tls.call_excluding(excluded, redispatch, after, stack)
+            answer = tls.call_excluding(excluded, unboxed.below(after), *stack)
             if written is not None:
                 return with_written(self.operator, stack, answer)
             if type(answer) is not Tensor or answer._dtype.is_complex:

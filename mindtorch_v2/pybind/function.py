@@ -80,9 +80,13 @@ class Overload:
     def _loaded(self, values: Sequence[Any]) -> list[Any]:
         if len(values) < len(self.loaders):
             raise NoMatch
-        loaded = [_load(loader, value) for loader, value in zip(self.loaders, values, strict=True)]
-        if any(value is NULL for value in loaded):
-            raise NoMatch
+        try:
+            loaded = [load(value) for load, value in zip(self.loaders, values, strict=True)]
+        except RuntimeError as error:
+            raise as_python_sees(error) from None
+        for value in loaded:
+            if value is NULL:
+                raise NoMatch
         return loaded
 
 
@@ -173,19 +177,17 @@ def _call(implementation: Implementation, arguments: list[Any]) -> Any:
     except PybindTypeError as error:
         raise TypeError(str(error)) from None
     except RuntimeError as error:
-        if _what(error) == str(error):  # an exception that Python raised on the way, perhaps
+        if is_seen_as_it_is(error):
             raise
-        raise _as_python_sees(error) from None
+        raise as_python_sees(error) from None
 
 
-def _load(loader: Loader, value: object) -> Any:
-    try:
-        return loader(value)
-    except RuntimeError as error:
-        raise _as_python_sees(error) from None
+def is_seen_as_it_is(error: RuntimeError) -> bool:
+    """Whether Python sees the very message: it may have raised the exception on the way."""
+    return _what(error) == str(error)
 
 
-def _as_python_sees(error: RuntimeError) -> RuntimeError:
+def as_python_sees(error: RuntimeError) -> RuntimeError:
     """``error`` with the message that Python sees of it."""
     return type(error)(_what(error))
 
