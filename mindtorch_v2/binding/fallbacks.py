@@ -276,6 +276,12 @@ def _pipeline(call: Call, keyset: int) -> Any:
     return _pipeline_fallback()(call, keyset)
 
 
+@makes(_pipeline)
+def _enqueued(operator: Operator, keyset: int) -> Run:
+    run = _pipeline_fallback()
+    return lambda *stack: run(operator.call(stack), keyset)
+
+
 @cache
 def _pipeline_fallback() -> Fallback:
     from mindtorch_v2.pipeline.capture import pipeline_fallback  # stands on this package

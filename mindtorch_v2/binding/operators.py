@@ -21,7 +21,7 @@ from mindtorch_v2.binding.unboxed import Run, Unboxed, made_for
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import DispatchKey, key_name
+from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
@@ -98,14 +98,21 @@ class Operator:
         self._calls += 1
         return self._calls > _CALLS_BEFORE_COMPILING and self.in_dispatcher
 
-    def find_kernel(self, found: dict[tuple[int, int, int], Run], keys: int) -> Run:
+    def find_kernel(self, found: dict[tuple[int, ...], Run], keys: int) -> Run:
         """What runs a call whose arguments have these keys; ``found`` keeps it.
 
-        Raises as :func:`~mindtorch_v2.dispatch.calls.resolve`.
+        In a pipeline's block that is another one than outside with the same sets, and a call that
+        goes past the pipeline waits for it each time.  Raises as
+        :func:`~mindtorch_v2.dispatch.calls.resolve`.
         """
         version, raw = DISPATCHER.version, tls.local_dispatch_key_set()
-        at = keys, raw._included, raw._excluded
-        is_kept = raw.pipeline is None
+        at: tuple[int, ...] = keys, raw._included, raw._excluded
+        is_kept = True
+        if raw.pipeline is not None:
+            at = (*at, PIPELINE_BIT)
+            if at in found:
+                return found[at]
+            is_kept = not tls.goes_past_pipeline(keys)
         run = self._run_of(resolve(self.entry, keys, self.full_name))
         if is_kept:
             DISPATCHER.remember(version, found, at, run)

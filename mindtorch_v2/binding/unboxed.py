@@ -94,7 +94,7 @@ class Unboxed:
         self.operator = operator
         self.schema = schema
         self._none = none
-        self._kernels: dict[tuple[int, int, int], Run] = {}
+        self._kernels: dict[tuple[int, ...], Run] = {}
         self._below: dict[int, Run] = {}
 
     @cached_property

@@ -117,6 +117,12 @@ def apply_masks(mask: int) -> int:
     return keys if raw.pipeline is None else _in_pipeline(keys, raw.pipeline)
 
 
+def goes_past_pipeline(mask: int) -> bool:
+    """Whether a call with these keys does not wait in the thread's pipeline."""
+    raw = thread_local.raw
+    return bool(difference(mask | raw.included, raw.excluded) & _NOT_FOR_PIPELINES)
+
+
 def _in_pipeline(keys: int, pipeline: Pipeline) -> int:
     """Note [Calls that a pipeline takes]
 
