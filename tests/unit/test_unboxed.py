@@ -102,8 +102,10 @@ def test_a_new_schema_is_seen_by_the_next_call() -> None:
     warm(op, x)
     first._destroy()
     second = xp.library.Library("short", "DEF")
-    second.define("one(Tensor x, int n=2) -> Tensor")
-    second.impl("one", lambda x, n=2: x * n, "CPU")
+    second.define("one(Tensor y, int n=2) -> Tensor")
+    second.impl("one", lambda y, n=2: y * n, "CPU")
+    with pytest.raises(RuntimeError, match="missing value for argument 'y'"):
+        op(x=x)  # which the old schema takes
     assert op(x, 5).item() == 5.0
     assert warm(op, x, 7).item() == 7.0
     second._destroy()
