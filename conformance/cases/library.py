@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 
 from conformance.annotated import names as hint_names
 from conformance.area import Area, Text
+from conformance.cases import repeated
 from conformance.cases.pools import C
 from mindtorch_v2.profile import Profile
 
@@ -494,6 +495,7 @@ def inferred() -> Iterator[Text]:
 def texts(profile: Profile) -> Iterator[Text]:
     yield from programs()
     yield from inferred()
+    yield from repeated.changes()
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

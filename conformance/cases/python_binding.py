@@ -13,7 +13,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import python_drawn, python_tensors
+from conformance.cases import python_drawn, python_tensors, repeated
 from conformance.cases.python_signatures import Callee, Parameter, Signature, callees
 from conformance.cases.python_values import NO_RECEIVERS, POOL, RECEIVERS, good, pool
 from conformance.cases.turn import Turn
@@ -64,6 +64,7 @@ def texts(profile: Profile) -> Iterator[Text]:
         for text in maker.calls(callee):
             yield callee.target, text
     yield from python_tensors.texts(profile)
+    yield from repeated.arguments()
 
 
 class _Maker:

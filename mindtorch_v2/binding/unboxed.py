@@ -229,6 +229,7 @@ class Unboxed:
             return
         else:
             usual = "False"
+        yield f" if {name} is {p}absent: return {p}UNUSUAL"
         yield f" if {name} is not {p}default{position}:"
         yield f"  if not ({usual}): return {p}UNUSUAL"
         yield f"  try: {name} = {p}convert{position}({name})"

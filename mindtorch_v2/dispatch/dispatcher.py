@@ -347,7 +347,7 @@ class Dispatcher:
         with self.lock:
             operators = {
                 name: (each, each.definitions, each.registrations, each.entry.state)
-                for name, each in self._operators.items()
+                for name, each in self._operators.copy().items()  # garbage may take some back
             }
             return Snapshot(
                 operators,
