@@ -60,6 +60,8 @@ OPERATORS: Final = (
     ("xp.conv_transpose1d(x, w, b, 2, 1, 1)", "1, 2, 4", "2, 2, 3", "2"),
     ("xp.conv_transpose2d(x, w, b, groups=2)", "1, 4, 2, 3", "4, 1, 2, 2", "2"),
     ("xp.conv_transpose3d(x, w)", "1, 2, 2, 1, 2", "2, 1, 2, 1, 2"),
+    ("xp.convolution(x, w, None, [1], [0], [1], False, [0], 1)", "1, 2, 4", "2, 2, 3"),
+    ("xp.ops.aten.convolution(x, w, b, [1], [0], [1], True, [0], 1)", "1, 2, 4", "2, 2, 3", "2"),
     ("xp.constant_pad_nd(x, [1, -1, 0, 2], 3)", "2, 3"),
     ("xp.batch_norm(x, w, b, None, None, True, 0.1, 0.5, True)", "2, 3, 2", "3", "3"),
     ("xp.batch_norm(x, None, None, None, None, True, 0.1, 0.5, True)", "4, 3"),
@@ -111,6 +113,14 @@ _WALK: Final = (
 )
 
 
+_BIASES: Final = (
+    "def biases(node):\n"
+    "    own = 'Convolution' in node.name() and [node._saved_bias_sym_sizes_opt]\n"
+    "    return (own or []) + [b for f, i in node.next_functions if f for b in biases(f)]\n"
+)
+"""What convolutions know of their biases: C++ hands on an undefined one, and Python none."""
+
+
 def _program(made: str, sizes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Leaves and what is made of them, and the leaves' names."""
     names = ("x", "w", "b")[: len(sizes)]
@@ -133,6 +143,8 @@ def texts() -> Iterator[Text]:
         yield made, f"{head}(y, y.grad_fn, y.requires_grad)"
         yield made, f"{head}(y * made(*y.shape)).sum().backward()\n[{grads}]"
         yield made, f"{_WALK}{head}walk(y.grad_fn, 3)"
+        if "conv" in made:
+            yield made, f"{_BIASES}{head}biases(y.grad_fn)"
         yield made, f"{head}y.detach().requires_grad, y._version, y.is_leaf"
         yield made, f"{head}(y * y).sum().backward()\n(y * y).sum().backward()"
         yield made, f"{head}x.data.mul_(2)\n(y * made(*y.shape)).sum().backward()\n[{grads}]"

@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "a{}"
 
-OTHER_GRADIENTS: Final = {
-    "cumprod": "is spread around zeros by steps of mindtorch_v2's own",
-    "nn_functional_conv": "is given a bias of no elements where none was given in Python",
-    "nn_functional_cross_entropy": "divides by a Scalar, taken for a wrapped number",
-}
-"""Operators, by how their names begin, whose gradients are right and whose logs are not torch's."""
-
 
 def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
     """Each program in one of ``ways``, which take turns."""
@@ -67,24 +60,39 @@ def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
 
 
 def _gradients(operator: SampledOperator) -> Iterator[str]:
-    """Of the first tensor, in the first sample where it has one."""
-    name = operator["name"]
-    if name in CANCELLED or name.startswith(tuple(OTHER_GRADIENTS)):
+    """Of the first tensor, in the first sample where it has one; of all tensors, in the last."""
+    if operator["name"] in CANCELLED:
         return
-    samples = (each for each in operator["samples"] if "differentiable" in each)
-    sample = next((each for each in samples if "requires_grad" in each["tensors"][0]), None)
-    if sample is not None:
-        places = sample["differentiable"]
-        sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
-        call = samples_of.called(operator["call"], _named(sample))
-        lines = [f"y = {call}", f"return xp.autograd.grad({' + '.join(sums)}, x)"]
-        yield _program(operator, sample, lines, "eager")
+    samples = [each for each in operator["samples"] if "differentiable" in each]
+    samples = [each for each in samples if "requires_grad" in each["tensors"][0]]
+    if samples:
+        yield _gradient(operator, samples[0], ["x"])
+    if samples[1:]:
+        wanted = [
+            name
+            for name, facts in zip(_names(samples[-1]), samples[-1]["tensors"], strict=True)
+            if "requires_grad" in facts
+        ]
+        yield _gradient(operator, samples[-1], wanted)
+
+
+def _gradient(operator: SampledOperator, sample: Sample, wanted: list[str]) -> str:
+    places = sample["differentiable"]
+    sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
+    of = wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
+    call = samples_of.called(operator["call"], _named(sample))
+    lines = [f"y = {call}", f"return xp.autograd.grad({' + '.join(sums)}, {of})"]
+    return _program(operator, sample, lines, "eager")
+
+
+def _names(sample: Sample) -> list[str]:
+    """Of the tensors: the first is the program's."""
+    return ["x", *map(NAME.format, range(1, len(sample["tensors"])))]
 
 
 def _named(sample: Sample) -> list[str]:
-    """The arguments, the first tensor as the program's, the others by names."""
-    names = ["x", *map(NAME.format, range(1, len(sample["tensors"])))]
-    return [text.format(*names) for text in sample["arguments"]]
+    """The arguments, with the tensors by their names."""
+    return [text.format(*_names(sample)) for text in sample["arguments"]]
 
 
 def _program(operator: SampledOperator, sample: Sample, lines: list[str], way: str) -> str:

@@ -22,6 +22,13 @@ from mindtorch_v2.tensor.tensor import Tensor
 CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 
 
+class UndefinedTensor:
+    """What an optional holds that has a value and no tensor; anywhere else it is None."""
+
+
+UNDEFINED: Final = UndefinedTensor()
+
+
 class TensorOptions(NamedTuple):
     """``at::TensorOptions``: what a new tensor shall have."""
 
@@ -115,7 +122,9 @@ def scalar_type(value: Any) -> DType:
 
 
 def sizes(value: Any) -> tuple[int, ...]:
-    return tuple(value._sizes) if isinstance(value, Tensor) else ()
+    if isinstance(value, Tensor):
+        return tuple(value._sizes)
+    return (0,) if value is UNDEFINED else ()
 
 
 def dim(value: Any) -> int:
@@ -143,7 +152,7 @@ def _same(value: Any) -> Any:
 
 
 _OF_ANYTHING: Final[Mapping[str, Callable[..., Any]]] = {
-    "defined": lambda value: value is not None,
+    "defined": lambda value: value is not None and value is not UNDEFINED,
     "has_value": lambda value: value is not None,
     "value": _same,
     "value_or": lambda value, default: default if value is None else value,

@@ -66,9 +66,13 @@ _TEMPLATES: Final = ("std::get", "std::tuple", "std::vector", *_OPTIONALS)
 
 
 @cache
-def compiled(text: str) -> Formula:
-    """The function of a formula; NotImplementedError if it is beyond the grammar."""
-    parser = _Parser(text)
+def compiled(text: str, scalars: frozenset[str] = frozenset()) -> Formula:
+    """The function of a formula; NotImplementedError if it is beyond the grammar.
+
+    ``scalars`` are the names that are an ``at::Scalar`` in C++: a number by any other name is a
+    tensor that wraps it.
+    """
+    parser = _Parser(text, scalars)
     found = parser.expression()
     parser.expect_end()
     return found
@@ -77,8 +81,9 @@ def compiled(text: str) -> Formula:
 class _Parser:
     """Recursive descent; each method answers the function of what it has read."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, scalars: frozenset[str]) -> None:
         self.text = text
+        self.scalars = scalars
         self.tokens = _tokens(text)
         self.place = 0
 
@@ -191,7 +196,10 @@ class _Parser:
         if name in _TEMPLATES:
             return self.template(name)
         if self.take("("):
-            return _called(name, self.arguments(")"))
+            start = self.place
+            arguments = self.arguments(")")
+            given = self.tokens[start : self.place]
+            return _called(name, arguments, of_scalar=not self.scalars.isdisjoint(given))
         if name in _CONSTANTS:
             return _constant(_CONSTANTS[name])
         return lambda names: names[name]
@@ -264,13 +272,17 @@ def _method(value: Formula, name: str, arguments: list[Formula]) -> Formula:
     return lambda names: at.method(value(names), plain, *_values(arguments, names))
 
 
-def _called(name: str, arguments: list[Formula]) -> Formula:
-    """A function whose name is looked up when it is called: a formula may not come to that."""
+def _called(name: str, arguments: list[Formula], *, of_scalar: bool) -> Formula:
+    """A function whose name is looked up when it is called: a formula may not come to that.
+
+    ``of_scalar`` says that one of the arguments is a Scalar, for which templates have a form.
+    """
     plain = name.removeprefix("at::").removesuffix("_symint")
     special = _SPECIAL.get(plain)
     if special is not None:
         return lambda names: special(*_values(arguments, names))
-    helper = functions_manual.find(plain)
+    helper = functions_manual.find(f"{plain}_of_scalar") if of_scalar else None
+    helper = helper or functions_manual.find(plain)
     if helper is not None:
         return lambda names: helper(*_values(arguments, names))
     if at.has_operator(plain):

@@ -6,11 +6,13 @@ how it comes to gradients; and ``python_functions.cpp``: its attributes ``_saved
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple
 
 from mindtorch_v2 import profile
+from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.node import Gradient, Node
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
@@ -70,6 +72,11 @@ class Saved(NamedTuple):
     def is_tensor_list(self) -> bool:
         return self.type in _TENSOR_LISTS
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a Scalar, an optional one, or several."""
+        return re.search(r"at::Scalar\b", self.type) is not None
+
 
 class GeneratedNode(Node):
     """A node whose gradients are formulas over what it has saved."""
@@ -78,6 +85,7 @@ class GeneratedNode(Node):
 
     _facts: ClassVar[NodeFacts]
     _saved: ClassVar[tuple[Saved, ...]]
+    _scalars: ClassVar[frozenset[str]]
     _releases: ClassVar[bool]
 
     def __init__(self) -> None:
@@ -107,6 +115,7 @@ class GeneratedNode(Node):
 
     def _set_saved(self, name: str, value: Any, *, is_output: bool = False) -> None:
         attribute = next(each for each in self._saved if each.name == name)
+        value = None if value is UNDEFINED else value
         if attribute.is_tensor and not _is_number(value):
             value = SavedVariable(value, is_output)
         elif attribute.is_tensor_list:
@@ -170,7 +179,7 @@ class GeneratedNode(Node):
             if not any(wanted) or (derivative.get("if_any_grad") and not any_grad):
                 continue
             names["grad_input_mask"] = wanted
-            value = _value(derivative["formula"], names)
+            value = _value(derivative["formula"], names, self._scalars)
             parts = [value] if len(wanted) == 1 else list(value)
             for name, part, is_wanted in zip(derivative["names"], parts, wanted, strict=True):
                 if is_wanted:
@@ -224,9 +233,9 @@ class TypeAndSize(NamedTuple):
         return at.call("zeros", self.sizes, self.options)
 
 
-def _value(formula: str, names: dict[str, Any]) -> Any:
+def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:
     """Of a formula; of one for each of several tensors a list, None where no gradient came."""
-    evaluate = compiled(formula)
+    evaluate = compiled(formula, scalars)
     if _OF_EACH not in formula:
         return evaluate(names)
     return [
@@ -274,6 +283,7 @@ def node_class(name: str) -> type[GeneratedNode]:
         "__module__": "builtins",
         "_facts": facts,
         "_saved": saved,
+        "_scalars": frozenset(each.name for each in saved if each.is_scalar),
         "_releases": any(each.is_tensor or each.is_tensor_list for each in saved),
     }
     if name in profile.active().derivatives["without_class"]:

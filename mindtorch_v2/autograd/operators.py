@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NEG: Final = OperatorHandle("aten::neg")
@@ -17,11 +18,12 @@ _SUB_: Final = OperatorHandle("aten::sub_.Tensor")
 _DIV_: Final = OperatorHandle("aten::div_.Tensor")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 
 
 def _filled(number: Any, like: Tensor) -> Any:
     """What C++ makes of a number to the left of ``-`` and ``/``."""
-    return _FILL_(_EMPTY_LIKE(like), number)
+    return _FILL_(_EMPTY_LIKE(like, memory_format=_PRESERVE), number)
 
 
 def _by_kind(name: str) -> Callable[[Tensor, Any], Any]:
@@ -95,6 +97,7 @@ _AND: Final = OperatorHandle("aten::bitwise_and.Tensor")
 _OR: Final = OperatorHandle("aten::bitwise_or.Tensor")
 
 eq: Final = _comparison("eq", operator.eq, "eq")
+ne: Final = _comparison("ne", operator.ne, "ne")
 lt: Final = _comparison("lt", operator.lt, "gt")
 gt: Final = _comparison("gt", operator.gt, "lt")
 le: Final = _comparison("le", operator.le, "ge")
@@ -106,7 +109,7 @@ BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "*": mul,
     "/": div,
     "==": eq,
-    "!=": _comparison("ne", operator.ne, "ne"),
+    "!=": ne,
     "<": lt,
     ">": gt,
     "<=": le,

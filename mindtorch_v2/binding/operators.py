@@ -61,6 +61,10 @@ def parse_printed(text: str) -> FunctionSchema:
 class Operator:
     """One overload; ``canonical`` is its name without aliases, by which kernels are found."""
 
+    none_is_undefined = False
+    """Whether None in a call stands for an undefined tensor that an optional holds: what C++ code
+    has no tensor for it passes on like this, and autograd tells it from none."""
+
     def __init__(self, text: OperatorText, name: str) -> None:
         self.name = name
         self.overload_name = text.overload_name

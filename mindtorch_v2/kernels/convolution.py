@@ -30,7 +30,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
-_CONVOLUTION: Final = OperatorHandle("aten::convolution")
+_CONVOLUTION: Final = OperatorHandle("aten::convolution", none_is_undefined=True)
 _BACKEND: Final = OperatorHandle("aten::_convolution")
 _MODE: Final = OperatorHandle("aten::_convolution_mode")
 _PAD: Final = OperatorHandle("aten::constant_pad_nd")

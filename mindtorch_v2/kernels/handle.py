@@ -8,6 +8,7 @@ Mirrors ``c10::OperatorHandle`` and the functions ``at::…``.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +21,14 @@ _CONSTANTS = (DType, Layout, memory_format)
 
 
 class OperatorHandle:
-    """An operator by its full name, looked up when it is first called."""
+    """An operator by its full name, looked up when it is first called.
 
-    def __init__(self, name: str) -> None:
+    ``none_is_undefined`` is of its calls from here what `Operator.none_is_undefined` says.
+    """
+
+    def __init__(self, name: str, *, none_is_undefined: bool = False) -> None:
         self.name = name
+        self.none_is_undefined = none_is_undefined
 
     def __repr__(self) -> str:
         return f"OperatorHandle({self.name!r})"
@@ -34,6 +39,9 @@ class OperatorHandle:
         operator = find_operator(name, overload_name)
         if operator is None:
             raise LookupError(f"the profile has no operator {self.name}")
+        if self.none_is_undefined:
+            operator = copy(operator)
+            operator.none_is_undefined = True
         return operator
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.basic_ops import Underivable
 from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes
@@ -108,6 +109,11 @@ class VariableType:
         """Whether it is ``autogradNotImplementedFallback``, which takes every operator."""
         kernel = self.operator.entry.kernels[int(DispatchKey.Autograd)][0]
         return kernel.signature == NO_SIGNATURE
+
+    @cached_property
+    def optional_tensors(self) -> tuple[str, ...]:
+        arguments = self.operator.schema.arguments
+        return tuple(each.name for each in arguments if str(each.type) == "Optional[Tensor]")
 
     @cached_property
     def lists(self) -> dict[str, int]:
@@ -263,6 +269,8 @@ class VariableType:
         node._set_next_edges(edges)
         attributes = saved_attributes(self.node, "inputs")
         values = dict(zip(self.names, stack, strict=True))
+        if self.operator.none_is_undefined:
+            values |= {name: UNDEFINED for name in self.optional_tensors if values[name] is None}
         if self.is_inplace and self._saves_self(node):
             values["self"] = _CLONE(stack[0], memory_format=None)
         node._save(attributes, values)

@@ -56,10 +56,22 @@ def mul_tensor_backward(grad: Any, other: Any, self_st: Any) -> Any:
     return handle_r_to_c(self_st, mul_tensor(grad, conj(other)))
 
 
+def mul_tensor_backward_of_scalar(grad: Any, other: Any, self_st: Any) -> Any:
+    return handle_r_to_c(self_st, mul(grad, conj(other)))
+
+
 def div_tensor_self_backward(grad: Any, other: Any, self_st: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is not None:
         return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=self_st))
     return handle_r_to_c(self_st, div_tensor(grad, conj(other)))
+
+
+def div_tensor_self_backward_of_scalar(
+    grad: Any, other: Any, self_st: Any, rounding_mode: Any = None
+) -> Any:
+    if rounding_mode is not None:
+        return div_tensor_self_backward(grad, other, self_st, rounding_mode)
+    return handle_r_to_c(self_st, div(grad, conj(other)))
 
 
 def div_tensor_other_backward(grad: Any, self: Any, other: Any, rounding_mode: Any = None) -> Any:
@@ -170,6 +182,9 @@ def clamp_backward_min_max(grad: Any, self: Any, min: Any, max: Any, mask: list[
 
 
 def masked_fill_backward(grad: Any, mask: Any) -> Any:
+    """Transforms and modes are given no tensor whose size depends on values."""
+    if any(map(is_tensor_subclass_like, (grad, mask))):
+        return call("sum", call("where", mask, grad, 0))
     return call("sum", call("masked_select", grad, mask))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
-from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, sub
+from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, ne, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -240,14 +240,16 @@ def cumprod_backward(grad: Any, input: Any, dim: int, output: Any) -> Any:
     dim = wrap_dim(dim, len(sizes))
     if sizes[dim] == 1:
         return grad
-    input, output = conj(input), conj(output)
-    weighted = mul(output, grad)
     is_like = any(map(is_tensor_subclass_like, (input, grad, output)))
-    if not is_like and not _count_zeros(input):
-        return div(_reversed_cumsum(weighted, dim), input)
-    if is_like or tls.is_grad_enabled():
-        return _cumprod_backward_by_slices(grad, input, dim, is_like=is_like)
-    return _cumprod_backward_around_zeros(grad, input, dim, output, weighted)
+    conjugated, output = conj(input), conj(output)
+    weighted = mul(output, grad)
+    zeros = eq(input, 0)
+    if not is_like and not call("any", zeros).item():
+        return div(_reversed_cumsum(weighted, dim), conjugated)
+    may_mask = not is_like or not HABITS["cumprod's gradient is scattered around zeros"]
+    if may_mask and not tls.is_grad_enabled():
+        return _cumprod_backward_around_zeros(grad, conjugated, dim, output, weighted, zeros)
+    return _cumprod_backward_by_slices(grad, conjugated, dim, is_like=is_like)
 
 
 def _reversed_cumsum(tensor: Any, dim: int) -> Any:
@@ -262,14 +264,16 @@ def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int, *, is_like: boo
     one = call("ones", [1], TensorOptions.of(grad))
     ones = call("expand", one, [*sizes[:dim], 1, *sizes[dim + 1 :]])
     for place in range(count):
-        products = ones
-        if place:
+        if not place:
+            behind = call("cumprod", call("slice", input, dim, 1), dim)
+            products = call("cat", [ones, behind], dim)
+        elif place == count - 1:
             products = call("prod", call("slice", input, dim, 0, place), dim, True)
-        if place < count - 1:
+        else:
+            until = call("prod", call("slice", input, dim, 0, place), dim, True)
             behind = call("cumprod", call("slice", input, dim, place + 1), dim)
-            if place:
-                behind = mul(call("expand_as", products, behind), behind)
-            products = call("cat", [products, behind], dim)
+            omitted = mul(call("expand_as", until, behind), behind)
+            products = call("cat", [until, omitted], dim)
         part = call("sum", mul(call("slice", grad, dim, place), products), [dim])
         if is_like:
             found.append(part)
@@ -279,27 +283,37 @@ def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int, *, is_like: boo
 
 
 def _cumprod_backward_around_zeros(
-    grad: Any, input: Any, dim: int, output: Any, weighted: Any
+    grad: Any, input: Any, dim: int, output: Any, weighted: Any, zeros: Any
 ) -> Any:
-    """What stands before the first zero, that zero itself, and nothing behind it."""
+    """What stands before the first zero, that zero itself, and nothing behind it.
+
+    Where the first zero is says the largest of a mask; in a slice without one the place is 0,
+    so it is held against the mask again.
+    """
     found = call("zeros", list(input._sizes), TensorOptions.of(grad))
-    zeros_so_far = call("cumsum", eq(input, 0), dim)
+    zeros_so_far = call("cumsum", zeros, dim)
     before = eq(zeros_so_far, 0)
-    masked = call("masked_fill", weighted, call("logical_not", before), 0.0)
-    sums = call("div_", _reversed_cumsum(masked, dim), input)
-    found = _put(found, before, sums)
+    masked = call("masked_fill", weighted, call("bitwise_not", before), 0.0)
+    found = _put(found, before, _changed("div", _reversed_cumsum(masked, dim), input))
 
     until_second = eq(zeros_so_far, 1)
-    is_first = call("logical_and", until_second, eq(input, 0))
-    between = call("logical_and", until_second, call("logical_not", is_first))
-    products = call("masked_fill", input, call("logical_not", between), 1.0)
-    products = mul(
-        call("cumprod", products, dim),
-        call("masked_fill", grad, call("logical_not", until_second), 0.0),
-    )
-    leading = call("masked_fill", input, call("logical_not", before), 1.0)
-    at_zero = mul(call("sum", products, [dim], True), call("prod", leading, dim, True))
-    return _put(found, is_first, at_zero)
+    place = call("max", until_second, dim, True)[1]
+    is_first = call("scatter_", call("zeros_like", until_second), dim, place, 1)
+    call("logical_and_", is_first, until_second)
+    between = call("bitwise_and_", until_second, call("bitwise_not", is_first))
+    products = call("masked_fill", input, call("bitwise_not", between), 1.0)
+    products = call("cumprod", products, dim)
+    received = call("masked_fill", grad, ne(zeros_so_far, 1), 0.0)
+    leading = call("gather", output, dim, call("relu_", sub(place, 1)))
+    call("masked_fill_", leading, eq(place, 0), 1.0)
+    sums = call("sum", _changed("mul", products, received), [dim], True)
+    return _put(found, is_first, _changed("mul", sums, leading))
+
+
+def _changed(name: str, one: Any, other: Any) -> Any:
+    """By an operator, in place in the releases that scatter what comes out."""
+    in_place = HABITS["cumprod's gradient is scattered around zeros"]
+    return call(f"{name}_" if in_place else name, one, other)
 
 
 def _put(tensor: Any, mask: Any, values: Any) -> Any:

@@ -39,8 +39,9 @@ def as_strided_backward(
         options = TensorOptions.of(grad)._replace(dtype=DTYPES["int64"])
         places = call("arange", 0, count, options)
     if overlaps[0]:
-        index = call("reshape", call("as_strided", places, *output, output_offset), [-1])
-        call("index_add_", storage, 0, index, call("reshape", grad, [-1]))
+        strided = call("as_strided", places, *output, output_offset)
+        received = call("reshape", grad, [-1])
+        call("index_add_", storage, 0, call("reshape", strided, [-1]), received)
     else:
         call("copy_", call("as_strided", storage, *output, output_offset), grad)
     if overlaps[1]:

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _TO: Final = OperatorHandle("aten::to.dtype_layout")
@@ -50,6 +51,7 @@ _NOT: Final = OperatorHandle("aten::bitwise_not")
 _GATHER: Final = OperatorHandle("aten::gather")
 _FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
+_MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
@@ -194,7 +196,8 @@ def cross_entropy_loss(
         return loss
     smooth = _smooth(scores, target, weight, reduction, ignore_index, class_dim)
     share = label_smoothing / self._sizes[class_dim]
-    return _ADD(_MUL_SCALAR(loss, 1 - label_smoothing), _MUL_SCALAR(smooth, share))
+    smoothed = _MUL_SCALAR(smooth, share)  # GCC computes the right one of two operands first
+    return _ADD(_MUL_SCALAR(loss, 1 - label_smoothing), smoothed)
 
 
 def _check_smoothing(label_smoothing: float) -> None:
@@ -204,7 +207,8 @@ def _check_smoothing(label_smoothing: float) -> None:
 
 def _by_class(weight: Tensor, rank: int, class_dim: int) -> Any:
     """The weights in a shape that broadcasts over everything but the classes."""
-    return _VIEW(weight, [-1 if dim == class_dim else 1 for dim in range(rank)])
+    count = weight._sizes[0]
+    return _VIEW(weight, [count if dim == class_dim else 1 for dim in range(rank)])
 
 
 def _of_probabilities(
@@ -229,9 +233,11 @@ def _of_probabilities(
         _check_smoothing(label_smoothing)
         wanted = _MUL_SCALAR(target, 1 - label_smoothing)
         wanted = _ADD_SCALAR(wanted, label_smoothing / classes)
+    if weight is not None and rank > 1:
+        weight = _by_class(weight, rank, class_dim)
     product = _MUL(scores, wanted)
     if weight is not None:
-        product = _MUL(product, _by_class(weight, rank, class_dim) if rank > 1 else weight)
+        product = _MUL(product, weight)
     if reduction == NONE:
         return _NEG(_SUM_OVER(product, [class_dim]))
     if reduction == SUM:
@@ -258,11 +264,16 @@ def _smooth(
     _MASKED_FILL_(smooth, ignored, 0.0)
     if reduction == NONE:
         return smooth
-    total = _SUM(smooth)
     if reduction == SUM:
-        return total
-    if weight is None:
-        return _DIV(total, _SUM(_NOT(ignored)))
+        return _SUM(smooth)
+    count = _SUM(_NOT(ignored) if weight is None else _kept_weights(weight, target, ignored))
+    return _DIV(_SUM(smooth), count)
+
+
+def _kept_weights(weight: Tensor, target: Tensor, ignored: Any) -> Any:
+    """Of the targets that are not ignored; zeros for those that are, where transforms and modes
+    are given no tensor whose size depends on values."""
+    if not is_tensor_subclass_like(weight):
+        return _GATHER(weight, 0, _FLATTEN(_MASKED_SELECT(target, _NOT(ignored))))
     chosen = _GATHER(weight, 0, _FLATTEN(_MASKED_FILL(target, ignored, 0)))
-    kept = _MASKED_FILL(chosen, _FLATTEN(ignored), 0)
-    return _DIV(total, _SUM(kept))
+    return _MASKED_FILL_(chosen, _FLATTEN(ignored), 0)
