@@ -24,6 +24,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _CAT: Final = OperatorHandle("aten::cat")
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_FLIP: Final = OperatorHandle("aten::flip")
+_TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
 _NARROW: Final = OperatorHandle("aten::narrow")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _ROLL: Final = OperatorHandle("aten::roll")
@@ -56,6 +58,29 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
     if not output.is_meta:
         store(output, np.flip(value_array(self), flipped if self._sizes else ()))
     return output
+
+
+@kernel("aten::rot90", key="CompositeExplicitAutograd")
+def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
+    rank = len(self._sizes)
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if rank < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {rank}")
+    first, second = dims
+    if first == second or abs(first - second) == rank:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}"
+        )
+    for place, dim in enumerate(dims):
+        if not -rank <= dim < rank:
+            raise RuntimeError(f"Rotation dim{place} out of range, dim{place} = {dim}")
+    turns = k % 4
+    if turns == 2:
+        return _FLIP(self, dims)
+    if turns:
+        return _TRANSPOSE_(_FLIP(self, [second if turns == 1 else first]), first, second)
+    return _CLONE(self, memory_format=MEMORY_FORMATS["contiguous_format"])
 
 
 @kernel("aten::roll", keys=("CPU", "Meta"))

@@ -34,6 +34,7 @@ _NARROW: Final = OperatorHandle("aten::narrow")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_SPLIT: Final = OperatorHandle("aten::split.Tensor")
 _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 _VIEW: Final = OperatorHandle("aten::view")
@@ -123,6 +124,14 @@ def split_with_sizes_copy_out(
     _check_count("split_with_sizes_copy_out", out, parts)
     for given, part in zip(out, parts, strict=True):
         copied_into(given, part)
+
+
+@kernel("aten::split_copy.Tensor_out", keys=("CompositeExplicitAutograd", "Meta"))
+def split_copy_tensor_out(self: Tensor, split_size: int, dim: int, out: Sequence[Tensor]) -> None:
+    parts = _SPLIT(self, split_size, dim)
+    _check_count("split_copy_Tensor_out", out, parts)
+    for given, part in zip(out, parts, strict=True):
+        _COPY(given, part)
 
 
 @kernel("aten::unbind_copy.int_out", keys=("CompositeExplicitAutograd", "Meta"))

@@ -1,0 +1,48 @@
+"""Parts of a tensor that share its elements, and of which autograd knows nothing.
+
+Mirrors ``unsafe_split`` and its like of ``aten/src/ATen/native/TensorShape.cpp``: what changes the
+parts is counted for each of them from here on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import size_at, split, split_with_sizes
+from mindtorch_v2.tensor.tensor import Tensor
+
+_KEYS: Final = ("CompositeExplicitAutograd", "Meta")
+_UNSAFE_SPLIT: Final = OperatorHandle("aten::unsafe_split.Tensor")
+_UNSAFE_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::unsafe_split_with_sizes")
+
+
+@kernel("aten::unsafe_split.Tensor", keys=_KEYS)
+def unsafe_split(self: Tensor, split_size: int, dim: int) -> list[Tensor]:
+    return _counted_apart(split(self, split_size, dim))
+
+
+@kernel("aten::unsafe_split_with_sizes", keys=_KEYS)
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list[Tensor]:
+    return _counted_apart(split_with_sizes(self, split_sizes, dim))
+
+
+def _counted_apart(parts: list[Tensor]) -> list[Tensor]:
+    for part in parts:
+        part._versions = part._new_counter()
+    return parts
+
+
+@kernel("aten::unsafe_chunk", key="CompositeImplicitAutograd")
+def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
+    if not self._sizes:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = size_at(self, dim)
+    each = -(-size // chunks)
+    if each == 0 and size == 0:
+        return _UNSAFE_SPLIT_WITH_SIZES(self, [0] * chunks, dim)
+    return _UNSAFE_SPLIT(self, each, dim)
