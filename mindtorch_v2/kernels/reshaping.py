@@ -10,7 +10,7 @@ from typing import Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import BACKENDS, alias, size_at
+from mindtorch_v2.kernels.views import BACKENDS, alias, called, size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
@@ -34,12 +34,15 @@ def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 
 
-@kernel("aten::_unsafe_view", keys=BACKENDS)
+@kernel("aten::_unsafe_view", keys=("CPU", "CompositeExplicitAutograd"))
 def unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
     """For a tensor that nobody else has: what becomes of it is counted from here on."""
-    made = view(self, size)
-    made._versions = made._new_counter()
-    return made
+    return view(self, size)
+
+
+@kernel("aten::_unsafe_view", key="Meta")
+def unsafe_view_on_meta(self: Tensor, size: Sequence[int]) -> Tensor:
+    return called(_VIEW, view, self, size)
 
 
 @kernel("aten::_reshape_alias", keys=(*BACKENDS, "ZeroTensor"))

@@ -11,22 +11,36 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at, split, split_with_sizes
+from mindtorch_v2.kernels.views import called, size_at, split, split_with_sizes
 from mindtorch_v2.tensor.tensor import Tensor
 
-_KEYS: Final = ("CompositeExplicitAutograd", "Meta")
+_BACKENDS: Final = "CompositeExplicitAutograd"
+_SPLIT: Final = OperatorHandle("aten::split.Tensor")
+_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNSAFE_SPLIT: Final = OperatorHandle("aten::unsafe_split.Tensor")
 _UNSAFE_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::unsafe_split_with_sizes")
 
 
-@kernel("aten::unsafe_split.Tensor", keys=_KEYS)
+@kernel("aten::unsafe_split.Tensor", key=_BACKENDS)
 def unsafe_split(self: Tensor, split_size: int, dim: int) -> list[Tensor]:
     return _counted_apart(split(self, split_size, dim))
 
 
-@kernel("aten::unsafe_split_with_sizes", keys=_KEYS)
+@kernel("aten::unsafe_split.Tensor", key="Meta")
+def unsafe_split_on_meta(self: Tensor, split_size: int, dim: int) -> list[Tensor]:
+    return called(_SPLIT, split, self, split_size, dim)
+
+
+@kernel("aten::unsafe_split_with_sizes", key=_BACKENDS)
 def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list[Tensor]:
     return _counted_apart(split_with_sizes(self, split_sizes, dim))
+
+
+@kernel("aten::unsafe_split_with_sizes", key="Meta")
+def unsafe_split_with_sizes_on_meta(
+    self: Tensor, split_sizes: Sequence[int], dim: int
+) -> list[Tensor]:
+    return called(_SPLIT_WITH_SIZES, split_with_sizes, self, split_sizes, dim)
 
 
 def _counted_apart(parts: list[Tensor]) -> list[Tensor]:

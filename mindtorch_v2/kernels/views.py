@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
@@ -30,6 +31,7 @@ BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 _WORD: Final = 1 << 64
 _COMPLEX_OF_REAL: Final = {real: wide for wide, real in REAL_OF_COMPLEX.items()}
 _STORAGE_MAX: Final = (1 << 63) - 1
+_ALIAS: Final = OperatorHandle("aten::alias")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
@@ -233,7 +235,9 @@ def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     rank = len(self._sizes)
     dim0, dim1 = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
-    return self._alias() if dim0 == dim1 else _reordered(self, _swapped(rank, dim0, dim1))
+    if dim0 == dim1:
+        return called(_ALIAS, alias_, self)
+    return _reordered(self, _swapped(rank, dim0, dim1))
 
 
 def _swapped(rank: int, dim0: int, dim1: int) -> list[int]:
@@ -456,7 +460,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list
                 "split_with_sizes expects split_sizes have only non-negative entries, but got "
                 f"split_sizes={list(split_sizes)}"
             )
-        parts.append(narrow(self, dim, start, length))
+        parts.append(slice_(self, dim, start, start + length, 1))
         start += length
     if start != size:
         raise RuntimeError(
@@ -517,9 +521,18 @@ def conj(self: Tensor) -> Tensor:
     if not self._dtype.is_complex:
         condition = "isComplexType(typeMetaToScalarType(dtype()))"
         raise RuntimeError(internal_assert(condition, "TensorImpl._set_conj"))
-    return self._conjugated()
+    if self._layout is not strided:
+        return self._fresh()
+    return _with_bit(self, DispatchKey.Conjugate)
 
 
 @kernel("aten::_neg_view", keys=BACKENDS)
 def neg_view(self: Tensor) -> Tensor:
-    return self._alias(flip=functionality_bit(DispatchKey.Negative))
+    return _with_bit(self, DispatchKey.Negative)
+
+
+def _with_bit(self: Tensor, key: DispatchKey) -> Tensor:
+    """An alias that has a lazy bit where the tensor has none."""
+    made = called(_ALIAS, alias_, self)
+    made._keys ^= functionality_bit(key)
+    return made

@@ -25,7 +25,7 @@ from mindtorch_v2.tensor import (
     numpy_bridge,
     sparse,
 )
-from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta, ViewInfo
+from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import Custom, asking, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
@@ -446,10 +446,10 @@ class Tensor(TensorBase):
         flip: int = 0,
         dtype: DType | None = None,
     ) -> Tensor:
-        """A view of the same storage; ``flip`` are lazy bits that become their opposite.
+        """An alias over the same storage; ``flip`` are lazy bits that become their opposite.
 
-        Below ADInplaceOrView an alias and no more, whose changes are counted apart: who is above it
-        makes it a view.
+        Its changes are counted apart: what makes it a view of this tensor is the operator's kernel
+        at ADInplaceOrView.
         """
         view = object.__new__(Tensor)
         view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
@@ -460,27 +460,11 @@ class Tensor(TensorBase):
             view._layout, view._device = own_kind(self)
         view._content = self._content
         view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
-        is_below = tls.is_below_inplace_or_view()
-        if self._is_inference():
-            view._versions = VersionCounter(None)
-        else:
-            view._versions = VersionCounter() if is_below else self._versions
+        view._versions = self._new_counter()
         view._autograd = None
         view._custom = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
-        if not is_below:
-            self._mark_view(view)
         return view
-
-    def _mark_view(self, view: Tensor) -> None:
-        """Provisional: what a view function without a kernel leaves of its history."""
-        if not self._is_inference():
-            meta = view._materialize_autograd_meta()
-            base = self._view_base()
-            meta.view = ViewInfo(self if base is None else base)
-            meta.attr_version = self._versions.current
-        if self._is_recorded():
-            view._materialize_autograd_meta().grad_fn = UNRECORDED
 
     def _is_recorded(self) -> bool:
         """Whether what is computed from it now has a history."""

@@ -177,8 +177,7 @@ def _alias_of(kind: Kind, parsed: Parsed) -> Any:
         layout = "Strided" if other.layout is strided else "Sparse"
         got = _options_text(other.dtype, other.device, layout)
         raise TypeError(f"expected {expected} (got {got})")
-    is_seen = operators_are_seen((other,))
-    return call_operator("aten::alias", self=other) if is_seen else other._alias()
+    return call_operator("aten::alias", self=other)
 
 
 def _options_text(dtype: DType, device: Device, layout: str) -> str:

@@ -135,7 +135,7 @@ def _detached(tensor: Tensor) -> Tensor:
     if is_seen_by_python([tensor]):
         twin: Tensor = call_operator("aten::detach", self=tensor)
     else:
-        twin = tensor._alias()
+        twin = tensor._detached()
     twin._autograd = None
     return twin
 
