@@ -35,6 +35,8 @@ _IN_PYTHON: Final = (
     "meshgrid",
     "norm",
     "split",
+    "unique",
+    "unique_consecutive",
 )
 """Functions of torch that stand before those of C++."""
 

@@ -57,7 +57,8 @@ OPERATORS: Final = words("""
     allclose argwhere atleast_1d atleast_2d atleast_3d column_stack cross diag diag_embed diagflat
     dstack equal fliplr flipud hstack isclose isreal linalg_cross meshgrid_list_of_tensors
     meshgrid_variadic_tensors nn_functional_one_hot nn_functional_pad_constant positive
-    repeat_interleave take_along_dim tile vstack rot90 unsafe_chunk unsafe_split""")
+    repeat_interleave take_along_dim tile vstack rot90 unsafe_chunk unsafe_split
+    unique unique_consecutive""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

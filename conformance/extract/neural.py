@@ -70,6 +70,8 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).masked_scatter(LABELS == 0, zeros(dtype, 2)),
     lambda dtype: zeros(dtype, 2).masked_select(LABELS == 0),
     lambda dtype: zeros(dtype, 2).nonzero(),
+    lambda dtype: zeros(dtype, 2).unique(),
+    lambda dtype: zeros(dtype, 2).unique(dim=0),
     lambda dtype: torch.cat([zeros(dtype, 2)] * 2),
     lambda dtype: zeros(dtype, 2)[LABELS],
     lambda dtype: A._softmax(zeros(dtype, 2, 2), 1, False),

@@ -86,6 +86,7 @@ from mindtorch_v2.kernels.cpu import (
     softmax,
     ternary,
     unary,
+    unique,
 )
 from mindtorch_v2.kernels.refs import find
 
@@ -160,6 +161,7 @@ __all__ = [
     "stacking",
     "ternary",
     "unary",
+    "unique",
     "unsafe_views",
     "view_backward",
     "view_copies",
