@@ -51,7 +51,7 @@ class OperatorBase:
         def inner(fn: Kernel) -> Kernel:
             if _has_rules(k):
                 if k in self.python_key_table:
-                    raise AssertionError(f"{k} already registered in python_key_table")
+                    raise _assertion("py_impl of a mode twice", mode=k)
                 self.python_key_table[k] = fn
                 self._dispatch_cache.clear()
                 return fn

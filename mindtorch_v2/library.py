@@ -185,12 +185,9 @@ class Library:
         """
         dispatch_key = dispatch_key if dispatch_key != "" else self.dispatch_key
         if self.ns != "_":
-            raise RuntimeError(
-                "Fallback can only be registered using library fragment on the global namespace "
-                f'"_" but it is {self.ns}'
-            )
+            raise RuntimeError(*message("fallback of a namespace", namespace=self.ns))
         if dispatch_key == "":
-            raise AssertionError("dispatch_key must not be empty for fallback")
+            raise AssertionError(*message("fallback without a key"))
         _not_destroyed(self).fallback(dispatch_key, fn, with_keyset)
 
     def _destroy(self) -> None:
@@ -360,7 +357,7 @@ def _resolve_op(op: Any, registration: str) -> str | CustomOpDef:
     return _maybe_get_opdef(name) or name
 
 
-def _use_library(namespace: str, lib: Library | None) -> Library:
+def _library_for_registration(namespace: str, lib: Library | None) -> Library:
     """``lib``, or a new library that lasts."""
     if lib is None:
         lib = Library(namespace, "FRAGMENT")
@@ -509,7 +506,7 @@ def register_torch_dispatch(
 
     def register(func: _Kernel) -> _Kernel:
         namespace, op_name = utils.parse_namespace(found)
-        use_lib = _use_library(namespace, lib)
+        use_lib = _library_for_registration(namespace, lib)
         use_lib._register_torch_dispatch_rule(op_name, torch_dispatch_class, func)
         return func
 
@@ -527,7 +524,7 @@ def register_vmap(op: _Op, func: _Kernel | None = None, /, *, lib: Library | Non
     def register(func: _Kernel) -> None:
         nonlocal lib
         namespace, opname = utils.parse_namespace(qualname)
-        lib = _use_library(namespace, lib)
+        lib = _library_for_registration(namespace, lib)
         kernel = vmap_kernel(overload, lambda: func)
         lib.impl(opname, kernel, "FuncTorchBatched", with_keyset=True)
 
@@ -544,7 +541,7 @@ def register_autocast(
         return qualname.register_autocast(device_type, cast_inputs)
     overload = utils.lookup_op(qualname)
     namespace, opname = utils.parse_namespace(qualname)
-    use_lib = _use_library(namespace, lib)
+    use_lib = _library_for_registration(namespace, lib)
     kernel = autocast_kernel(overload, device_type, cast_inputs)
     key = getattr(_C.DispatchKey, autocast_key(device_type))
     overload.py_kernels.pop(key, None)

@@ -91,6 +91,7 @@ def extract() -> dict[str, Any]:
             "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
             "inference_saved": str(raised_by(inference_saved)),
             "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
+            "output_is_no_tensor": output_is_no_tensor(),
         },
     }
 
@@ -126,6 +127,12 @@ def changed_tensor() -> tuple[str, str]:
     name, advice = re.findall(r"output 0 of (\w+),.* with (.*)\.$", message)[0]
     require(name in ("Exp", "ExpBackward0"), f"unknown name of a node: {message}")
     return name, advice
+
+
+def output_is_no_tensor() -> list[str]:
+    """The name of what is raised, and its message."""
+    error = raised_by(lambda: torch.autograd.backward((1,), leaf()))
+    return [type(error).__name__, str(error)]
 
 
 def inference_saved() -> None:

@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, GenericAlias, ModuleType
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ import torch._library.infer_schema
 from torch import _C as C
 from torch import library
 from torch._library import custom_ops, simple_registry
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import ExtractionError
 from conformance.extract.python_methods import parameters
@@ -54,6 +55,8 @@ def extract() -> dict[str, Any]:
             "habits": {name: ask() for name, ask in HABITS.items()},
             "custom_op_tags": [tag.name for tag in custom_op().default.tags],
             "list_types": list_types(),
+            "advised_list": advised_list(),
+            "names_in_hints": names_in_hints(),
             "autocast_devices": [name for name in device_types() if has_autocast(name)],
             "pystubs": pystubs(),
             "number": str(torch.types.Number),
@@ -135,6 +138,14 @@ def provoked(provoke: Callable[[], object], shown: dict[str, str] | None = None)
     for name, value in (shown or {}).items():
         arguments = [argument.replace(value, f"${name}") for argument in arguments]
     return arguments
+
+
+def takes(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except Exception:
+        return False
+    return True
 
 
 def scoped(call: Callable[[library.Library], object]) -> Callable[[], object]:
@@ -219,8 +230,26 @@ def odd_default(x: int = ()) -> None: ...  # type: ignore[assignment]
 def plain(x: torch.Tensor) -> None: ...
 
 
+def hinted(hint: object) -> Callable[[], str]:
+    """Infers the schema of a function with such a type hint."""
+
+    def function(x): ...  # type: ignore[no-untyped-def]
+
+    function.__annotations__ = {"x": hint, "return": None}
+    return lambda: inferred(function)
+
+
 def py_impl(key: Any) -> Callable[[library.Library], object]:
     return lambda made: getattr(torch.ops, NAMESPACE).f.default.py_impl(key)(lambda x: x)
+
+
+def mode_twice(made: library.Library) -> None:
+    for _ in range(2):
+        py_impl(TorchDispatchMode)(made)
+
+
+def no_key() -> None:
+    library.Library("_", "IMPL").fallback(lambda x: x)
 
 
 def cached_dispatch(made: library.Library) -> None:
@@ -252,6 +281,17 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "neither name nor overload": (
         scoped(lambda made: made.impl(1, lambda x: x)),
         {"api": "impl", "type": "<class 'int'>"},
+    ),
+    **(
+        {
+            "fallback of a namespace": (
+                scoped(lambda made: made.fallback(lambda x: x, "CPU")),
+                {"namespace": NAMESPACE},
+            ),
+            "fallback without a key": (no_key,),
+        }
+        if hasattr(library.Library, "fallback")
+        else {}
     ),
     **{
         f"unexpected op of {name}": (
@@ -288,7 +328,31 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
         lambda: inferred(plain, ("nosuch",)),
         {"names": "{'nosuch'}", "signature": "(x: torch.Tensor) -> None"},
     ),
+    **(
+        {
+            "hint of no name": (
+                hinted("nosuch"),
+                {
+                    "signature": "(x: 'nosuch') -> None",
+                    "error": "name 'nosuch' is not defined",
+                    "hint": "nosuch",
+                },
+            ),
+            "hint of no value": (
+                hinted("1 / 0"),
+                {
+                    "signature": "(x: '1 / 0') -> None",
+                    "type": "ZeroDivisionError",
+                    "error": "division by zero",
+                    "hint": "1 / 0",
+                },
+            ),
+        }
+        if takes(hinted("int"))
+        else {}
+    ),
     "py_impl of no key": (scoped(py_impl("CPU")), {"type": "<class 'str'>"}),
+    "py_impl of a mode twice": (scoped(mode_twice), {"mode": str(TorchDispatchMode)}),
     "py_impl of Python": (scoped(py_impl(C.DispatchKey.Python)),),
     "dispatch cached": (
         scoped(cached_dispatch),
@@ -298,14 +362,6 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
 
 
 # --- habits -----------------------------------------------------------------------------------
-
-
-def takes(call: Callable[[], object]) -> bool:
-    try:
-        call()
-    except Exception:
-        return False
-    return True
 
 
 def forgets_packets_of_lost_libraries() -> bool:
@@ -348,13 +404,16 @@ def own_library_of_fakes() -> bool:
     return "lib" not in inspect.signature(holder.register).parameters
 
 
-def with_string(x: "torch.Tensor") -> None: ...
-
-
 def with_builtin_list(x: list[int]) -> None: ...
 
 
-def with_tuple(x: tuple[int, int]) -> None: ...
+def with_tuple(x: tuple[int]) -> None: ...
+
+
+def with_object(x: object) -> None: ...
+
+
+def with_many(*x: int) -> None: ...
 
 
 def with_text(x: str = "a") -> None: ...
@@ -452,7 +511,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "aliases are looked for in tuples of results": aliases_in_tuples,
     "a mutating custom op runs with ADInplaceOrView excluded": excludes_inplace_or_view,
     "the kernels of a mutating custom op keep it alive": keeps_custom_op,
-    "infer_schema reads annotations that are text": lambda: takes(lambda: inferred(with_string)),
+    "infer_schema reads hints that are text": lambda: takes(hinted("int")),
+    "infer_schema reads text in hints": lambda: takes(hinted(GenericAlias(list, ("int",)))),
+    "infer_schema asks every hint for its origin": lambda: "__origin__" in refusal(with_object),
+    "infer_schema lists mutations first": lambda: "iterable" in refusal(with_many, 1),
     "infer_schema advises lists for tuples": lambda: "Tuple inputs" in refusal(with_tuple),
     "infer_schema takes text for a default": lambda: takes(lambda: inferred(with_text)),
     "infer_schema knows unknown mutations": lambda: takes(lambda: inferred(plain, "unknown")),
@@ -506,3 +568,26 @@ def list_types() -> list[str]:
     """How a list of booleans may be annotated, in the order in which messages list it."""
     found = [text for text in map(str, supported_types()) if text.endswith("[bool]")]
     return [text.removesuffix("[bool]") for text in found if "Optional" not in text]
+
+
+def advised_list() -> str:
+    """The list that a message advises for a tuple, as it is printed; empty where none is."""
+    found = re.search(r"For example, (.*)\[int\]\.", refusal(with_tuple))
+    return found[1] if found else ""
+
+
+def names_in_hints() -> list[str]:
+    """What hints that are text may name if torch's own module is where they are looked up.
+
+    No name says that they are looked up where the function stands.
+    """
+    function = hinted("Tensor")
+    if not takes(function):
+        return []
+    return [name for name in NAMES_IN_HINTS if hasattr(torch._library.infer_schema, name)]
+
+
+NAMES_IN_HINTS = (
+    *("torch", "device", "dtype", "Tensor", "types", "typing"),
+    *("List", "Optional", "Sequence", "Union"),
+)

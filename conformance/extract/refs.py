@@ -64,6 +64,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "topk of less than nothing": lambda: shaped(2).topk(-1),
     "topk of more than there is": lambda: shaped(2).topk(3),
     "multinomial of a number": lambda: shaped().multinomial(1),
+    "a truth value takes a number in place": lambda: meta(torch.bool).add_(meta(torch.int64)),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from types import GenericAlias
@@ -108,6 +109,13 @@ def infer_schema(
     return _Inference(prototype_function, mutates_args, tags).schema(op_name)
 
 
+def _names_in_hints() -> dict[str, Any]:
+    """What text in hints may name, where the release has it name the same for every function."""
+    package = sys.modules["mindtorch_v2"]
+    known = {**vars(typing), **vars(package), "torch": package, "typing": typing}
+    return {name: known[name] for name in fact("names_in_hints")}
+
+
 def _tags(tags: Any) -> tuple[Any, ...]:
     if tags is None:
         return ()
@@ -121,13 +129,12 @@ class _Inference:
     """One function whose schema is inferred."""
 
     def __init__(self, function: Callable[..., Any], mutates_args: Any, tags: Any) -> None:
-        reads_text = does("infer_schema reads annotations that are text")
-        self.globals: dict[str, Any] = function.__globals__ if reads_text else {}
+        self.function = function
         self.signature = inspect.signature(function)
         wanted = _tags(tags)
         self.is_out = _TAG_OUT in wanted
         self.is_inplace = _TAG_INPLACE in wanted
-        is_listed = type(mutates_args) is not str and does("infer_schema knows unknown mutations")
+        is_listed = type(mutates_args) is not str and does("infer_schema lists mutations first")
         self.mutates_args = tuple(mutates_args) if is_listed else mutates_args
         self.parameters: list[str] = []
         #: Name, type and alias of the first positional parameter.
@@ -171,8 +178,9 @@ class _Inference:
         if annotation in SUPPORTED_PARAM_TYPES:
             return SUPPORTED_PARAM_TYPES[annotation]
         advice = ""
-        is_tuple = getattr(annotation, "__origin__", None) is tuple
-        if is_tuple and does("infer_schema advises lists for tuples"):
+        asked = does("infer_schema asks every hint for its origin")
+        origin = annotation.__origin__ if asked else getattr(annotation, "__origin__", None)
+        if origin is tuple and does("infer_schema advises lists for tuples"):
             advice = _advice(annotation)
         raise self.refusal(
             f"Parameter {parameter.name} has unsupported type {parameter.annotation}. {advice}"
@@ -181,12 +189,10 @@ class _Inference:
 
     def read(self, annotation: Any) -> Any:
         """An annotation with what is text in it evaluated, where the release does that."""
-        if not does("infer_schema reads annotations that are text"):
-            return annotation
-        if isinstance(annotation, str):
+        if isinstance(annotation, str) and does("infer_schema reads hints that are text"):
             return self.evaluated(annotation)
         origin = typing.get_origin(annotation)
-        if origin:
+        if origin and does("infer_schema reads text in hints"):
             before = typing.get_args(annotation)
             after = tuple(map(self.read, before))
             if any(new is not old for new, old in zip(after, before, strict=True)):
@@ -195,19 +201,11 @@ class _Inference:
 
     def evaluated(self, text: str) -> Any:
         try:
-            return eval(text, self.globals)
-        except NameError as error:
-            raise self.refusal(
-                f"Unsupported type annotation {text}. It is not a type. ({error}). If you are "
-                "using 'from __future__ import annotations', note that annotations are evaluated "
-                "lazily as strings; make sure all types referenced in annotations are importable "
-                "at module scope, not only inside a local function."
-            ) from None
+            return eval(text, _names_in_hints() or self.function.__globals__)
         except Exception as error:
-            raise self.refusal(
-                f"Unsupported type annotation {text}. It is not a type. "
-                f"({type(error).__name__}: {error})"
-            ) from None
+            name = "hint of no name" if isinstance(error, NameError) else "hint of no value"
+            shown = {"hint": text, "type": type(error).__name__, "error": error}
+            raise ValueError(*message(name, **shown, signature=self.signature)) from None
 
     def is_mutated(self, name: str, type_name: str) -> bool:
         if type(self.mutates_args) is str and does("infer_schema knows unknown mutations"):
@@ -355,5 +353,5 @@ def tuple_to_list(annotation: Any) -> Any:
     if not parts:
         return list
     if len(parts) == 1 or (len(parts) == 2 and parts[1] is Ellipsis):
-        return GenericAlias(list, (parts[0],))
-    return GenericAlias(list, (typing.Union[parts],))  # noqa: UP007
+        return _LISTS[fact("advised_list")](parts[0])
+    return _LISTS[fact("advised_list")](typing.Union[parts])  # noqa: UP007

@@ -19,6 +19,7 @@ from mindtorch_v2 import profile
 
 _FACTS: Final[dict[str, Any]] = profile.active().library
 _DECLARED: Final[dict[str, str]] = _FACTS["declared"]
+_LINES: Final[dict[str, dict[str, dict[str, int]]]] = _FACTS["lines"]
 _REDECLARED: Final = "<as released>"
 _PACKAGE: Final = str(Path(__file__).parent.parent)
 
@@ -118,13 +119,17 @@ def only_if_released(cls: type, *names: str) -> None:
 # --- where a registration stands --------------------------------------------------------------
 
 
+_WRITTEN_OUT: Final = {"_library_for_registration"} - _LINES["torch.library"].keys()
+"""Functions whose few lines older releases have wherever this one calls them: no frame there."""
+
+
 def frames() -> Iterator[tuple[FrameType, str]]:
     """The frames of the caller and of who called it, each with the name of what it called."""
     frame = inspect.currentframe()
     assert frame is not None
     called, at = "", frame.f_back
     while at is not None:
-        if at.f_code.co_filename != _REDECLARED:
+        if at.f_code.co_filename != _REDECLARED and at.f_code.co_name not in _WRITTEN_OUT:
             yield at, called
             called = at.f_code.co_name
         at = at.f_back
@@ -136,10 +141,14 @@ def shows_file() -> bool:
 
 
 def line_of(frame: FrameType, called: str) -> int:
-    """The line of a frame; of a function of torch, that of its call in torch's file."""
+    """The line of a frame; of a function of torch, that of its call in torch's file.
+
+    A function may do nothing but call another one there: ``impl`` calls ``_impl``.
+    """
     path = Path(frame.f_code.co_filename)
     if not str(path).startswith(_PACKAGE):
         return frame.f_lineno
     module = f"torch.{path.relative_to(_PACKAGE).with_suffix('')}".replace("/", ".")
-    lines: dict[str, dict[str, int]] = _FACTS["lines"].get(module, {})
-    return lines.get(frame.f_code.co_name, {}).get(called, frame.f_lineno)
+    lines, name = _LINES.get(module, {}), frame.f_code.co_name
+    found = lines.get(name) or lines.get(f"_{name}", {})
+    return found.get(called, frame.f_lineno)

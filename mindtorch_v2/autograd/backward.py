@@ -31,7 +31,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _RELEASE: Final = profile.active().derivatives["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
-_UNUSED: Final = profile.active().derivatives["words"]["unused_input"]
+_WORDS: Final[dict[str, Any]] = profile.active().derivatives["words"]
 _TAKES_DICTS: Final = _RELEASE["inputs_may_be_dict"]
 
 
@@ -59,8 +59,9 @@ def _metadata(output: Any) -> Any:
     """What is known of the output: shape, dtype and device."""
     if isinstance(output, GradientEdge):
         return output.node._input_metadata[output.output_nr]
-    if _TAKES_EDGES and not isinstance(output, Tensor):
-        raise AssertionError("Expected output to be a torch.Tensor")
+    kind, text = _WORDS["output_is_no_tensor"]
+    if kind == "AssertionError" and not isinstance(output, Tensor):
+        raise AssertionError(*filter(None, [text]))
     return output
 
 
@@ -296,7 +297,7 @@ def run_backward(
         return None
     for place, each in enumerate(found):
         if each is None and not allow_unreachable:
-            raise RuntimeError(_UNUSED.format(place))
+            raise RuntimeError(_WORDS["unused_input"].format(place))
     return tuple(found)
 
 

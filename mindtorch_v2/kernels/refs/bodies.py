@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.refs.common import (
     maybe_broadcast,
     shaped_elementwise,
     to_dtype,
+    worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
 from mindtorch_v2.tensor.dtype import DType
@@ -481,10 +482,7 @@ def _check_no_promotion(self: Tensor, other: Operand) -> None:
             "size change."
         )
     if own is bool and others is not bool:
-        raise RuntimeError(
-            "Promotion of bool.add/sub_(others) in in-place ops are not possible due to element "
-            "size change."
-        )
+        raise worded("a truth value takes a number in place")
 
 
 @body(_META + "meta_div_inplace")
