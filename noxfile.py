@@ -20,7 +20,11 @@ nox.options.reuse_venv = "yes"
 
 #: Releases that the suite judges by when none is chosen, the baseline first, and the newest
 #: Python that each has wheels for.
-NEWEST_PYTHON = {"2.4.1": (3, 12), "2.13.0": (3, 14)}
+NEWEST_PYTHON = {
+    "2.4.1": (3, 12),
+    "2.6.0": (3, 13),
+    "2.13.0": (3, 14),
+}
 TORCH_RELEASES = tuple(NEWEST_PYTHON)
 ENVIRONMENTS = Path(".nox")
 STRICT = (
