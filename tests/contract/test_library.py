@@ -189,6 +189,29 @@ def test_schemas_are_inferred_from_hints() -> None:
         infer_schema(hinted, mutates_args=())
 
 
+def test_a_hint_that_is_text_is_read_where_the_release_reads_it() -> None:
+    def hinted(x: object) -> None: ...
+
+    hinted.__annotations__ = {"x": "Tensor", "return": None}  # a name that this module lacks
+    if release.fact("names_in_hints"):
+        assert infer_schema(hinted, mutates_args=()) == "(Tensor x) -> ()"
+        return
+    reads = release.does("infer_schema reads hints that are text")
+    refused = "Unsupported type annotation Tensor" if reads else "unsupported type Tensor"
+    with pytest.raises(ValueError, match=refused):
+        infer_schema(hinted, mutates_args=())
+
+
+@pytest.mark.skipif(release.shows_file(), reason="the release shows the caller's own line")
+def test_a_kernel_by_impl_is_shown_with_the_line_of_torch(lib: library.Library) -> None:
+    lib.define("f(Tensor x) -> Tensor")
+    library.impl("library_contract::f", "cpu", lambda x: x)
+    lines = release.fact("lines")["torch.library"]
+    line = (lines.get("impl") or lines["_impl"])["register"]
+    dump = torch._C._dispatch_dump("library_contract::f")
+    assert f"CPU: registered at /dev/null:{line} ::" in dump
+
+
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
@@ -206,9 +229,8 @@ def test_a_functional_schema_mutates_nothing_and_returns_something_new(
 
 def test_functions_are_declared_as_in_the_release() -> None:
     parameters = inspect.signature(library.Library.impl).parameters
-    assert ("allow_override" in parameters) == release.does(
-        "a library that is lost takes its packets along"
-    ), "both came between the two releases that there are profiles of"
+    declared = release.fact("declared")["Library.impl"]
+    assert ("allow_override" in parameters) == ("allow_override" in declared)
     for name in ("infer_schema", "register_vmap", "get_kernel"):
         assert hasattr(library, name) == release.has(name)
 
