@@ -22,6 +22,7 @@ nox.options.reuse_venv = "yes"
 #: Python that each has wheels for.
 NEWEST_PYTHON = {
     "2.4.1": (3, 12),
+    "2.5.1": (3, 13),
     "2.6.0": (3, 13),
     "2.13.0": (3, 14),
 }
