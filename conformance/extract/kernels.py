@@ -149,7 +149,7 @@ def extract() -> dict[str, Any]:
 def is_taken(ask: Callable[[], object]) -> bool:
     try:
         ask()
-    except (RuntimeError, IndexError, TypeError):
+    except (RuntimeError, IndexError, TypeError, ValueError):
         return False
     return True
 
@@ -179,7 +179,7 @@ def answers(yes: bool) -> None:
 def leaves_its_output(function: Callable[..., object], *args: int) -> bool:
     """Whether an output has the size that it had, where the elements are refused."""
     indices = torch.zeros(3).long()
-    with suppress(RuntimeError, TypeError):
+    with suppress(RuntimeError, TypeError, ValueError):
         values = torch.ones(2, dtype=torch.complex64)
         function(values, *args, out=(torch.zeros_like(values), indices))
     return len(indices) == 3
