@@ -23,7 +23,8 @@ _SIZES: Final = ("[]", "[3]", "[2, 3]", "[0, 2]", "[2, 1, 2]", "[-1]", "[2, -3]"
 _OF_SIZE: Final = ("zeros({0}{1})", "ones({0}{1})", "full({0}, 2{1})", "full({0}, True{1})")
 _OF_NUMBERS: Final = (
     *("arange(5{0})", "arange(2.5{0})", "arange.start(1, 4{0})", "arange.start_step(5, 1, -2{0})"),
-    *("arange.start_step(0, 1, 0.25{0})", "eye(3{0})", "eye.m(2, 3{0})", "scalar_tensor(2{0})"),
+    *("arange.start_step(0, 1, 0.25{0})", "arange.start_step(0, 5, 1.5{0})", "eye(3{0})"),
+    *("eye.m(2, 3{0})", "scalar_tensor(2{0})"),
     *("scalar_tensor(2.5{0})", "scalar_tensor(True{0})"),
     *("linspace(0, 1, 5{0})", "linspace(3, -2.5, 8{0})", "linspace(-3, 200, 4{0})"),
     *("linspace(1j, 2, 3{0})", "linspace(0.5, 1, 1{0})", "linspace(0, 1, 0{0})"),

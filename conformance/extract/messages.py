@@ -66,10 +66,15 @@ def refusal(provoke: Callable[[], object]) -> str:
 
 
 def assert_at(provoke: Callable[[], object]) -> str | None:
-    """``"file":line`` of the assertion, or None where this release lacks the way to it."""
+    """``"file":line`` of the assertion; None where this release lacks the way to it, or takes the
+    call."""
     try:
-        message = refusal(provoke)
+        provoke()
     except AttributeError:
+        return None
+    except RuntimeError as error:
+        message = str(error)
+    else:
         return None
     found = LOCATION.search(message)
     if found is None:

@@ -4,9 +4,11 @@ Each fact is what torch answers when it is asked; nothing here is known beforeha
 """
 
 import operator
+import os
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -40,12 +42,13 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "iinfo": lambda dtype: torch.iinfo(dtype),
 }
 
-#: Messages and answers whose words are the release's.
+#: Messages and answers whose words are the release's, None where it has none: the call is taken,
+#: or is torch's end.
 WORDS: dict[str, Callable[[], object]] = {
     "unpack an int": lambda: torch.tensor(2**63),
     "add a list to a Size": lambda: operator.add(torch.Size([1]), [1]),
     "bounds of arange": lambda: torch.arange(5, 0),
-    "integer step of arange": lambda: torch.arange(0, 3, 0.5, dtype=torch.int64),
+    "integer step of arange": lambda: survived(lambda: torch.arange(0, 3, 0.5, dtype=torch.int64)),
     "zeros of a negative size": lambda: torch.zeros(-1),
     "allocate less than nothing": lambda: torch.UntypedStorage(-1),
     "cat of nothing": lambda: torch.cat([]),
@@ -69,6 +72,9 @@ WORDS: dict[str, Callable[[], object]] = {
 HABITS: dict[str, Callable[[], bool]] = {
     "a tuple plus a Size is a Size": lambda: isinstance(
         operator.add((1,), torch.Size([1])), torch.Size
+    ),
+    "arange counts in int64 whatever its numbers are": lambda: (
+        torch.arange(0, 2.5, dtype=torch.int64).numel() == 2
     ),
     "arange takes a step below 1 in int32": lambda: bool(
         torch.arange(0, 1, 0.5, dtype=torch.int32).numel()
@@ -137,7 +143,7 @@ def extract() -> dict[str, Any]:
             **promotions(),
             "new_storage_dtypes": sorted(map(short, torch.storage._new_dtypes())),
             "storage_types": sorted(map(short, torch.storage._dtype_to_storage_type_map())),
-            "words": {name: list(refusal(call)) for name, call in WORDS.items()},
+            "words": {name: words(call) for name, call in WORDS.items()},
             "habits": {name: answer(ask) for name, ask in HABITS.items()},
             "finfo": limits(torch.finfo, ("bits", "eps", "max", "min", "tiny", "resolution")),
             "iinfo": limits(torch.iinfo, ("bits", "max", "min")),
@@ -223,6 +229,22 @@ def refusal(call: Callable[[], object]) -> tuple[str, str]:
     except Exception as error:
         return type(error).__name__, str(error)
     raise ExtractionError("a call that torch used to refuse was taken; look at values.py")
+
+
+def words(call: Callable[[], object]) -> list[str] | None:
+    """The same; None where the call is taken, or ends the process."""
+    return list(refusal(call)) if refused(call) else None
+
+
+def survived(call: Callable[[], object]) -> object:
+    """What a call does that may end the process, here too if a child survives it."""
+    child = os.fork()
+    if not child:
+        with suppress(Exception):
+            call()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return call() if status == 0 else None
 
 
 def refused(call: Callable[[], object]) -> bool:

@@ -13,9 +13,10 @@ import numpy as np
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import HABITS, check_dtype, worded
+from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
 
 _FLOAT64: Final = DTYPES["float64"]
+_COUNTS_IN_INT64: Final = HABITS["arange counts in int64 whatever its numbers are"]
 
 
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
@@ -28,11 +29,16 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     if (high < low) if by > 0 else (high > low):
         raise worded("bounds of arange")
     first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
-    if _steps_in_integers(dtype) and not each:
+    if _steps_in_integers(dtype) and not each and has_words("integer step of arange"):
         raise worded("integer step of arange")
-    if dtype is int64:
+    if dtype is int64 and (_COUNTS_IN_INT64 or are_whole(start, end, step)):
         return max(0, -((first - last) // each))
     return math.ceil((high - low) / by)
+
+
+def are_whole(*numbers: Any) -> bool:
+    """Whether no number is one of floating point, though it be 2.0."""
+    return all(isinstance(number, int) for number in numbers)
 
 
 def _steps_in_integers(dtype: DType) -> bool:

@@ -80,6 +80,11 @@ def takes(kernel: str, dtype: DType) -> bool:
     return dtype not in _REFUSALS[kernel]
 
 
+def has_words(subject: str) -> bool:
+    """Whether this release says something at all; one that does not takes the call, or dies."""
+    return _FACTS["words"][subject] is not None
+
+
 def worded(subject: str, **words: str) -> Exception:
     """The exception with which this release says something, some words of it replaced."""
     return reworded(_FACTS["words"][subject], words)
