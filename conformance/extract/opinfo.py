@@ -418,6 +418,8 @@ def values_of(tensor: torch.Tensor) -> dict[str, Any]:
         return {"values": texts}
     part = flat.real if flat.is_complex() else flat
     finite = part[part.isfinite()].to(torch.float64 if part.is_floating_point() else torch.int64)
+    if not len(finite):
+        raise Unwritable("a tensor without a finite number")
     low, high = finite.min().item(), finite.max().item()
     if part.is_floating_point():
         return {"range": float_range(low, high, has_zero=bool((finite == 0).any()))}
