@@ -13,11 +13,12 @@ Note [tp_name]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mindtorch_v2.pybind.cast import Loader, load_object, register_class
-from mindtorch_v2.pybind.function import Overload, cpp_constructor, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import Implementation, Overload, cpp_constructor, cpp_function
+from mindtorch_v2.pybind.signature import Signature, parse_docstring
 
 _stored_name: Final = vars(type)["__name__"]
 
@@ -75,7 +76,7 @@ pybind11_type.__module__ = "pybind11_builtins"
 def bind_methods(
     cls: pybind11_type,
     docs: Mapping[str, str],
-    implementations: Mapping[str, Callable[..., Any]],
+    implementations: Mapping[str, Implementation | ForSignature],
     *,
     slot: str,
     loaders: Mapping[str, Loader] | None = None,
@@ -92,10 +93,11 @@ def bind_methods(
         special = dict(loaders or {})
         if name == "__init__":
             special["self"] = load_object  # there is nothing in it yet
-        overloads = tuple(
-            Overload(signature, implementation, special)
-            for signature in parse_docstring(docs[name])
-        )
+        signatures = parse_docstring(docs[name])
+        if isinstance(implementation, ForSignature):
+            overloads = tuple(implementation.overload(each, special) for each in signatures)
+        else:
+            overloads = tuple(Overload(each, implementation, special) for each in signatures)
         if name == "__init__":
             method: cpp_function = cpp_constructor(overloads, docs[name], cls, slot)
         else:
@@ -103,6 +105,13 @@ def bind_methods(
         setattr(cls, name, method)
     if "__eq__" in docs and "__hash__" not in docs:
         cls.__hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class ForSignature:
+    """The implementation of a method whose overloads do not all do the same."""
+
+    overload: Callable[[Signature, Mapping[str, Loader]], Overload]
 
 
 class Enum(metaclass=pybind11_type):
@@ -143,12 +152,39 @@ def _itself(value: int) -> int:
     return value
 
 
-ENUM_METHODS: Final[Mapping[str, Callable[..., Any]]] = {
+def _comparison(*, equal: bool) -> ForSignature:
+    """``==`` of an enum, or ``!=``.
+
+    One overload takes any two objects, or there are several: one takes two values of the enum,
+    or what converts to them, the next may take a number, and the last takes what is left, which
+    is equal to none.
+    """
+
+    def of_objects(self: Enum, other: Enum) -> bool:
+        return (type(self) is type(other) and self._value == other._value) is equal
+
+    def of_values(self: int, other: int) -> bool:
+        return (self == other) is equal
+
+    def of_another(self: int, other: object) -> bool:
+        return not equal
+
+    def overload(signature: Signature, loaders: Mapping[str, Loader]) -> Overload:
+        own, other = (parameter.type for parameter in signature.parameters)
+        if other == "object":
+            return Overload(signature, of_objects if own == "object" else of_another)
+        is_number = other != own
+        return Overload(signature, of_values, {"other": loaders["value"]} if is_number else None)
+
+    return ForSignature(overload)
+
+
+ENUM_METHODS: Final[Mapping[str, Implementation | ForSignature]] = {
     "__init__": _itself,
     "__repr__": lambda self: f"<{type(self).__name__}.{_name(self)}: {self._value}>",
     "__str__": lambda self: f"{type(self).__name__}.{_name(self)}",
-    "__eq__": lambda self, other: type(self) is type(other) and self._value == other._value,
-    "__ne__": lambda self, other: type(self) is not type(other) or self._value != other._value,
+    "__eq__": _comparison(equal=True),
+    "__ne__": _comparison(equal=False),
     "__hash__": _value,
     "__int__": _itself,
     "__index__": _itself,

@@ -23,6 +23,7 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
     strided,
 )
+from mindtorch_v2.tensor.support import exception_of
 
 _FACTS: Final = profile.active()
 
@@ -73,7 +74,7 @@ def _other_dense_key(device: str) -> int:
     """The key of a device that is no backend component, fpga for one; or torch's refusal."""
     answer = _FACTS.keys.device_keys[device]
     if answer.error is not None:
-        raise RuntimeError(answer.error[1])
+        raise exception_of(*answer.error)
     assert answer.key is not None
     return parse_dispatch_key(answer.key)
 
