@@ -21,6 +21,8 @@ def extract() -> dict[str, Any]:
         warnings.simplefilter("ignore")  # sparse layouts and quantized dtypes are "in beta"
         return {
             "dtypes": [describe_dtype(dtype) for dtype in dtypes()],
+            "to_complex": {str(dtype): str(to) for dtype in dtypes() if (to := to_complex(dtype))},
+            "to_real": {str(dtype): str(dtype.to_real()) for dtype in dtypes() if dtype.is_complex},
             "layouts": aliases(torch.layout),
             "memory_formats": aliases(torch.memory_format),
             "qschemes": aliases(torch.qscheme),
@@ -51,6 +53,14 @@ def describe_dtype(dtype: torch.dtype) -> dict[str, Any]:
         "is_signed": answer(lambda: dtype.is_signed),
         "is_quantized": "Quantized" in repr(torch._C._dispatch_keys(torch.empty(0, dtype=dtype))),
     }
+
+
+def to_complex(dtype: torch.dtype) -> torch.dtype | None:
+    """The complex dtype of a floating-point one's precision; None for a dtype without one."""
+    try:
+        return dtype.to_complex() if dtype.is_floating_point else None
+    except RuntimeError:
+        return None
 
 
 def answer(ask: Callable[[], bool]) -> Any:

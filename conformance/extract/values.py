@@ -64,6 +64,9 @@ WORDS: dict[str, Callable[[], object]] = {
     "scatter with a large index": lambda: (
         torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), torch.ones(3, 3))
     ),
+    "imag of what is real": lambda: torch.ones(1).imag,
+    "view_as_real of what is real": lambda: torch.view_as_real(torch.ones(1)),
+    "view_as_complex of integers": lambda: torch.view_as_complex(torch.ones(2).int()),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -122,6 +125,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a scalar too large for a half becomes infinite": lambda: bool(set_item(torch.float16, 70000)),
     "sci_mode is forced before widths are measured": lambda: widths_without_sci_mode() == 1,
     "cumprod's gradient is scattered around zeros": lambda: version_of_cumprods_gradient() > 0,
+    "the dtype of its gradient is told of any tensor": lambda: (
+        torch.ones(1, requires_grad=True).neg().grad_dtype is torch.float32
+    ),
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
     ),

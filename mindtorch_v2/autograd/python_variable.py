@@ -23,7 +23,7 @@ from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.dtype import DType, sparse_coo
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -110,9 +110,16 @@ def _grad_dtype(self: Tensor) -> Any:
 
 
 def _get_grad_dtype(self: Tensor) -> Any:
-    if not self._is_leaf():
+    if not self._is_leaf() and not HABITS["the dtype of its gradient is told of any tensor"]:
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
     return _grad_dtype(self)
+
+
+def _has_grad_dtype_override(self: Tensor) -> bool:
+    if not self._is_leaf():
+        raise RuntimeError("_has_grad_dtype_override is only supported for leaf tensors.")
+    meta = self._autograd
+    return meta is not None and meta.grad_dtype is not ...
 
 
 def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
@@ -213,6 +220,7 @@ PROPERTIES: Final[dict[str, property]] = {
     "grad": property(_get_grad, _set_grad),
     "_grad": property(_get_grad, _set_grad),
     "grad_dtype": property(_get_grad_dtype, _set_grad_dtype),
+    "_has_grad_dtype_override": property(_has_grad_dtype_override),
     "grad_fn": property(_get_grad_fn),
     "_grad_fn": property(_get_grad_fn, _set_grad_fn),
     "is_leaf": property(_get_is_leaf),

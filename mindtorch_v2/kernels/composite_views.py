@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -226,7 +226,7 @@ def real(self: Tensor) -> Any:
 @kernel("aten::imag", key=_IMPLICIT)
 def imag(self: Tensor) -> Any:
     if not self._dtype.is_complex:
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+        raise worded("imag of what is real")
     if self._is_conj():
         return _SELECT(_NEG_VIEW(_VIEW_AS_REAL(_CONJ(self))), len(self._sizes), 1)
     return _SELECT(_VIEW_AS_REAL(self), len(self._sizes), 1)

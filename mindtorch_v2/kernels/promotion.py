@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, COMPLEX_OF_REAL, DTYPES, DType, int64
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
@@ -21,18 +21,10 @@ Number: TypeAlias = bool | int | float | complex
 Operand: TypeAlias = Tensor | Number
 
 BOOL: Final = DTYPES["bool"]
-_COMPLEX_OF_FLOATS: Final = {
-    DTYPES["float16"]: DTYPES["complex32"],
-    DTYPES["bfloat16"]: DTYPES["complex64"],
-    DTYPES["float32"]: DTYPES["complex64"],
-    DTYPES["float64"]: DTYPES["complex128"],
-}
-
-
 _ACCUMULATED: Final = {
     DTYPES["float32"]: DTYPES["float64"],
     DTYPES["float64"]: DTYPES["float64"],
-    DTYPES["complex32"]: DTYPES["complex64"],
+    **dict.fromkeys(COMPLEX_HALVES, DTYPES["complex64"]),
     DTYPES["complex64"]: DTYPES["complex128"],
     DTYPES["complex128"]: DTYPES["complex128"],
     BOOL: BOOL,
@@ -64,7 +56,7 @@ def number_dtype(number: Number) -> DType:
 
 
 def default_complex_dtype() -> DType:
-    return _COMPLEX_OF_FLOATS[get_default_dtype()]
+    return COMPLEX_OF_REAL[get_default_dtype()]
 
 
 def _default_for_number(number: Number) -> DType:
@@ -114,7 +106,7 @@ def _combined(higher: DType | None, lower: DType | None) -> DType | None:
 
 def to_complex(dtype: DType) -> DType:
     """``c10::toComplexType`` of floats; RuntimeError if there is none."""
-    found = _COMPLEX_OF_FLOATS.get(dtype)
+    found = COMPLEX_OF_REAL.get(dtype)
     if found is None:
         raise RuntimeError(f"Unknown Complex ScalarType for {CPP_NAMES[dtype]}")
     return found

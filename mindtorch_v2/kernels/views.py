@@ -18,10 +18,9 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor.dtype import strided
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
+from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 
@@ -29,7 +28,9 @@ BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 """Where releases register a view operator: with the backends, or once for all of them."""
 
 _WORD: Final = 1 << 64
-_COMPLEX_OF_REAL: Final = {real: wide for wide, real in REAL_OF_COMPLEX.items()}
+_COMPLEX_OF_REAL: Final = {
+    DTYPES[name]: COMPLEX_OF_REAL[DTYPES[name]] for name in ("float16", "float32", "float64")
+}
 _STORAGE_MAX: Final = (1 << 63) - 1
 _ALIAS: Final = OperatorHandle("aten::alias")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
@@ -476,10 +477,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list
 @kernel("aten::view_as_complex", keys=BACKENDS)
 def view_as_complex(self: Tensor) -> Tensor:
     if self._dtype not in _COMPLEX_OF_REAL:
-        raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a "
-            f"tensor of scalar type: {CPP_NAMES[self._dtype]}"
-        )
+        raise worded("view_as_complex of integers", Int=CPP_NAMES[self._dtype])
     if not self._sizes:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if self._sizes[-1] != 2:
@@ -501,7 +499,7 @@ def view_as_complex(self: Tensor) -> Tensor:
 @kernel("aten::view_as_real", keys=BACKENDS)
 def view_as_real(self: Tensor) -> Tensor:
     if not self._dtype.is_complex:
-        raise RuntimeError("view_as_real is only supported for complex tensors")
+        raise worded("view_as_real of what is real")
     if self._is_conj():
         raise RuntimeError(
             "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the "

@@ -117,6 +117,17 @@ def _dtypes() -> dict[str, dtype]:
 
 DTYPES: Final = _dtypes()
 """Every dtype by every name it has, ``half`` as well as ``float16``."""
+_BY_NAME: Final = {repr(each): each for each in DTYPES.values()}
+REAL_OF_COMPLEX: Final = {
+    _BY_NAME[wide]: _BY_NAME[real] for wide, real in _FACTS["to_real"].items()
+}
+"""Of what dtype the two halves of a complex element are."""
+COMPLEX_HALVES: Final = tuple(wide for wide in REAL_OF_COMPLEX if wide.itemsize == 4)
+"""Complex dtypes that C++ computes in the next larger one."""
+COMPLEX_OF_REAL: Final = {
+    _BY_NAME[real]: _BY_NAME[wide] for real, wide in _FACTS["to_complex"].items()
+}
+"""Which complex dtype goes with a floating-point one (``c10::toComplexType``)."""
 LAYOUTS: Final[dict[str, layout]] = _by_attribute(layout, _FACTS["layouts"])
 MEMORY_FORMATS: Final[dict[str, memory_format]] = _by_attribute(
     memory_format, _FACTS["memory_formats"]

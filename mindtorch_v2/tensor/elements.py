@@ -58,25 +58,29 @@ def _low(raw: str, decode: Callable[[Array], Array], encode: Callable[[Any], Arr
     return Elements(np.dtype(raw), np.dtype(np.float32), decode, _as_float32(encode))
 
 
-def _complex32_decode(raw: Array) -> Array:
-    halves = np.array(raw, order="C").reshape(*raw.shape, 1).view(np.float16)
-    return halves.astype(np.float32).view(np.complex64).reshape(raw.shape)
+def _of_two(real: Elements) -> Elements:
+    """Complex elements whose halves are 16 bits wide, each as ``real`` has them."""
+
+    def decode(raw: Array) -> Array:
+        halves = np.array(raw, order="C").reshape(*raw.shape, 1).view(real.raw)
+        return real.decode(halves).astype(np.float32).view(np.complex64).reshape(raw.shape)
+
+    def encode(values: Array) -> Array:
+        with np.errstate(all="ignore"):
+            wide = np.array(values, np.complex64, order="C").reshape(*values.shape, 1)
+            return real.encode(wide.view(np.float32)).view(np.uint32).reshape(values.shape)
+
+    return Elements(np.dtype(np.uint32), np.dtype(np.complex64), decode, encode)
 
 
-def _complex32_encode(values: Array) -> Array:
-    with np.errstate(all="ignore"):
-        wide = np.array(values, np.complex64, order="C").reshape(*values.shape, 1)
-        return wide.view(np.float32).astype(np.float16).view(np.uint32).reshape(values.shape)
-
-
+_BFLOAT16: Final = _low(
+    "uint16", low_precision.bfloat16_to_float32, low_precision.float32_to_bfloat16
+)
 _SPECIAL: Final = {
-    "bfloat16": _low(
-        "uint16", low_precision.bfloat16_to_float32, low_precision.float32_to_bfloat16
-    ),
+    "bfloat16": _BFLOAT16,
     "float8_e8m0fnu": _low("uint8", low_precision.e8m0_to_float32, low_precision.float32_to_e8m0),
-    "complex32": Elements(
-        np.dtype(np.uint32), np.dtype(np.complex64), _complex32_decode, _complex32_encode
-    ),
+    "complex32": _of_two(_native("float16")),
+    "bcomplex32": _of_two(_BFLOAT16),
     **{
         name: _low("uint8", format.decode, format.encode)
         for name, format in low_precision.FLOAT8.items()
@@ -102,13 +106,6 @@ def elements_of(dtype: DType) -> Elements:
     signed = re.fullmatch(r"q?int\d+", name) is not None
     return _native(f"{'int' if signed else 'uint'}{8 * dtype.itemsize}")
 
-
-REAL_OF_COMPLEX: Final = {
-    DTYPES["complex32"]: DTYPES["float16"],
-    DTYPES["complex64"]: DTYPES["float32"],
-    DTYPES["complex128"]: DTYPES["float64"],
-}
-"""Of what dtype the two halves of a complex element are."""
 
 DTYPE_OF_NUMPY: Final[dict[np.dtype[Any], DType]] = {
     np.dtype(name): DTYPES[name] for name in sorted(_NUMPY_TYPES) if name in DTYPES

@@ -19,8 +19,16 @@ from mindtorch_v2.tensor import layouts, quantized, sparse
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, ViewInfo
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DTYPES, DType, int64, sparse_compressed, sparse_coo, strided
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array, elements_of
+from mindtorch_v2.tensor.dtype import (
+    DTYPES,
+    REAL_OF_COMPLEX,
+    DType,
+    int64,
+    sparse_compressed,
+    sparse_coo,
+    strided,
+)
+from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import HABITS, check_dtype
 

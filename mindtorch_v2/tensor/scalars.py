@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
@@ -37,7 +37,8 @@ _FINITE: Final = {
     if isinstance(limits["max"], float)
 }
 """The least and the largest finite value; a complex dtype has those of its parts."""
-_FINITE[DTYPES["complex32"]] = _FINITE[DTYPES["complex64"]]  # by way of which C++ converts
+for _half in COMPLEX_HALVES:
+    _FINITE[_half] = _FINITE[DTYPES["complex64"]]  # by way of which C++ converts
 _WITHOUT_INFINITY: Final = {
     DTYPES[name]
     for name in ("float8_e8m0fnu", *FLOAT8)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
+from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of

@@ -18,8 +18,8 @@ from mindtorch_v2.kernels.promotion import Number, can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array, elements_of
+from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
+from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES

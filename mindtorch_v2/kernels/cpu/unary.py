@@ -18,8 +18,8 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
 from mindtorch_v2.tensor.copying import store, value_array
-from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX, Array
+from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor

@@ -13,8 +13,14 @@ from mindtorch_v2 import profile
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
-from mindtorch_v2.tensor.elements import REAL_OF_COMPLEX
+from mindtorch_v2.tensor.dtype import (
+    COMPLEX_OF_REAL,
+    DTYPES,
+    MEMORY_FORMATS,
+    REAL_OF_COMPLEX,
+    DType,
+    int64,
+)
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     dense_strides_like,
@@ -32,17 +38,13 @@ HABITS: Final[dict[str, bool]] = profile.active().refs["habits"]
 
 _WORDS: Final[dict[str, list[str]]] = profile.active().refs["words"]
 
-_COMPLEX_OF_REAL: Final = {
-    DTYPES["float16"]: DTYPES["complex32"],
-    DTYPES["bfloat16"]: DTYPES["complex64"],
-    DTYPES["float32"]: DTYPES["complex64"],
-    DTYPES["float64"]: DTYPES["complex128"],
-}
-_COMPUTED_IN_MORE: Final = tuple(DTYPES[name] for name in ("bfloat16", "float16", "complex32"))
+_COMPUTED_IN_MORE: Final = tuple(
+    DTYPES[name] for name in ("bfloat16", "float16", "complex32", "bcomplex32") if name in DTYPES
+)
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _ORDERED_TYPES: Final = (bool, int, float, complex)
 _ORDERED_DTYPES: Final = tuple(
-    tuple(DTYPES[name] for name in names.split())
+    tuple(DTYPES[name] for name in names.split() if name in DTYPES)
     for names in (
         "bool",
         "uint8 int8",
@@ -52,7 +54,7 @@ _ORDERED_DTYPES: Final = tuple(
         "float16 bfloat16",
         "float32",
         "float64",
-        "complex32",
+        "complex32 bcomplex32",
         "complex64",
         "complex128",
     )
@@ -112,7 +114,7 @@ def get_higher_dtype(one: DType | None, two: DType) -> DType:
 
 
 def corresponding_complex_dtype(dtype: DType) -> DType:
-    return _COMPLEX_OF_REAL[dtype]  # KeyError is what torch raises
+    return COMPLEX_OF_REAL[dtype]  # KeyError is what torch raises
 
 
 def can_safe_cast_to(cast_from: DType, cast_to: DType) -> bool:
