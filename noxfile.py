@@ -25,6 +25,7 @@ NEWEST_PYTHON = {
     "2.5.1": (3, 13),
     "2.6.0": (3, 13),
     "2.13.0": (3, 14),
+    "2.15.0": (3, 15),
 }
 TORCH_RELEASES = tuple(NEWEST_PYTHON)
 ENVIRONMENTS = Path(".nox")
