@@ -29,6 +29,7 @@ NEWEST_PYTHON = {
 }
 TORCH_RELEASES = tuple(NEWEST_PYTHON)
 ENVIRONMENTS = Path(".nox")
+PROFILES = Path("mindtorch_v2/profile/data")
 STRICT = (
     "mindtorch_v2/dispatch",
     "mindtorch_v2/schema",
@@ -92,9 +93,12 @@ def replay(session: nox.Session) -> None:
 def record(session: nox.Session, torch: str) -> None:
     """Record every case of a release, twice, into conformance/recordings.
 
+    A release whose facts are not here yet has them extracted first, as by the session profile.
     Interrupted, it goes on where it was.  `-- --check` holds the recording against that torch.
     """
     install_with_torch(session, torch)
+    if not _profile_of(torch).exists():
+        _extract(session)
     session.run("conformance", "record", *session.posargs)
 
 
@@ -198,5 +202,14 @@ def npu_sanitized(session: nox.Session) -> None:
 def profile(session: nox.Session, torch: str) -> None:
     """Extract the facts of a torch release into mindtorch_v2/profile/data."""
     install_with_torch(session, torch)
+    _extract(session)
+
+
+def _extract(session: nox.Session) -> None:
     session.install("expecttest")  # which torch's own tests import
-    session.run("python", "-m", "conformance.extract", "--out", "mindtorch_v2/profile/data")
+    session.run("python", "-m", "conformance.extract", "--out", str(PROFILES))
+
+
+def _profile_of(release: str) -> Path:
+    """Where a release's facts are, whether they are there or not: 2.4.1's in ``2.4``."""
+    return PROFILES / release.rpartition(".")[0]
