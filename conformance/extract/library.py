@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import FunctionType, GenericAlias, ModuleType
-from typing import Any
+from typing import Any, Union
 
 import torch
 import torch._library.infer_schema
@@ -61,6 +61,7 @@ def extract() -> dict[str, Any]:
             "pystubs": pystubs(),
             "number": str(torch.types.Number),
             "group_name": any("GroupName" in str(each) for each in supported_types()),
+            "optional_tensor_lists": Union[list[torch.Tensor], None] in supported_types(),  # noqa: UP007
         }
 
 

@@ -57,6 +57,8 @@ class _Base(typing.NamedTuple):
             yield from ((each(optional[self.type]), f"{self.name}?[]") for each in lists)
         if self.optional_lists:
             yield from ((optional[each(self.type)], f"{self.name}[]?") for each in lists)
+        if self.lists_of_optionals and self.optional_lists:
+            yield from ((optional[each(optional[self.type])], f"{self.name}?[]?") for each in lists)
 
 
 _GroupName = typing.NewType("_GroupName", str)
@@ -66,7 +68,7 @@ _GroupName.__module__ = "mindtorch_v2.distributed.distributed_c10d"
 
 
 def _bases() -> Iterator[_Base]:
-    yield _Base(Tensor, "Tensor", lists=True, lists_of_optionals=True)
+    yield _Base(Tensor, "Tensor", True, True, optional_lists=fact("optional_tensor_lists"))
     yield _Base(int, "SymInt", lists=True, optional_lists=True)
     yield _Base(float, "float", lists=True, optional_lists=True)
     yield _Base(bool, "bool", lists=True, optional_lists=True)
