@@ -83,6 +83,7 @@ def extract() -> dict[str, Any]:
         "python": {name: raised_by(call) is None for name, call in NEWER.items()}
         | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)}
         | {"errors_name_operations": changed_tensor()[0] == "Exp"}
+        | {"materialized_requires_grad": grad_of_other().requires_grad}
         | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))}
         | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"},
         "words": {
@@ -194,6 +195,11 @@ def grad_of_nothing() -> None:
 def grad_of_unused() -> None:
     x = leaf()
     torch.autograd.grad(x * 2, [x, leaf()])
+
+
+def grad_of_other() -> torch.Tensor:
+    """The zeros that are made for an input that nothing depends on."""
+    return torch.autograd.grad(leaf() * 2, leaf(), materialize_grads=True)[0]
 
 
 def grad_of_dict() -> None:

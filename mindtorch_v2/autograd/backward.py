@@ -254,7 +254,7 @@ def _materialized(result: Any, inputs: Sequence[Any], create_graph: bool) -> tup
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
-    requires_grad = create_graph if _TAKES_EDGES else True
+    requires_grad = create_graph or _RELEASE["materialized_requires_grad"]
     return tuple(_zeros(each, requires_grad) if found is None else found for found, each in pairs)
 
 
