@@ -464,6 +464,9 @@ log"""
 
 
 def inferred() -> Iterator[Text]:
+    for value in ("1", "'f'", "len", "int", "xp.Tensor", "None"):
+        yield "infer_schema", f"xp.library.infer_schema({value}, mutates_args=())"
+        yield "infer_schema", f"xp.library.custom_op('t::g', {value}, mutates_args=())"
     for hint in hint_names():
         yield "infer_schema", infer("def g(x): pass", f'x={hint!r}, returns="None"')
         yield "infer_schema", infer("def g(x): pass", f'x="Tensor", returns={hint!r}')

@@ -30,8 +30,8 @@ _WITHOUT: Final = re.compile(
             r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
             r"clip_grad_norm_\(\[[^p]*\]",  # without a gradient torch's answer is on the CPU
             r"as_tensor\(.*numpy\(",  # memory shared with the host
-            r"linspace[.\w]*\(xp\.",  # makes a tensor on the CPU, wherever its own are
-            r"rng_state",  # which is on the CPU
+            r"linspace[.\w]*\(([^,()]*, *)?xp\.",  # makes a tensor on the CPU, wherever its own are
+            r"rng_state|get_state",  # which is on the CPU
             r"sorted=False",  # in no order that documents name
             r"(sign|threshold|var_mean|std_mean)\w*\(.*(nan|inf)",  # nor what becomes of a NaN
         )

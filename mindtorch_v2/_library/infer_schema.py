@@ -131,7 +131,10 @@ class _Inference:
     """One function whose schema is inferred."""
 
     def __init__(self, function: Callable[..., Any], mutates_args: Any, tags: Any) -> None:
-        self.function = function
+        #: What text in hints may name; a callable that is no function has no such names.
+        self.names: dict[str, Any] = {}
+        if does("infer_schema reads hints that are text"):
+            self.names = _names_in_hints() or function.__globals__
         self.signature = inspect.signature(function)
         wanted = _tags(tags)
         self.is_out = _TAG_OUT in wanted
@@ -203,7 +206,7 @@ class _Inference:
 
     def evaluated(self, text: str) -> Any:
         try:
-            return eval(text, _names_in_hints() or self.function.__globals__)
+            return eval(text, self.names)
         except Exception as error:
             name = "hint of no name" if isinstance(error, NameError) else "hint of no value"
             shown = {"hint": text, "type": type(error).__name__, "error": error}
