@@ -18,7 +18,12 @@ from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import _C
 from mindtorch_v2._library import autograd, named, simple_registry, utils
-from mindtorch_v2._library.autocast import autocast_kernel, autocast_key, check_autocast_available
+from mindtorch_v2._library.autocast import (
+    autocast_kernel,
+    autocast_key,
+    check_autocast_available,
+    set_py_kernels,
+)
 from mindtorch_v2._library.custom_ops import CustomOpDef, DeviceTypes, _maybe_get_opdef
 from mindtorch_v2._library.custom_ops import custom_op as custom_op
 from mindtorch_v2._library.fake_impl import global_ctx_getter
@@ -543,9 +548,7 @@ def register_autocast(
     namespace, opname = utils.parse_namespace(qualname)
     use_lib = _library_for_registration(namespace, lib)
     kernel = autocast_kernel(overload, device_type, cast_inputs)
-    key = getattr(_C.DispatchKey, autocast_key(device_type))
-    overload.py_kernels.pop(key, None)
-    overload.py_impl(key)(lambda *args: kernel(None, *args))
+    set_py_kernels(overload, device_type, kernel)
     return use_lib.impl(opname, kernel, autocast_key(device_type), with_keyset=True)
 
 

@@ -435,6 +435,20 @@ def programs() -> Iterator[Text]:
             yield "programs", sequence(random, [step for _, step in every[start : start + LENGTH]])
 
 
+def autocast_programs() -> Iterator[Text]:
+    """Autocast of an operator, and a call with keywords, which it takes none of."""
+    for device in ("cpu", "cuda", "meta", "nosuch"):
+        steps = (
+            *GOOD[1:4:2],
+            f"L.register_autocast('t::b.c', '{device}', xp.float16)",
+            "sorted(map(str, xp.ops.t.b.c.py_kernels))",
+            "xp.ops.t.b.c.redispatch(C.DispatchKeySet('AutocastCPU'), x, z=True)",
+            MAKINGS[7],
+            f"ops['o'].register_autocast('{device}', xp.float16)(None, x, z=3)",
+        )
+        yield "register_autocast", program(steps)
+
+
 # --- schemas from type hints ------------------------------------------------------------------
 
 DEFAULTS: Final = (
@@ -497,6 +511,7 @@ def inferred() -> Iterator[Text]:
 
 def texts(profile: Profile) -> Iterator[Text]:
     yield from programs()
+    yield from autocast_programs()
     yield from inferred()
     yield from repeated.changes()
 

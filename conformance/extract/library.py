@@ -58,6 +58,8 @@ def extract() -> dict[str, Any]:
             "advised_list": advised_list(),
             "names_in_hints": names_in_hints(),
             "autocast_devices": [name for name in device_types() if has_autocast(name)],
+            "autocast_op_devices": autocast_op_devices(),
+            "autocast_py_kernels": autocast_py_kernels(),
             "pystubs": pystubs(),
             "number": str(torch.types.Number),
             "group_name": any("GroupName" in str(each) for each in supported_types()),
@@ -104,7 +106,7 @@ def calls_by_line(module: ModuleType) -> dict[str, dict[str, int]]:
 
 
 #: What makes a library, or calls what does.
-REGISTERING = ("Library", "register", "get_library_allowing_overwrite")
+REGISTERING = ("Library", "register", "register_", "get_library_allowing_overwrite")
 
 
 def called(node: ast.Call) -> str:
@@ -249,6 +251,19 @@ def mode_twice(made: library.Library) -> None:
         py_impl(TorchDispatchMode)(made)
 
 
+def autocast_with_keywords(made: library.Library) -> None:
+    made.define("h(Tensor x, *, int y=1) -> Tensor")
+    library.register_autocast(f"{NAMESPACE}::h", "cpu", torch.float16, lib=made)
+    overload = getattr(torch.ops, NAMESPACE).h.default
+    overload.redispatch(C.DispatchKeySet("AutocastCPU"), torch.ones(1), y=2)
+
+
+def custom_autocast_with_keywords() -> None:
+    schema = "(Tensor x, *, int y=1) -> Tensor"
+    made = library.custom_op(f"{NAMESPACE}::k", lambda x, y=1: x, mutates_args=(), schema=schema)
+    made.register_autocast("cpu", torch.float16)(None, torch.ones(1), y=2)
+
+
 def no_key() -> None:
     library.Library("_", "IMPL").fallback(lambda x: x)
 
@@ -302,6 +317,21 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
         for name, arguments in REGISTRATIONS.items()
         if hasattr(library, name)
     },
+    **(
+        {
+            "autocast of another device": (
+                lambda: library.register_autocast("aten::abs", "meta", torch.float16),
+                {"device": "meta"},
+            ),
+            "autocast with keywords": (scoped(autocast_with_keywords),),
+            "autocast of a custom op with keywords": (
+                custom_autocast_with_keywords,
+                {"names": "['y']"},
+            ),
+        }
+        if hasattr(library, "register_autocast")
+        else {}
+    ),
     "fake twice": (
         scoped(fake_twice),
         {"qualname": f"{NAMESPACE}::f", "source": "<source>"},
@@ -426,12 +456,17 @@ def without_return(x: int): ...  # type: ignore[no-untyped-def]
 def with_single_tuple(x: int) -> tuple[int]: ...  # type: ignore[empty-body]
 
 
-def refusal(function: Callable[..., object], mutates_args: Any = ()) -> str:
+def said(call: Callable[[], object]) -> str:
+    """The message of what a call raises, or nothing."""
     try:
-        inferred(function, mutates_args)
+        call()
     except Exception as error:
         return str(error)
     return ""
+
+
+def refusal(function: Callable[..., object], mutates_args: Any = ()) -> str:
+    return said(lambda: inferred(function, mutates_args))
 
 
 def aliases_in_tuples() -> bool:
@@ -503,6 +538,8 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a fake impl of an operator of C++ needs a module that C++ names": (
         torch._library.utils.requires_set_python_module
     ),
+    "register_autocast asks for the device's key": lambda: "Expected one of"
+    in said(lambda: library.register_autocast("aten::abs", "nosuch", torch.float16)),
     "an operator's entry checks its name": lambda: not takes(
         lambda: simple_registry.singleton.find("nosuch::nosuch::f")
     ),
@@ -542,6 +579,36 @@ def has_autocast(device_type: str) -> bool:
         return bool(C._is_autocast_available(device_type))
     except RuntimeError:
         return False
+
+
+def autocast_op_devices() -> list[str]:
+    """The types of devices that ``torch.library.register_autocast`` takes."""
+    if not hasattr(library, "register_autocast"):
+        return []
+    return [
+        name for name in device_types() if not isinstance(raised(name), (ValueError, RuntimeError))
+    ]
+
+
+def raised(device_type: str) -> Exception | None:
+    with library._scoped_library(NAMESPACE, "FRAGMENT") as made:
+        made.define(f"f{SCHEMA}")
+        try:
+            library.register_autocast(f"{NAMESPACE}::f", device_type, torch.float16, lib=made)
+        except Exception as error:
+            return error
+    return None
+
+
+def autocast_py_kernels() -> list[str]:
+    """Where an operator has Python kernels after it has autocast for the CPU."""
+    if not hasattr(library, "register_autocast"):
+        return []
+    with library._scoped_library(NAMESPACE, "FRAGMENT") as made:
+        made.define(f"f{SCHEMA}")
+        library.register_autocast(f"{NAMESPACE}::f", "cpu", torch.float16, lib=made)
+        kernels = getattr(torch.ops, NAMESPACE).f.default.py_kernels
+        return sorted(key.name for key in kernels if key.name.startswith("Autocast"))
 
 
 def pystubs() -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mindtorch_v2 import _C
-from mindtorch_v2._library.release import fact
+from mindtorch_v2._library.release import does, fact, message
 from mindtorch_v2._ops import OpOverload
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -21,22 +21,41 @@ def autocast_key(device_type: str) -> str:
 
 def check_autocast_available(device_type: str) -> None:
     """ValueError for a type of device that there is no autocast for."""
-    _C._dispatch_key_for_device(device_type)  # refuses what is no type of device
-    if device_type not in fact("autocast_devices"):
-        raise ValueError(f"Device type '{device_type}' does not support autocast.")
+    if does("register_autocast asks for the device's key"):
+        _C._dispatch_key_for_device(device_type)  # refuses what is no type of device
+    if device_type not in fact("autocast_op_devices"):
+        raise ValueError(*message("autocast of another device", device=device_type))
 
 
-def autocast_kernel(op: OpOverload, device_type: str, dtype: Any) -> Callable[..., Any]:
-    """A kernel that casts and calls ``op`` below autocast; its first argument is the keyset."""
+def autocast_kernel(
+    op: OpOverload,
+    device_type: str,
+    dtype: Any,
+    *,
+    refusal: str = "autocast with keywords",
+) -> Callable[..., Any]:
+    """A kernel that casts and calls ``op`` below autocast; its first argument is the keyset.
+
+    ``refusal`` names the message about keyword arguments.
+    """
     key = getattr(_C.DispatchKey, autocast_key(device_type))
 
     def kernel(_: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            raise AssertionError(f"Custom ops do not support kwargs yet, got {list(kwargs)}")
+            raise AssertionError(*message(refusal, names=list(kwargs)))
         with _C._ExcludeDispatchKeyGuard(_C.DispatchKeySet(key)):  # type: ignore[call-arg]
             return op(*(_cast(value, device_type, dtype) for value in args))
 
     return kernel
+
+
+def set_py_kernels(op: OpOverload, device_type: str, kernel: Callable[..., Any]) -> None:
+    """Give an overload the Python kernels that the release gives it beside the dispatcher's."""
+    names = fact("autocast_py_kernels")
+    for name in [autocast_key(device_type)] if names == [autocast_key("cpu")] else names:
+        key = getattr(_C.DispatchKey, name)
+        op.py_kernels.pop(key, None)
+        op.py_impl(key)(lambda *args: kernel(None, *args))
 
 
 def _cast(value: Any, device_type: str, dtype: Any) -> Any:

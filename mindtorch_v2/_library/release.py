@@ -143,12 +143,13 @@ def shows_file() -> bool:
 def line_of(frame: FrameType, called: str) -> int:
     """The line of a frame; of a function of torch, that of its call in torch's file.
 
-    A function may do nothing but call another one there: ``impl`` calls ``_impl``.
+    A function may do nothing but call another one there, ``impl`` calls ``_impl``; and what it
+    calls within it may be called ``register_``, lest it be taken for another ``register``.
     """
     path = Path(frame.f_code.co_filename)
     if not str(path).startswith(_PACKAGE):
         return frame.f_lineno
     module = f"torch.{path.relative_to(_PACKAGE).with_suffix('')}".replace("/", ".")
     lines, name = _LINES.get(module, {}), frame.f_code.co_name
-    found = lines.get(name) or lines.get(f"_{name}", {})
-    return found.get(called, frame.f_lineno)
+    calls = lines.get(name) or lines.get(f"_{name}", {})
+    return calls.get(called) or calls.get(f"{called}_", frame.f_lineno)
