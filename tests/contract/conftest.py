@@ -1,4 +1,4 @@
-"""Runs every contract under every known profile.
+"""Runs every contract under several profiles (``tests/profiles.py``).
 
 A process has one profile.  The contracts run in this one under the default, and an item
 ``under profile 2.13`` at the end of each file runs the same tests under another, in a process of
@@ -20,6 +20,7 @@ from hypothesis import settings
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import tls
+from tests.profiles import others
 
 CONTRACTS: Final = Path(__file__).parent
 
@@ -74,7 +75,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _with_other_profiles(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    others = [name for name in profile.known() if name != profile.active().name]
     for path, group in groupby(items, key=lambda item: item.path):
         of_file = list(group)
         yield from of_file
@@ -83,6 +83,6 @@ def _with_other_profiles(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             continue
         # a test's parameters may be the profile's own, so it is chosen by its name alone
         tests = list(dict.fromkeys(item.nodeid.partition("[")[0] for item in of_file))
-        for name in others:
+        for name in others():
             label = f"under profile {name}"
             yield OtherProfile.from_parent(module, name=label, profile_name=name, tests=tests)

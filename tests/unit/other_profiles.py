@@ -1,6 +1,7 @@
-"""A test file that runs itself again under every profile that is not this process's.
+"""A test file that runs itself again under other profiles than this process's.
 
-A process has one profile.  Where MINDTORCH_PROFILE is set, that profile alone is meant.
+A process has one profile.  Where MINDTORCH_PROFILE is set, that profile alone is meant; else which
+others are is said in ``tests/profiles.py``.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Any, Final
 import pytest
 
 from mindtorch_v2 import profile
+from tests.profiles import others
 
 CHOSEN: Final = bool(os.environ.get(profile.ENVIRONMENT))
-OTHERS: Final = [name for name in profile.known() if name != profile.active().name]
+OTHERS: Final = others()
 
 
 def once_per_other_profile(test: Callable[[str], None]) -> Any:
