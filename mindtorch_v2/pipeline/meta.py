@@ -18,6 +18,7 @@ from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, highest_priority_type_id, mask_of
 from mindtorch_v2.dispatch.operator_entry import Plan
+from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views
 from mindtorch_v2.kernels.structured import is_structured
 from mindtorch_v2.pipeline.rehearsal import (
@@ -36,6 +37,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 
 _META: Final = Device("meta")
+_META_KEY: Final = int(DispatchKey.Meta)
 _CPU: Final = mask_of(DispatchKey.CPU)
 _BELOW_AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality) | functionality_bit(
     DispatchKey.ADInplaceOrView
@@ -119,7 +121,8 @@ class Recipe:
         """CannotWaitError if nothing can be said, as where the call would raise or warn.
 
         ``kernel`` is what will compute, the one at the highest key of ``keyset``.  A structured
-        one is asked itself, and so is one that serves every backend; for others the meta kernel
+        one is asked itself, and so is one that serves every backend, or that has a row at Meta,
+        whatever speaks there in torch; for others the meta kernel
         speaks, which in torch is now and then another function than the backend's, and on the CPU
         the kernel rehearses.
         """
@@ -295,10 +298,12 @@ def _speaks_for_meta(call: Call, kernel: Kernel) -> bool:
     """Whether the kernel itself can be run on tensors that have metadata only."""
     if kernel.function is None or not kernel.is_native or kernel.with_keyset:
         return False
-    entry = call.operator.entry
-    return is_structured(kernel.function) or any(
-        entry.kernel_at(key) is kernel for key in _OF_EVERY_BACKEND
-    )
+    if is_structured(kernel.function):
+        return True
+    entry, row = call.operator.entry, rows.ROWS.get((call.operator.canonical, _META_KEY))
+    if row is not None and row.function is kernel.function:
+        return True
+    return any(entry.kernel_at(key) is kernel for key in _OF_EVERY_BACKEND)
 
 
 def _look_alike(tensor: Tensor, device: Device) -> Tensor:

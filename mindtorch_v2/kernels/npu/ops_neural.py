@@ -37,6 +37,10 @@ def mse_loss_backward(
     return out
 
 
+_NONE: Final = 0
+"""``Reduction::None``: a loss for each row."""
+
+
 def _class_weights(b: Builder, self: Tensor, weight: Tensor | None) -> Tensor:
     """ACLNN wants some in any case."""
     classes = self._sizes[-1] if len(self._sizes) == 1 else self._sizes[1]
@@ -55,6 +59,8 @@ def nll_loss_forward(
     loss, total = b.outputs
     weights = _class_weights(b, self, weight)
     b.launch("NLLLoss", self, target, weights, reduction, ignore_index, loss, total)
+    if reduction == _NONE and len(self._sizes) == 2:
+        b.launch("InplaceFillScalar", total, 0)  # torch adds nothing up there; ACLNN leaves it open
     return b.answer
 
 
