@@ -478,7 +478,7 @@ log"""
 
 
 def inferred() -> Iterator[Text]:
-    for value in ("1", "'f'", "len", "int", "xp.Tensor", "None"):
+    for value in ("1", "'f'", "len", "int", "None"):
         yield "infer_schema", f"xp.library.infer_schema({value}, mutates_args=())"
         yield "infer_schema", f"xp.library.custom_op('t::g', {value}, mutates_args=())"
     for hint in hint_names():
