@@ -1,8 +1,7 @@
 """Under which profiles the tests run that a process can run under one alone.
 
-Every profile that is there would be a dozen times the same minutes: without more, the default one,
-that of the other release that CI judges by, and the newest.  ``MINDTORCH_TEST_PROFILES=all`` has
-them all.
+Every profile that is there would be a dozen times the same minutes: without more, those of the
+releases that CI judges by.  ``MINDTORCH_TEST_PROFILES=all`` has them all.
 """
 
 from __future__ import annotations
@@ -19,5 +18,5 @@ _JUDGED: Final = ("2.4", "2.13")
 def others() -> list[str]:
     """Those besides this process's, the oldest first."""
     known = profile.known()
-    chosen = known if os.environ.get(VARIABLE) == "all" else (*_JUDGED, known[-1])
+    chosen = known if os.environ.get(VARIABLE) == "all" else _JUDGED
     return [name for name in known if name in chosen and name != profile.active().name]

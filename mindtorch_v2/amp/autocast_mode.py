@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import Any, Final, Literal
 
 from mindtorch_v2 import profile
@@ -33,7 +33,11 @@ class _Arguments:
     """The arguments of a call by their names, as ``PythonArgParser`` reads them."""
 
     def __init__(self, *signatures: str) -> None:
-        self._parser = ArgParser(signatures)
+        self._signatures = signatures
+
+    @cached_property
+    def _parser(self) -> ArgParser:
+        return ArgParser(self._signatures)
 
     def of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         parsed = self._parser.parse(None, args, kwargs)

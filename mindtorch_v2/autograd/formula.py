@@ -57,6 +57,7 @@ _CONSTANTS: Final[dict[str, Any]] = {
     "at::MemoryFormat::Contiguous": MEMORY_FORMATS["contiguous_format"],
     "LEGACY_CONTIGUOUS_MEMORY_FORMAT": MEMORY_FORMATS["contiguous_format"],
     "M_PI": functions_manual.PI,
+    "M_2_SQRTPI": 2 / functions_manual.PI**0.5,
     "M_LN2": functions_manual.LN2,
     "M_LN10": functions_manual.LN10,
 }
