@@ -7,6 +7,7 @@ each section.  A section is a module here with one function, ``extract``, that a
 facts and answers a value JSON can hold.  Nothing here imports mindtorch_v2.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -25,3 +26,24 @@ def extract(section: str) -> dict[str, Any]:
     """What the module of that name finds in the installed torch."""
     facts: dict[str, Any] = import_module(f"{__name__}.{section}").extract()
     return facts
+
+
+# --- asking torch -----------------------------------------------------------------------------
+
+
+def takes(call: Callable[[], object]) -> bool:
+    """Whether a call is taken.  With which exception it is refused differs between releases."""
+    try:
+        call()
+    except Exception:
+        return False
+    return True
+
+
+def said(call: Callable[[], object]) -> str:
+    """The message of what a call raises, or nothing."""
+    try:
+        call()
+    except Exception as error:
+        return str(error)
+    return ""

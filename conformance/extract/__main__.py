@@ -56,9 +56,9 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def sections() -> list[str]:
-    """Every module of this package is a section."""
-    found = {module.name for module in pkgutil.iter_modules(__path__)}
-    return sorted(found - {"__main__"})
+    """Every module of this package is a section, but for parts of one: ``_hints``."""
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in found if not name.startswith("_"))
 
 
 def write_sections(directory: Path) -> str:

@@ -18,13 +18,29 @@ from types import FunctionType, GenericAlias, ModuleType
 from typing import Any, Union
 
 import torch
-import torch._library.infer_schema
 from torch import _C as C
 from torch import library
 from torch._library import custom_ops, simple_registry
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from conformance.extract import ExtractionError
+from conformance.extract import ExtractionError, said, takes
+from conformance.extract._hints import (
+    advised_list,
+    hinted,
+    inferred,
+    list_types,
+    names_in_hints,
+    odd_default,
+    plain,
+    refusal,
+    supported_types,
+    with_many,
+    with_object,
+    with_single_tuple,
+    with_text,
+    with_tuple,
+    without_return,
+)
 from conformance.extract.python_methods import parameters
 
 NAMESPACE = "nosuch_library"
@@ -143,14 +159,6 @@ def provoked(provoke: Callable[[], object], shown: dict[str, str] | None = None)
     return arguments
 
 
-def takes(call: Callable[[], object]) -> bool:
-    try:
-        call()
-    except Exception:
-        return False
-    return True
-
-
 def scoped(call: Callable[[library.Library], object]) -> Callable[[], object]:
     """A call with a library that has ``f`` and is destroyed afterwards."""
 
@@ -217,29 +225,6 @@ def aliasing() -> None:
     except RuntimeError as error:
         shown = re.sub(r"<module .*?>", "<module>", str(error)).replace("op: g (", "op: <name> (")
         raise RuntimeError(re.sub(r"^g \(", "<name> (", shown)) from None
-
-
-def inferred(function: Callable[..., object], mutates_args: Any = ()) -> str:
-    return str(
-        library.infer_schema(function, mutates_args=mutates_args)
-        if hasattr(library, "infer_schema")
-        else torch._library.infer_schema.infer_schema(function, mutates_args)
-    )
-
-
-def odd_default(x: int = ()) -> None: ...  # type: ignore[assignment]
-
-
-def plain(x: torch.Tensor) -> None: ...
-
-
-def hinted(hint: object) -> Callable[[], str]:
-    """Infers the schema of a function with such a type hint."""
-
-    def function(x): ...  # type: ignore[no-untyped-def]
-
-    function.__annotations__ = {"x": hint, "return": None}
-    return lambda: inferred(function)
 
 
 def py_impl(key: Any) -> Callable[[library.Library], object]:
@@ -435,40 +420,6 @@ def own_library_of_fakes() -> bool:
     return "lib" not in inspect.signature(holder.register).parameters
 
 
-def with_builtin_list(x: list[int]) -> None: ...
-
-
-def with_tuple(x: tuple[int]) -> None: ...
-
-
-def with_object(x: object) -> None: ...
-
-
-def with_many(*x: int) -> None: ...
-
-
-def with_text(x: str = "a") -> None: ...
-
-
-def without_return(x: int): ...  # type: ignore[no-untyped-def]
-
-
-def with_single_tuple(x: int) -> tuple[int]: ...  # type: ignore[empty-body]
-
-
-def said(call: Callable[[], object]) -> str:
-    """The message of what a call raises, or nothing."""
-    try:
-        call()
-    except Exception as error:
-        return str(error)
-    return ""
-
-
-def refusal(function: Callable[..., object], mutates_args: Any = ()) -> str:
-    return said(lambda: inferred(function, mutates_args))
-
-
 def aliases_in_tuples() -> bool:
     """Whether a tuple among results is searched for tensors that are inputs too."""
     function = library.custom_op(
@@ -623,39 +574,3 @@ def pystubs() -> list[dict[str, Any]]:
         {"module": module, "context": context, "operators": sorted(names)}
         for (module, context), names in sorted(found.items())
     ]
-
-
-# --- types ------------------------------------------------------------------------------------
-
-
-def supported_types() -> list[Any]:
-    return list(torch._library.infer_schema.SUPPORTED_PARAM_TYPES)
-
-
-def list_types() -> list[str]:
-    """How a list of booleans may be annotated, in the order in which messages list it."""
-    found = [text for text in map(str, supported_types()) if text.endswith("[bool]")]
-    return [text.removesuffix("[bool]") for text in found if "Optional" not in text]
-
-
-def advised_list() -> str:
-    """The list that a message advises for a tuple, as it is printed; empty where none is."""
-    found = re.search(r"For example, (.*)\[int\]\.", refusal(with_tuple))
-    return found[1] if found else ""
-
-
-def names_in_hints() -> list[str]:
-    """What hints that are text may name if torch's own module is where they are looked up.
-
-    No name says that they are looked up where the function stands.
-    """
-    function = hinted("Tensor")
-    if not takes(function):
-        return []
-    return [name for name in NAMES_IN_HINTS if hasattr(torch._library.infer_schema, name)]
-
-
-NAMES_IN_HINTS = (
-    *("torch", "device", "dtype", "Tensor", "types", "typing"),
-    *("List", "Optional", "Sequence", "Union"),
-)
