@@ -103,7 +103,7 @@ class _Mutation:
             skip_functionalize(),
             tls.guarded(tls.ExcludeDispatchKeyGuard, _NOT_FOR_META),
         ):
-            Call(self.operator, tuple(map(_to_meta, stack))).run()
+            Call(self.operator, tuple(map(to_meta, stack))).run()
 
     def _functional_stack(self, below: Sequence[Any]) -> tuple[Any, ...]:
         values = functional_arguments(self.operator, below)
@@ -143,10 +143,10 @@ def _options(out: Any) -> dict[str, Any]:
     return dict(zip(OPTIONS, values, strict=True))
 
 
-def _to_meta(value: Any) -> Any:
+def to_meta(value: Any) -> Any:
     """A tensor of the same geometry without elements; of a list, each."""
     if isinstance(value, (list, tuple)):
-        return [_to_meta(each) for each in value]
+        return [to_meta(each) for each in value]
     if not isinstance(value, Tensor):
         return value
     return Tensor._make(

@@ -84,6 +84,13 @@ def split_sizes(self: Tensor, split_size: Sequence[int], dim: int) -> Any:
 
 @kernel("aten::chunk", key=_IMPLICIT)
 def chunk(self: Tensor, chunks: int, dim: int) -> Any:
+    return chunked(_SPLIT, _SPLIT_WITH_SIZES, self, chunks, dim)
+
+
+def chunked(
+    split: OperatorHandle, split_with_sizes: OperatorHandle, self: Tensor, chunks: int, dim: int
+) -> Any:
+    """So many parts, by operators that split."""
     if not self._sizes:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -91,8 +98,8 @@ def chunk(self: Tensor, chunks: int, dim: int) -> Any:
     size = size_at(self, dim)
     each = -(-size // chunks)
     if each == 0 and size == 0:
-        return _SPLIT_WITH_SIZES(self, (0,) * chunks, dim)
-    return _SPLIT(self, each, dim)
+        return split_with_sizes(self, (0,) * chunks, dim)
+    return split(self, each, dim)
 
 
 @kernel("aten::ravel", key=_IMPLICIT)

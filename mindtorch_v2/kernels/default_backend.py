@@ -26,10 +26,8 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import full_after, intersection
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.dispatch.operator_names import in_registration_order
+from mindtorch_v2.functionalize.mutations import to_meta
 from mindtorch_v2.kernels import rows, structured
-from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.tensor import Tensor
 
 _BELOW: Final = full_after(DispatchKey.ADInplaceOrView)
 
@@ -59,7 +57,7 @@ def _call_out(
         keys = intersection(keyset, _BELOW)
         keys = entry.table.non_fallthrough(keys, keys)
         if compute is not None and entry.table.lookup(keys)[1] is MISSING:
-            compute(*map(_to_meta, stack))
+            compute(*map(to_meta, stack))
         at_highest(entry, keys)
     if compute is not None:
         return compute(*stack)
@@ -67,15 +65,6 @@ def _call_out(
         f"mindtorch_v2 has no kernel for {operator.full_name} at "
         "CompositeExplicitAutogradNonFunctional yet"
     )
-
-
-def _to_meta(value: Any) -> Any:
-    """A tensor of the same geometry without elements; of a list, each."""
-    if isinstance(value, (list, tuple)):
-        return [_to_meta(each) for each in value]
-    if not isinstance(value, Tensor):
-        return value
-    return new_tensor(value._sizes, value._dtype, Device("meta"), value._strides)
 
 
 def _find_structured(name: str, key: int) -> Native:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.kernels.composite_views import chunked
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import called, size_at, split, split_with_sizes
+from mindtorch_v2.kernels.views import called, split, split_with_sizes
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BACKENDS: Final = "CompositeExplicitAutograd"
@@ -51,12 +52,4 @@ def _counted_apart(parts: list[Tensor]) -> list[Tensor]:
 
 @kernel("aten::unsafe_chunk", key="CompositeImplicitAutograd")
 def unsafe_chunk(self: Tensor, chunks: int, dim: int) -> Any:
-    if not self._sizes:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = size_at(self, dim)
-    each = -(-size // chunks)
-    if each == 0 and size == 0:
-        return _UNSAFE_SPLIT_WITH_SIZES(self, [0] * chunks, dim)
-    return _UNSAFE_SPLIT(self, each, dim)
+    return chunked(_UNSAFE_SPLIT, _UNSAFE_SPLIT_WITH_SIZES, self, chunks, dim)
