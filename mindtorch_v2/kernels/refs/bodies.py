@@ -184,10 +184,38 @@ def _floor_divide(a: Operand, b: Operand) -> Tensor:
     dtype = a._dtype
     if not dtype.is_floating_point and not is_integer(dtype):
         raise RuntimeError(f"{dtype} not supported for floor_divide")
-    if is_integer(dtype):
-        return shaped_elementwise(a, b)
-    # the divisor, compared with 0, comes first
-    return elementwise(*maybe_broadcast(elementwise(b), shaped_elementwise(a, b)))
+    return _floor_divide_integer(a, b) if is_integer(dtype) else _floor_divide_float(a, b)
+
+
+def _floor_divide_integer(a: Tensor, b: Tensor) -> Tensor:
+    """A division less one where signs differ and something remains: strides go through both."""
+    quotient = shaped_elementwise(a, b)
+    if not a._dtype.is_signed:
+        return quotient
+    signs_differ = _NE(_LT_SCALAR(a, 0), _LT_SCALAR(b, 0))
+    offset = _LOGICAL_AND(signs_differ, _NE_SCALAR(_FMOD(a, b), 0))
+    floored: Tensor = _SUB(quotient, to_dtype(offset, a._dtype))
+    return floored
+
+
+def _floor_divide_float(a: Tensor, b: Tensor) -> Tensor:
+    """A chain of choices; where a stride is ambiguous, each of its steps may turn it."""
+    step = shaped_elementwise
+    remainder = step(a, b)
+    quotient = step(step(a, remainder), b)
+    signs_differ = step(_truth(a), _truth(b))
+    quotient = where(step(_truth(remainder), signs_differ), step(quotient, 1), quotient)
+    floored = step(quotient)
+    floored = where(_truth(step(quotient, floored)), step(floored, 1), floored)
+    basic = step(a, b)
+    signed_zero = copysign(new_tensor((), basic._dtype, basic._device), basic)
+    floored = where(_truth(quotient), floored, signed_zero)
+    return where(_truth(b), floored, basic)
+
+
+def _truth(a: Tensor) -> Tensor:
+    """What a comparison with a number gives."""
+    return to_dtype(elementwise(a), BOOL)
 
 
 def _divisor_from_elsewhere(a: Tensor, b: Tensor) -> RuntimeError:
@@ -307,6 +335,11 @@ _CLAMP: Final = OperatorHandle("aten::clamp")
 _CLAMP_TENSOR: Final = OperatorHandle("aten::clamp.Tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_LT_SCALAR: Final = OperatorHandle("aten::lt.Scalar")
+_NE: Final = OperatorHandle("aten::ne.Tensor")
+_NE_SCALAR: Final = OperatorHandle("aten::ne.Scalar")
+_LOGICAL_AND: Final = OperatorHandle("aten::logical_and")
+_FMOD: Final = OperatorHandle("aten::fmod.Tensor")
 
 
 @body(_REFS + "where")
