@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 from unicodedata import name as unicode_name
 
-from conformance.case import OWN_SUBJECT
 from conformance.compare import Comparison, Span
 from conformance.report.marks import PieceKind, code_point, command, is_plain, marked, panes
+from conformance.report.model import Facts
 from conformance.report.places import anchor
 
 LEAST_FOLDED: Final = 120
@@ -53,7 +53,7 @@ class Block:
     command: str
 
 
-def block(comparison: Comparison, subject: str = OWN_SUBJECT) -> Block:
+def block(comparison: Comparison, facts: Facts | None = None) -> Block:
     text = tokens(comparison.case.text)
     difference = marked(comparison)
     left, right = stretches(difference)
@@ -65,7 +65,7 @@ def block(comparison: Comparison, subject: str = OWN_SUBJECT) -> Block:
         _whole(difference),
         left,
         right,
-        command(comparison, subject),
+        command(comparison, facts),
     )
 
 

@@ -60,7 +60,7 @@ def _lines(run: Run) -> Iterator[str]:
     for each in rules[:MOST_RULES]:
         yield (f"<details><summary>{_code(str(each.rule))} {number(each.count, 'case')}</summary>")
         yield ""
-        text = f"{each.smallest.case.text}\n\n{command(each.smallest, run.facts.subject)}"
+        text = f"{each.smallest.case.text}\n\n{command(each.smallest, run.facts)}"
         yield f"<pre>{_escaped(text)}</pre>"
         yield "</details>"
         yield ""

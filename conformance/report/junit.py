@@ -83,7 +83,7 @@ def describe(run: Run, comparison: Comparison) -> str:
                 f"PyTorch {run.facts.torch}: {left}",
                 f"{run.facts.subject}: {right}",
                 f"difference: {inline(marked(comparison))}",
-                f"reproduce: {command(comparison, run.facts.subject)}",
+                f"reproduce: {command(comparison, run.facts)}",
             ]
         )
     )

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from conformance.case import OWN_SUBJECT, Case
 from conformance.compare import Comparison, Span, difference
 from conformance.outcome import Outcome
+from conformance.report.model import Facts
 
 SpanKind = Literal["same", "left", "right"]
 PieceKind = Literal["same", "only", "gap"]
@@ -63,18 +64,25 @@ def _encodes(char: str, encoding: str) -> bool:
     return True
 
 
-def command(comparison: Comparison, subject: str = OWN_SUBJECT) -> str:
+def command(comparison: Comparison, facts: Facts | None = None) -> str:
     """The reproduce command, on one line, of characters that are safe to paste.
 
-    The environments of nox have no third-party subject: its case is run where the suite was.
+    Of a run of mindtorch_v2 against a live torch, in the environments of nox.  These have no
+    third-party subject, and a recording is of a torch that need not be there: such a case is run
+    where the suite was.
 
     A text with line breaks or hidden characters is quoted as ``$'…'``, which bash, zsh and
     ksh read back exactly; one that no command line can hold goes by its id.
     """
     case = _argument(comparison.case)
-    if subject == OWN_SUBJECT:
-        return f"nox -s reproduce -- {case}"
-    return f"conformance reproduce --subject {shell_quote(visible(subject))} {case}"
+    words = []
+    if facts is not None and facts.subject != OWN_SUBJECT:
+        words += ["--subject", shell_quote(visible(facts.subject))]
+    if facts is not None and facts.oracle == "recorded":
+        words += ["--torch", facts.torch]
+    return " ".join(
+        ["conformance reproduce", *words, case] if words else ["nox -s reproduce --", case]
+    )
 
 
 def _argument(case: Case) -> str:

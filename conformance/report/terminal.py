@@ -94,7 +94,7 @@ def _comparison(run: Run, comparison: Comparison, encoding: str) -> Iterator[Tex
         (f"PyTorch {run.facts.torch}", left),
         (run.facts.subject, right),
         ("difference", inline(marked(comparison))),
-        ("reproduce", command(comparison, run.facts.subject)),
+        ("reproduce", command(comparison, run.facts)),
     ]
     yield Text(visible(comparison.case.id, encoding), style="bold")
     width = max(len(label) for label, _ in rows)

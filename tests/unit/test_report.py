@@ -245,12 +245,23 @@ def test_a_case_that_no_command_line_holds_goes_by_its_id() -> None:
     assert marks.command(STRANGE).isprintable()
 
 
-def test_the_case_of_a_third_party_is_run_where_that_is() -> None:
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ({}, "nox -s reproduce --"),
+        ({"subject": "tensorplay"}, "conformance reproduce --subject tensorplay"),
+        ({"oracle": "recorded"}, "conformance reproduce --torch 2.4.1"),
+        (
+            {"subject": "torch", "oracle": "recorded"},
+            "conformance reproduce --subject torch --torch 2.4.1",
+        ),
+    ],
+    ids=["ours", "third party", "recorded", "a torch by another's recording"],
+)
+def test_the_command_runs_the_case_where_the_suite_was(others: dict[str, Any], words: str) -> None:
     comparison = differ("t", "xp.f()", returned("1"), returned("2"))
-    command = marks.command(comparison, "tensorplay")
-    assert shlex.split(command) == [
-        *("conformance", "reproduce", "--subject", "tensorplay", "xp.f()")
-    ]
+    command = marks.command(comparison, facts("2.4.1", **others))
+    assert shlex.split(command) == [*words.split(), "xp.f()"]
 
 
 # JSON

@@ -240,7 +240,7 @@ def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
         assert comparison.case.id in printed
         assert f"PyTorch 2.4.1: raised ValueError: not a key: {number}" in printed
         assert f"imitation: raised ValueError: not key: {number}" in printed
-        assert f"reproduce: {command(comparison, 'imitation')}" in printed
+        assert f"reproduce: {command(comparison, suite.report.facts)}" in printed
     assert "imitation differs from PyTorch 2.4.1 in 3 of 6 cases" in printed
 
 
