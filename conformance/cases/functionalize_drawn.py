@@ -43,7 +43,7 @@ _WAYS: Final = ("mutations", "mutations_and_views", "wrapped", "wrapped, copies"
 _NOT_BESIDE_RESIZES: Final = re.compile(r"split|chunk|unbind|set_\(|as_strided")
 _RESIZES: Final = re.compile(r"resize_|out=")
 _OVERLAPS: Final = re.compile(r"expand|broadcast")
-_RESIZES_AND_REFUSES: Final = re.compile(r"\b(gt|mm|max|sort|topk|aminmax)\(.*out=")
+_RESIZES_AND_REFUSES: Final = re.compile(r"\b(gt|mm|max|sort|topk|aminmax|\w+_copy[.\w]*)\(.*out=")
 _ASSIGNS: Final = re.compile(r" \+?= ")
 
 LONG: Final = (2, 6)

@@ -227,6 +227,14 @@ def angle_backward(grad: Any, self: Any) -> Any:
     return call("where", eq(self, 0.0), zero, turned)
 
 
+def sinc_backward(grad: Any, self: Any) -> Any:
+    scaled = mul(self, math.pi)
+    squared = mul(mul(self, self), math.pi)
+    slope = div(sub(mul(scaled, call("cos", scaled)), call("sin", scaled)), squared)
+    zero = call("scalar_tensor", 0.0, TensorOptions.of(grad))
+    return call("where", eq(squared, 0.0), zero, mul(grad, conj(slope)))
+
+
 def _to_copy_backward(grad: Any, options: TensorOptions) -> Any:
     if grad._dtype.is_complex and not options.dtype.is_complex:
         grad = call("real", grad)

@@ -44,13 +44,13 @@ def _log2(self: Array) -> Array:
     return np.log(self) / _LN2 if self.dtype.kind == "c" else np.log2(self)
 
 
-def _one_by_one(function: Any) -> Any:
+def one_by_one(function: Any) -> Any:
     """A function of Python floats as one of arrays."""
     compute = np.frompyfunc(function, 1, 1)
     return lambda self: np.asarray(compute(self.astype(np.float64)), np.float64).astype(self.dtype)
 
 
-erf: Final = _one_by_one(math.erf)
+erf: Final = one_by_one(math.erf)
 
 
 for _name, _compute in (

@@ -215,7 +215,8 @@ def _floor_divide_float(a: Tensor, b: Tensor) -> Tensor:
 
 def _truth(a: Tensor) -> Tensor:
     """What a comparison with a number gives."""
-    return to_dtype(elementwise(a), BOOL)
+    truth: Tensor = to_dtype(elementwise(a), BOOL)
+    return truth
 
 
 def _divisor_from_elsewhere(a: Tensor, b: Tensor) -> RuntimeError:
