@@ -10,7 +10,7 @@ matter of what ran before it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, combinations, product
 from typing import Final
 
 from hypothesis import strategies as st
@@ -33,6 +33,8 @@ from conformance.cases.tensor_values_pools import (
     INDICES,
     NUMBERS,
     SCALARS,
+    SHARED,
+    SHARING_ARGUMENTS,
     USES,
     VIEWS,
 )
@@ -52,6 +54,7 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "factories", made
     for text in SHARING:
         yield "sharing", text
+    yield from _shared()
 
 
 def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:
@@ -82,6 +85,16 @@ def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:
         yield "to", f"xp.tensor([0, 1, 3], dtype=xp.{source}).to(xp.{target})"
     for dtype in names:
         yield "set_default_dtype", _default_dtype(dtype)
+
+
+def _shared() -> Iterator[Text]:
+    """With each argument, and with each pair of values of two of them."""
+    given = [[f"{name}={value}" for value in values] for name, values in SHARING_ARGUMENTS.items()]
+    pairs = [product(one, other) for one, other in combinations(given, 2)]
+    arguments = [(), *((each,) for each in chain(*given)), *chain(*pairs)]
+    for made, chosen in product(SHARED, arguments):
+        call = ", ".join(("a", *chosen))
+        yield "asarray", f"a = {made}\nb = xp.asarray({call})\n(b, b is a, b.is_leaf, b.grad_fn)"
 
 
 def _default_dtype(dtype: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 NAN: Final = "float('nan')"
@@ -296,6 +297,26 @@ SCALARS: Final = (
     "xp._neg_view(xp.tensor(1.5))",
     "xp.tensor(1+2j).conj()",
 )
+
+SHARED: Final = (
+    "xp.ones(2)",
+    "xp.ones(2, requires_grad=True)",
+    "xp.ones(2, requires_grad=True) + 1",
+    "xp.ones(2, device='meta')",
+    "[1.0, 2.0]",
+    "2.5",
+    "np.array([1.0, 2.0])",
+    "np.array(2.5)",
+    "np.float32(2.5)",
+    "bytearray(8)",
+)
+"""What ``asarray`` shares the memory of, or cannot."""
+SHARING_ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "dtype": ("xp.float64", "xp.float32", "xp.int64", "None"),
+    "device": ("'cpu'", "'meta'", "None"),
+    "copy": ("True", "False", "None"),
+    "requires_grad": ("True", "False", "None"),
+}
 
 USES: Final = (
     "bool({0})",

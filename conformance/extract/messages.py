@@ -47,7 +47,18 @@ def extract() -> dict[str, Any]:
         "not_differentiable": not_differentiable(),
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "function_owner": type_name(C.parse_schema.__self__),
+        **unknown_buffer_format(),
     }
+
+
+def unknown_buffer_format() -> dict[str, str]:
+    """What ``asarray`` says of a buffer whose format it reads and does not know."""
+    pointers = memoryview(bytearray(8)).cast("P")
+    try:
+        torch.asarray(pointers)
+    except ValueError as error:
+        return {"unknown_buffer_format": str(error).replace("'P'", "'{}'")}
+    return {}
 
 
 def type_name(value: object) -> str:
@@ -433,6 +444,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "Engine.execute": lambda: (torch.ones(1, requires_grad=True) * 2).backward(create_graph=True),
     "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
     "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
+    "asarray": lambda: torch.asarray(torch.ones(1, requires_grad=True)),
 }
 #: The same of warnings that Python gives.
 PYTHON_WARNINGS: dict[str, Callable[[], object]] = {"Function": lambda: Instantiated()}
@@ -445,4 +457,5 @@ NOT_EVERYWHERE = (
     "treatSequenceAsTuple(constant)",
     "requires_grad_to_scalar",
     "mse_kernel",
+    "asarray",
 )

@@ -92,8 +92,8 @@ def storage_of(array: Any, *, warn: bool = True) -> tuple[UntypedStorage, tuple[
     """A storage of an array's memory, the strides of the array in elements, and its dtype."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type_name(array)})")
-    if warn and not array.flags.writeable:
-        _warn_not_writable()
+    if warn:
+        warn_if_not_writable(array)
     itemsize = array.itemsize
     if any(stride % itemsize for stride in array.strides):
         raise ValueError(
@@ -128,9 +128,9 @@ def _memory(array: Array, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
 _warned: list[bool] = []
 
 
-def _warn_not_writable() -> None:
+def warn_if_not_writable(array: np.ndarray[Any, Any]) -> None:
     """Once in a process, as TORCH_WARN_ONCE."""
-    if not _warned:
+    if not array.flags.writeable and not _warned:
         _warned.append(True)
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable "

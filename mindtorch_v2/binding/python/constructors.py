@@ -333,45 +333,108 @@ def _asarray(receiver: None, parsed: Parsed) -> Any:
     data, copy = value(parsed, "obj"), value(parsed, "copy")
     dtype = None if is_absent(parsed, "dtype") else value(parsed, "dtype")
     device, requires_grad = value(parsed, "device"), value(parsed, "requires_grad")
-    tensor = _shared(data, dtype, copy, requires_grad)
-    if tensor is None:
-        if copy is False:
-            raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return new_from_data(
-            data,
-            default_scalar_type() if dtype is None else dtype,
-            device,
-            copy_tensors=False,
-            copy_arrays=False,
-            infer=dtype is None,
+    if requires_grad is None:  # where the signature has no default of its own
+        requires_grad = isinstance(data, Tensor) and data.requires_grad
+        if requires_grad:
+            warn_once(
+                "asarray",
+                "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad "
+                "instead of False. Pass requires_grad=False explicitly to get the old behavior "
+                "and silence this warning.",
+            )
+    if isinstance(data, (np.ndarray, np.generic)):
+        tensor, copy = _of_numpy(data, copy)
+    else:
+        tensor = _shared(data, dtype, requires_grad)
+    if tensor is not None:
+        found = _copied_if_needed(tensor, dtype, device, copy)
+        if found is tensor and isinstance(data, np.ndarray):
+            numpy_bridge.warn_if_not_writable(data)
+        if not found.is_leaf and not requires_grad:
+            return call_operator("aten::detach", self=found)
+        return _requiring(found, requires_grad)
+    if copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    made = new_from_data(
+        data,
+        default_scalar_type() if dtype is None else dtype,
+        device,
+        copy_tensors=False,
+        copy_arrays=False,
+        infer=dtype is None,
+    )
+    return _requiring(made, requires_grad)
+
+
+def _requiring(tensor: Tensor, requires_grad: bool) -> Tensor:
+    tensor._set_requires_grad(requires_grad)
+    return tensor
+
+
+def _of_numpy(data: Any, copy: bool | None) -> tuple[Any, bool | None]:
+    """A tensor of an array's memory, and whether it must be copied still.
+
+    What has no dimensions counts as a scalar, and is copied already.
+    """
+    if isinstance(data, np.generic) and copy is False:
+        raise RuntimeError(
+            "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
         )
-    return _copied_if_needed(tensor, dtype, device, copy, requires_grad)
+    tensor = tensor_from_numpy(np.asarray(data), warn=False)
+    if np.ndim(data):
+        return tensor, copy
+    return call_operator("aten::clone", self=tensor), None if copy is None else False
 
 
-def _shared(data: Any, dtype: int | None, copy: bool | None, requires_grad: bool) -> Any:
+def _shared(data: Any, dtype: int | None, requires_grad: bool) -> Any:
     """A tensor of the object's own memory; None if it has none to share."""
     if isinstance(data, Tensor):
         return data
-    if isinstance(data, np.ndarray):
-        return tensor_from_numpy(data, warn=False)
-    if isinstance(data, np.generic):
-        if copy is False:
-            raise RuntimeError(
-                "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "
-            )
-        return tensor_from_numpy(np.array(data), warn=False)
     if has_buffer(data):
-        kind = BY_NUMBER[default_scalar_type() if dtype is None else dtype]
+        kind = _dtype_of_buffer(data) if dtype is None else BY_NUMBER[dtype]
         return tensor_frombuffer(data, kind, -1, 0, requires_grad)
     return None
 
 
+def _dtype_of_buffer(data: Any) -> DType:
+    """What its format says, in releases that read it; ValueError for one of no dtype."""
+    refusal = profile.active().messages.get("unknown_buffer_format")
+    if refusal is None:
+        return get_default_dtype()
+    form = memoryview(data).format or "B"
+    if form[0] in ">!":  # NumPy alone makes those here, and this machine's order is the other
+        raise ValueError(
+            f"buffer has non-native byte order (format '{form}'), which torch.asarray cannot "
+            "reinterpret without copying. Convert the buffer to native byte order first "
+            "(e.g. with numpy's arr.byteswap().view(arr.dtype.newbyteorder()))."
+        )
+    found = _BUFFER_DTYPES.get(form.lstrip("@=<"))
+    if found is None:
+        raise ValueError(refusal.replace("{}", form))
+    return DTYPES[found]
+
+
+_BUFFER_DTYPES: Final[Mapping[str, str]] = {
+    **dict.fromkeys("cB", "uint8"),
+    "b": "int8",
+    "?": "bool",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    **dict.fromkeys("lqn", "int64"),
+    **dict.fromkeys("LQN", "uint64"),
+    "e": "float16",
+    "f": "float32",
+    "d": "float64",
+    "Zf": "complex64",
+    "Zd": "complex128",
+}
+"""By the format, as the module ``struct`` writes it."""
+
+
 def _copied_if_needed(
-    tensor: Tensor,
-    dtype: int | None,
-    device: Device | None,
-    copy: bool | None,
-    requires_grad: bool,
+    tensor: Tensor, dtype: int | None, device: Device | None, copy: bool | None
 ) -> Any:
     """The tensor itself if nothing speaks against it; ValueError if it must be and cannot."""
     wrong_device = device is not None and device != tensor.device
@@ -388,9 +451,6 @@ def _copied_if_needed(
             f"can't alias tensor with dtype '{CPP_NAMES[tensor.dtype]}' into dtype "
             f"'{CPP_NAMES[BY_NUMBER[dtype]]}'."
         )
-    if not tensor.is_leaf and not requires_grad:
-        return call_operator("aten::detach", self=tensor)
-    tensor._set_requires_grad(requires_grad)
     return tensor
 
 
