@@ -66,13 +66,30 @@ pass_on("div_.Scalar_mode", "div_.Tensor_mode")
 pass_on("floor_divide.Scalar", "floor_divide")
 pass_on("floor_divide_.Scalar", "floor_divide_.Tensor")
 
+for _scalar, _out in (("Scalar_Self", "OutScalar_Self"), ("Scalar_Other", "OutScalar_Other")):
+    pass_on(f"xlogy.{_scalar}", "xlogy.Tensor")
+    pass_on(f"xlogy.{_out}", "xlogy.OutTensor")
+pass_on("xlogy_.Scalar_Other", "xlogy_.Tensor")
+for _overload, _name in (
+    ("", "Tensor"),
+    (".self_scalar", "Scalar_Self"),
+    (".other_scalar", "Scalar_Other"),
+    (".out", "OutTensor"),
+    (".self_scalar_out", "OutScalar_Self"),
+    (".other_scalar_out", "OutScalar_Other"),
+):
+    pass_on(f"special_xlogy{_overload}", f"xlogy.{_name}")
+
 #: Other names, with all overloads and forms that both have.
 _ALIASES: Final = {
     "absolute": "abs",
     "arccos": "acos",
+    "arccosh": "acosh",
     "arcsin": "asin",
+    "arcsinh": "asinh",
     "arctan": "atan",
     "arctan2": "atan2",
+    "arctanh": "atanh",
     "clip": "clamp",
     "divide": "div",
     "fix": "trunc",
@@ -83,6 +100,17 @@ _ALIASES: Final = {
     "multiply": "mul",
     "negative": "neg",
     "not_equal": "ne",
+    "special_digamma": "digamma",
+    "special_erf": "erf",
+    "special_erfc": "erfc",
+    "special_exp2": "exp2",
+    "special_expit": "sigmoid",
+    "special_expm1": "expm1",
+    "special_gammaln": "lgamma",
+    "special_log1p": "log1p",
+    "special_polygamma": "polygamma",
+    "special_psi": "digamma",
+    "special_sinc": "sinc",
     "subtract": "sub",
     "true_divide": "div",
 }
