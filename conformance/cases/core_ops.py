@@ -169,6 +169,9 @@ def _layouts() -> Iterator[Text]:
             yield _target(call), call.format(one)
         for call, one, two in pairwise(MIXED, made, made):
             yield _target(call), call.format(one, two)
+    made = [layout.format("meta") for layout in LAYOUTS]
+    for call, one, kind in product(BINARY_NUMBERS, made, ("", ".int()")):
+        yield _target(call), call.format(f"{one}{kind}", 2)
 
 
 def _in_place(dtypes: Sequence[str]) -> Iterator[Text]:

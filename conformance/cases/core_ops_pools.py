@@ -179,6 +179,7 @@ LAYOUTS: Final = (
     "xp.ones((2, 4, 2, 3), device='{0}').transpose(1, 3).transpose(2, 3)",
     "xp.ones((2, 3, 4, 2), device='{0}')",
     "xp.ones((1, 3, 1, 1), device='{0}')",
+    "xp.ones((1, 3, 1, 1), device='{0}').transpose(0, 3)",
     "xp.ones((2, 3, 4, 2), device='{0}').transpose(0, 2)",
     "xp.ones((0, 3), device='{0}')",
 )

@@ -10,7 +10,7 @@ ADInplaceOrView, as in formulas of gradients, that counts as a change.  On meta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
@@ -226,24 +227,35 @@ def lift_fresh(self: Tensor) -> Tensor:
 # --- like a tensor ----------------------------------------------------------------------------
 
 
+def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]) -> Tensor:
+    """Like a tensor on meta, strides are those that its elementwise operators answer
+    (``torch._refs.empty_like``)."""
+    given = _like(self, options)
+    made = make(self, **given)
+    is_ordered = made._layout is self._layout is strided and "memory_format" not in given
+    if is_ordered and self._device.type == "meta":
+        made._strides = output_strides(self._sizes, (self,))
+    return made
+
+
 @kernel("aten::empty_like", keys=_LIKE)
 def empty_like(self: Tensor, *options: Any) -> Tensor:
-    return factories.empty_like(self, **_like(self, options))
+    return _made_like(factories.empty_like, self, options)
 
 
 @kernel("aten::zeros_like", keys=_MADE)
 def zeros_like(self: Tensor, *options: Any) -> Tensor:
-    return _zeroed(factories.zeros_like(self, **_like(self, options)))
+    return _zeroed(_made_like(factories.zeros_like, self, options))
 
 
 @kernel("aten::ones_like", keys=_MADE)
 def ones_like(self: Tensor, *options: Any) -> Tensor:
-    return factories.ones_like(self, **_like(self, options))
+    return _made_like(factories.ones_like, self, options)
 
 
 @kernel("aten::full_like", key="CompositeExplicitAutograd")
 def full_like(self: Tensor, fill_value: Any, *options: Any) -> Tensor:
-    made = factories.empty_like(self, **_like(self, options))
+    made = _made_like(factories.empty_like, self, options)
     fill(made, fill_value)
     return made
 

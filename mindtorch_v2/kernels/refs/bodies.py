@@ -7,6 +7,7 @@ and ``torch/_decomp/decompositions.py``; a function is named as it is there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from mindtorch_v2.kernels.filling import check_broadcast
@@ -360,8 +361,15 @@ def clamp(a: Tensor, min: Operand | None = None, max: Operand | None = None) -> 
     for bound in (min, max):
         if bound is not None:
             condition = _promoted(shaped_elementwise, "ALWAYS_BOOL", a, bound)
-            a = _promoted(lambda x, y, c=condition: where(c, x, y), "NO_OPMATH", a, bound)
+            a = _promoted(partial(_where, condition), "NO_OPMATH", a, bound)
     return a
+
+
+def _where(condition: Tensor, a: Tensor, bound: Operand) -> Tensor:
+    """``aten::where.ScalarOther`` makes a tensor of a number, on the device of the others."""
+    if not isinstance(bound, Tensor):
+        bound = new_tensor((), a._dtype, a._device)
+    return where(condition, a, bound)
 
 
 @body(_REFS + "clamp_min")

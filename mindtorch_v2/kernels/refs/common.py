@@ -302,7 +302,7 @@ def elementwise(*operands: Operand, also: Sequence[Tensor] = ()) -> Tensor:
     dtype = next((each._dtype for each in like if not is_cpu_scalar_tensor(each)), None)
     if dtype is None:
         dtype = like[-1]._dtype if like else _dtype_of_number(operands[-1])
-    return new_tensor(shape, dtype, device, _output_strides(shape, shaped))
+    return new_tensor(shape, dtype, device, output_strides(shape, shaped))
 
 
 def _dtype_of_number(number: Any) -> DType:
@@ -314,7 +314,7 @@ def _dtype_of_number(number: Any) -> DType:
     return BOOL if isinstance(number, bool) else int64
 
 
-def _output_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> tuple[int, ...]:
+def output_strides(shape: Sequence[int], tensors: Sequence[Tensor]) -> tuple[int, ...]:
     """``compute_elementwise_output_logical_to_physical_perm``, as strides."""
     rank = len(shape)
     order = list(range(rank - 1, -1, -1))
@@ -330,7 +330,7 @@ def _output_strides(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> tuple[
     return strides_in_order(shape, order)
 
 
-def _sort(order: list[int], shape: tuple[int, ...], tensors: Sequence[Tensor]) -> None:
+def _sort(order: list[int], shape: Sequence[int], tensors: Sequence[Tensor]) -> None:
     """An insertion sort from the innermost dimension: what is ambiguous keeps its order."""
     for place in range(1, len(order)):
         moved = place
@@ -343,7 +343,7 @@ def _sort(order: list[int], shape: tuple[int, ...], tensors: Sequence[Tensor]) -
                 break
 
 
-def _should_swap(one: int, two: int, shape: tuple[int, ...], tensors: Sequence[Tensor]) -> int:
+def _should_swap(one: int, two: int, shape: Sequence[int], tensors: Sequence[Tensor]) -> int:
     for tensor in tensors:
         stride_one, stride_two = tensor._strides[one], tensor._strides[two]
         if stride_one == 0 or stride_two == 0:

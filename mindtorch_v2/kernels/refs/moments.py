@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
@@ -108,6 +107,7 @@ _AMIN: Final = OperatorHandle("aten::amin")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+_VIEW: Final = OperatorHandle("aten::view")
 _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 
 
@@ -167,7 +167,7 @@ def _of_one(sizes: Any, dims: Sequence[int] | None, keepdim: bool, dtype: DType)
     found = to_dtype(sizes, dtype)
     if not keepdim and found._sizes:
         kept = [size for d, size in enumerate(found._sizes) if dims is not None and d not in dims]
-        found = new_tensor(kept, found._dtype, found._device)
+        found = _VIEW(found, kept)
     return _CONTIGUOUS(found, memory_format=_FORMAT)
 
 
