@@ -204,6 +204,26 @@ def lists_of_views() -> Iterator[tuple[str, str]]:
             )
 
 
+_MODES: Final = ("xp.inference_mode()", "xp.inference_mode(False)")
+_OF_DATA: Final = (
+    *("v.expand(2, 2)", "v.unbind()", "v * 2", "v.detach()", "v.add_(1)", "v.view(2)", "v[0]"),
+    *("v.clone().add_(v)", "v.t() + 1", "v.chunk(2, 1)[1].mul_(2)", "xp.neg(v, out=v)"),
+)
+
+
+def data_of_another_mode() -> Iterator[tuple[str, str]]:
+    """A tensor, or a view, whose data were made in another mode, and which of both says whether
+    versions are counted; what may be done with it is refused or not by the call itself."""
+    for made, given, view, then in product(_MODES, _MODES, ("v", "v.view(1, 2)"), _OF_DATA):
+        yield (
+            "data of another mode",
+            f"with {made}:\n    v = xp.ones(1, 2)\nv, log = {view}, []\n"
+            f"with {given}:\n    d = xp.zeros(1, 2)\nv.data = d\nwith pipeline() as queue:\n"
+            f"    try:\n        log.append({then})\n    except Exception as error:\n"
+            f"        log.append(str(error))\n(log, v, v.is_inference())",
+        )
+
+
 def program(generator: random.Random) -> str:
     """The text of one."""
     writer = _Interleaved(generator)

@@ -180,6 +180,8 @@ def _why_not_ready(tensor: Tensor, pipeline: Pipeline) -> str:
         return "it has a layout without strides"
     if tensor._storage._is_exported:
         return "others than tensors know the memory"
+    if not (pipeline.counts_changes(tensor) or tensor._is_inference()):
+        return "its version is not counted, which autograd may ask for"
     return ""
 
 

@@ -133,6 +133,10 @@ class Pipeline:
         """Whether it is a view that autograd may refuse, as far as can be told."""
         return self._kept.may_be_forbidden(tensor)
 
+    def counts_changes(self, tensor: Tensor) -> bool:
+        """Whether a tensor that does not wait has a version."""
+        return self._kept.version_of(tensor) is not None
+
     def memory_of(self, tensor: Tensor) -> int:
         """What stands for the memory that a tensor shares with others."""
         return self._kept.memory[id(tensor)] if tensor._pending is self else id(tensor._storage)

@@ -302,12 +302,17 @@ class Kept:
 
     def _is_stale(self, view: Tensor) -> bool:
         """Whether its memory was changed since its history was made."""
-        meta, counter = view._autograd, view._versions
+        meta = view._autograd
         assert meta is not None
+        return self.version_of(view) != meta.attr_version
+
+    def version_of(self, tensor: Tensor) -> int | None:
+        """How often the memory of a tensor that does not wait was changed, by what has run; None
+        where nobody counts, as for an inference tensor."""
+        counter = tensor._versions
         if counter._pending is None:
-            return counter.value != meta.attr_version
-        _, count = self._counters.get(id(counter), (counter, None))
-        return count != meta.attr_version
+            return counter.value
+        return self._counters.get(id(counter), (counter, None))[1]
 
     def take(self, tensor: Tensor) -> None:
         """Take a tensor's state away, unless it has been taken."""
