@@ -162,7 +162,8 @@ DEFINABLE: Final = words(f"""
 #: class must not define, or it answers to protocols of NumPy and of formatting.
 READABLE: Final = words("""
     __members__ __name__ __qualname__ __module__ __doc__ __version__
-    __div__ __rdiv__ __idiv__ __long__ __nonzero__ __array__ __format__""")
+    __div__ __rdiv__ __idiv__ __long__ __nonzero__ __array__ __format__
+    __dlpack__ __dlpack_device__""")
 
 #: Methods of Python's own types.  Without ``format`` and ``format_map``, without ``encode`` and
 #: ``decode`` (they import the codec that a string names), and without ``copy`` (see
@@ -208,7 +209,7 @@ NUMPY: Final = words("bool_ str_ array")
 #: Functions of ``torch`` that are Python, or bound by hand.
 FUNCTIONS: Final = words("""
     tensor as_tensor asarray sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor
-    sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor from_numpy from_dlpack
+    sparse_bsr_tensor sparse_bsc_tensor sparse_compressed_tensor from_numpy from_dlpack to_dlpack
     frombuffer nested_tensor as_nested_tensor vander
     is_tensor is_storage is_floating_point is_complex is_nonzero is_same_size is_conj is_neg
     get_default_dtype set_default_dtype get_default_device typename can_cast promote_types

@@ -121,6 +121,8 @@ from mindtorch_v2.pipeline import pipeline  # noqa: E402
 
 _pickling.bind()
 utils.dlpack.bind()
+from_dlpack, to_dlpack = utils.dlpack.from_dlpack, utils.dlpack.to_dlpack
+vars(_C).update(utils.dlpack.OF_C)
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 vars(_C).update(_functional_bindings.OF_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
@@ -164,6 +166,7 @@ __all__ = [
     "enable_grad",
     "eye",
     "finfo",
+    "from_dlpack",
     "from_numpy",
     "full",
     "func",
@@ -218,6 +221,7 @@ __all__ = [
     "storage",
     "t",
     "tensor",
+    "to_dlpack",
     "types",
     "utils",
     "zeros",

@@ -1,7 +1,8 @@
 """Area ``tensor-values``: tensors made from values, and what they answer about themselves.
 
 Construction from nested data, numbers, arrays and tensors with every dtype, right and wrong; the
-factories; reading values back; geometry; storages; sizes; versions and views; limits of types.
+factories; reading values back; geometry; storages; DLPack's capsules; sizes; versions and views;
+limits of types.
 
 Warnings are not compared here: most are given once in a process, so whether a case gives one is a
 matter of what ran before it.
@@ -16,6 +17,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import dlpack_pools
 from conformance.cases.storage_pools import (
     OF_SIZES,
     OF_STORAGES,
@@ -50,6 +52,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _sizes()
     yield from _storages(whole)
     yield from _types(names)
+    yield from dlpack_pools.texts(whole)
     for made in FACTORIES:
         yield "factories", made
     for text in SHARING:

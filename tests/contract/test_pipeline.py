@@ -271,7 +271,10 @@ BOUNDARIES: dict[str, Callable[[Any], object]] = {
     "requires_grad": lambda t: t.requires_grad,
     "is_leaf": lambda t: t.is_leaf,
     "NumPy's protocol": lambda t: np.asarray(t),
-    "DLPack": lambda t: np.from_dlpack(t),
+    "DLPack, to NumPy": lambda t: np.from_dlpack(t),
+    "DLPack, out": lambda t: torch.to_dlpack(t),
+    "DLPack, by the protocol": lambda t: t.__dlpack__(),
+    "DLPack, back in": lambda t: torch.from_dlpack(t),
     "data =": lambda t: setattr(t, "data", torch.zeros(2)),
     "requires_grad_()": lambda t: t.requires_grad_(),
     "set_default_dtype": lambda t: torch.set_default_dtype(torch.float32),
@@ -384,13 +387,29 @@ def test_another_name_for_the_memory_flushes_too() -> None:
         assert view.tolist() == [2.0, 2.0]
 
 
-def test_memory_that_numpy_knows_is_used_at_the_place_of_the_call() -> None:
+@pytest.mark.parametrize("share", [torch.from_numpy, torch.from_dlpack])
+def test_memory_that_numpy_knows_is_used_at_the_place_of_the_call(
+    share: Callable[[Any], Any],
+) -> None:
     array = np.ones(2, np.float32)
-    x = torch.from_numpy(array)
+    x = share(array)
     with torch.pipeline():
         y = x + 1
         array[:] = 5
     assert y.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("give", [lambda t: t.numpy(), np.from_dlpack, torch.to_dlpack])
+def test_memory_that_a_block_gives_away_is_used_at_the_place_of_the_call(
+    give: Callable[[Any], Any],
+) -> None:
+    with torch.pipeline() as p:
+        x = torch.ones(2) * 3
+        given = give(x)
+        x.add_(1)
+        assert names(p, "at its place")[-1] == "aten::add_.Tensor"
+        array = given if isinstance(given, np.ndarray) else torch.from_dlpack(given)
+        assert array.tolist() == [4.0, 4.0]
 
 
 def test_another_thread_sees_what_eager_mode_would_have_shown_it() -> None:
