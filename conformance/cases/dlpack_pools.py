@@ -47,6 +47,16 @@ _TWICE: Final = (
     "x = xp.from_dlpack(np.array([1.0]))\nx.resize_(100)",
     "x = xp.from_dlpack(np.array([1.0])).requires_grad_()\n(x * 2).sum().backward()\nx.grad",
 )
+_FROM_DATA: Final = (
+    *("xp.asarray({})", "xp.asarray({}, dtype=xp.int32)", "xp.asarray({}, copy=False)"),
+    *("xp.asarray({}, device='meta')", "xp.asarray({}, requires_grad=True)", "xp.as_tensor({})"),
+    *(
+        "xp.tensor({})",
+        "xp.asarray([{}])",
+        "xp.asarray({}, copy=True)",
+        "xp.ones(1).new_tensor({})",
+    ),
+)
 _SHOWN: Final = (
     "(y, y.dtype, y.stride(), y.storage_offset(), y.untyped_storage().nbytes(), y._version, "
     "y.is_leaf, y._is_view(), y.untyped_storage().resizable())"
@@ -64,5 +74,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for made, call in product(("xp.ones(2)", "xp.arange(3)[1:]", "np.array([1.0])"), _CALLS):
         if made.startswith("xp") or "__" not in call:
             yield "dlpack", call.format(made)
+    for call in _FROM_DATA:
+        yield "dlpack", call.format("xp.to_dlpack(xp.ones(2))")
     for text in _TWICE:
         yield "dlpack", text

@@ -109,6 +109,11 @@ def _opened(capsule: Any) -> _DLTensor | None:
     return None
 
 
+def is_capsule(value: Any) -> bool:
+    """Whether it is one that nobody has taken, of the oldest kind."""
+    return bool(_is_valid(value, _NAMES[0]))
+
+
 # --- out ------------------------------------------------------------------------------------------
 
 

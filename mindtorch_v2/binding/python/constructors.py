@@ -1,8 +1,8 @@
 """Tensors from data: ``torch.tensor``, ``as_tensor``, ``asarray``, ``frombuffer``, ``new_tensor``.
 
 Mirrors ``torch/csrc/utils/tensor_new.cpp`` and ``nested.cpp`` up to the first operator that they
-call; without DLPack.  What tensors hold in the end is computed by
-:mod:`mindtorch_v2.tensor.construct`.
+call; of objects that speak DLPack only capsules are taken.  What tensors hold in the end is
+computed by :mod:`mindtorch_v2.tensor.construct`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
-from mindtorch_v2.tensor import construct, numpy_bridge
+from mindtorch_v2.tensor import construct, dlpack, numpy_bridge
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -390,6 +390,8 @@ def _shared(data: Any, dtype: int | None, requires_grad: bool) -> Any:
     """A tensor of the object's own memory; None if it has none to share."""
     if isinstance(data, Tensor):
         return data
+    if dlpack.is_capsule(data):
+        return dlpack.from_dlpack(data)
     if has_buffer(data):
         kind = _dtype_of_buffer(data) if dtype is None else BY_NUMBER[dtype]
         return tensor_frombuffer(data, kind, -1, 0, requires_grad)
