@@ -3,6 +3,7 @@
 - :mod:`~benchmarks.dispatch`: statements in torch and in the subject by turns, as a ratio to torch
 - :mod:`~benchmarks.pipeline`: host time per operator on the simulated Ascend runtime, eager mode
   against pipeline mode
+- :mod:`~benchmarks.overlap`: wall time of a chain in a pipeline, against the device's alone
 
 A module has ``measure(options)``, which answers a :class:`~benchmarks.results.Result`.  Each prints
 a table, and keeps its figures as JSON in the reports' folder.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import calls, dispatch, pipeline, start
+from benchmarks import calls, dispatch, overlap, pipeline, start
 from benchmarks.results import Result
 from tests.npu.sim.build import CompilerMissingError
 
@@ -17,6 +17,7 @@ BENCHMARKS = {
     "calls": calls.measure,
     "start": start.measure,
     "pipeline": pipeline.measure,
+    "overlap": overlap.measure,
 }
 
 
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
-    for module in (dispatch, calls, start, pipeline):
+    for module in (dispatch, calls, start, pipeline, overlap):
         module.add_arguments(parser.add_argument_group(module.__name__.rpartition(".")[2]))
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)

@@ -58,19 +58,18 @@ def measure(options: argparse.Namespace) -> Result:
         for plan in options.plan:
             for what in LOOPS:
                 question = Question(what, plan, options.run)
-                rows.append(row_of(question, [ask(question) for ask in modes], modes, options))
+                rows.append(row_of(question, modes, options))
     title = "host time per operator on the simulated Ascend runtime"
     return Result("pipeline", title, rows)
 
 
-def row_of(
-    question: Question, first: list[Answer], modes: list[Ask], options: argparse.Namespace
-) -> Row:
-    """``first`` were the answers of the first round, in which everything is planned."""
-    rounds = [[ask(question) for ask in modes] for _ in range(options.rounds)]
+def row_of(question: Question, modes: list[Ask], options: argparse.Namespace) -> Row:
+    """The first round does not count: in it everything is planned."""
+    first = [Answer(*ask(question)) for ask in modes]
+    rounds = [[Answer(*ask(question)) for ask in modes] for _ in range(options.rounds)]
     host = {mode: [each[at].host for each in rounds] for at, mode in enumerate(MODES)}
     wall = [statistics.median(each[at].wall for each in rounds) for at in (0, 2)]
-    figures: dict[str, str | float] = {"operators": str(first[0].operators)}
+    figures: dict[str, str | float] = {"operators": f"{first[0].operators:.0f}"}
     figures |= {f"{mode} µs": statistics.median(times) for mode, times in host.items()}
     figures["wall µs"] = " / ".join(f"{each:.0f}" for each in wall)
     planned, kept, piped = host.values()
@@ -99,18 +98,18 @@ class Answer(NamedTuple):
 
     host: float
     wall: float
-    operators: int
+    operators: float
 
 
 class Ask(Protocol):
-    """Has a process run a loop."""
+    """Has a process run a loop; what it answers is a list of numbers."""
 
-    def __call__(self, question: Question) -> Answer: ...
+    def __call__(self, question: Any) -> list[float]: ...
 
 
 @contextmanager
-def worker(root: Path, mode: str) -> Iterator[Ask]:
-    """A process with a simulator of its own."""
+def worker(root: Path, mode: str, module: str = "benchmarks.pipeline") -> Iterator[Ask]:
+    """A process with a simulator of its own, which runs a module that answers questions."""
     environment = {
         **os.environ,
         "ASCEND_HOME_PATH": str(root),
@@ -118,17 +117,18 @@ def worker(root: Path, mode: str) -> Iterator[Ask]:
         "ACL_SIM_DELAY_US": "0",
         "ACL_SIM_REFUSE_REPEAT": str(int(mode == "eager")),
     }
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.pipeline", mode]
+    command = [sys.executable, "-W", "ignore", "-m", module, mode]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
         to, back = process.stdin, process.stdout
         assert to is not None
         assert back is not None
 
-        def ask(question: Question) -> Answer:
+        def ask(question: Any) -> list[float]:
             to.write(json.dumps(question) + "\n")
             to.flush()
-            return Answer(*json.loads(back.readline()))
+            answer: list[float] = json.loads(back.readline())
+            return answer
 
         yield ask
         to.close()
