@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as torch
+from mindtorch_v2.kernels.npu import runtime
 
 pytestmark = [pytest.mark.npu, pytest.mark.usefixtures("npu")]
 
@@ -133,6 +134,27 @@ def test_another_tensor_in_the_memory_of_one_is_told_from_one_of_its_own() -> No
             found.append(x - other)
             p.flush()
     assert [each.tolist() for each in found] == [(x - other).tolist() for other in (x, y, x)]
+
+
+def test_a_pipeline_waits_for_the_device_when_values_are_asked_for_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x, w = given(4, 4), given(4, 4)
+    called: list[str] = []
+    call = runtime.call
+
+    def noted(name: str, *arguments: Any, **options: Any) -> Any:
+        called.append(name)
+        return call(name, *arguments, **options)
+
+    monkeypatch.setattr(runtime, "call", noted)
+    with torch.pipeline() as p:
+        for _ in range(5):
+            y = ((x @ w).relu() + x).softmax(-1).sum()
+            p.flush()
+        assert not [name for name in called if "Synchronize" in name]
+        y.item()
+    assert [name for name in called if "Synchronize" in name]
 
 
 def test_random_numbers_are_planned_each_time() -> None:
