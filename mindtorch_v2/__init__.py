@@ -2,11 +2,28 @@
 
 The public namespace: the same names at the same paths as in torch.  Which release is mirrored
 is the profile's choice (environment variable ``MINDTORCH_PROFILE``, default ``2.4``).
+
+What not every program needs waits until it is named: the packages of :data:`_LATER`, and the
+kernels, which are imported when the dispatcher first looks for one.
 """
 
+from importlib import import_module
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING, Any
 
-from mindtorch_v2 import _C, autograd, library, nested, random, return_types, storage, types
+from mindtorch_v2 import _collector
+
+# isort: split
+from mindtorch_v2 import (
+    _C,
+    autograd,
+    kernels,
+    nested,
+    random,
+    return_types,
+    storage,
+    types,
+)
 from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
@@ -17,7 +34,8 @@ from mindtorch_v2.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch import native, tls
+from mindtorch_v2.kernels import npu as npu_kernels
 from mindtorch_v2.random import (
     default_generator,
     get_rng_state,
@@ -26,6 +44,7 @@ from mindtorch_v2.random import (
     seed,
     set_rng_state,
 )
+from mindtorch_v2.tensor import device_memory
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import (
@@ -91,17 +110,16 @@ globals().update(QSCHEMES)
 bind_functions(globals(), _C)
 bind_methods()
 bind_types(globals())
-import mindtorch_v2.kernels.install  # noqa: E402 (stands on everything above)
+native.provide(kernels.load)
+device_memory.provide(npu_kernels.load)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _dispatch,
     _functional_bindings,
+    _npu_methods,
     _pickling,
     _utils,
     amp,
     func,
-    nn,
-    npu,
-    optim,
     overrides,
     utils,
 )
@@ -119,6 +137,7 @@ from mindtorch_v2.amp.autocast_mode import (  # noqa: E402
 )
 from mindtorch_v2.pipeline import pipeline  # noqa: E402
 
+_npu_methods.bind()
 _pickling.bind()
 utils.dlpack.bind()
 from_dlpack, to_dlpack = utils.dlpack.from_dlpack, utils.dlpack.to_dlpack
@@ -126,6 +145,23 @@ vars(_C).update(utils.dlpack.OF_C)
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 vars(_C).update(_functional_bindings.OF_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
+
+_collector.go_on()
+_LATER = ("library", "nn", "npu", "optim")
+
+if TYPE_CHECKING:
+    from mindtorch_v2 import library, nn, npu, optim
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATER:
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 __all__ = [
     "_C",

@@ -12,9 +12,8 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from mindtorch_v2 import _utils, profile
-from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.utils.hooks import warn_if_has_hooks
@@ -101,36 +100,15 @@ def setstate(self: Any, state: Any) -> None:
     self.requires_grad, _, self._backward_hooks = state
 
 
-# --- parameters -------------------------------------------------------------------------------
-
-
-def _reduce_parameter(self: Any, proto: Any) -> Any:
-    state = _utils._get_obj_state(self)
-    parts: tuple[Any, ...] = (self.data, self.requires_grad, OrderedDict())
-    if not state:
-        return _utils._rebuild_parameter, parts
-    return _utils._rebuild_parameter_with_state, (*parts, state)
-
-
-def _copy_parameter(self: Any, memo: dict[Any, Any]) -> Any:
-    """A deep copy without the gradient."""
-    if id(self) not in memo:
-        kept = MEMORY_FORMATS["preserve_format"]
-        memo[id(self)] = type(self)(self.data.clone(memory_format=kept), self.requires_grad)
-    return memo[id(self)]
-
-
 _METHODS: Final[tuple[tuple[type, str, Any], ...]] = (
     (Tensor, "__reduce_ex__", reduce_ex),
     (Tensor, "__setstate__", setstate),
     (Tensor, "_reduce_ex_internal", reduce_ex_internal),
-    (Parameter, "__reduce_ex__", _reduce_parameter),
-    (Parameter, "__deepcopy__", _copy_parameter),
 )
 
 
 def bind() -> None:
-    """Give tensors and parameters these methods."""
+    """Give tensors these methods."""
     for cls, name, function in _METHODS:
         function.__name__, function.__qualname__ = name, f"{cls.__name__}.{name}"
         setattr(cls, name, function)

@@ -13,7 +13,6 @@ from typing import Any
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
-from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.storage import UntypedStorage, typename
 from mindtorch_v2.tensor.tensor import Tensor
@@ -126,6 +125,8 @@ def _rebuild_wrapper_subclass(
 
 
 def _rebuild_parameter(data: Any, requires_grad: bool, backward_hooks: Any) -> Any:
+    from mindtorch_v2.nn.parameter import Parameter  # late: not every program has modules
+
     made: Any = Parameter(data, requires_grad)
     made._backward_hooks = backward_hooks
     return made

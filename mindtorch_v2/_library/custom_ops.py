@@ -6,7 +6,6 @@ Mirrors ``torch/_library/custom_ops.py``.
 from __future__ import annotations
 
 import inspect
-import logging
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,8 +22,6 @@ from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import OpOverload
 
 DeviceTypes = str | Sequence[str] | None
-
-log = logging.getLogger(__name__)
 
 
 def _normalize_tags(tags: Any) -> tuple[Any, ...]:
@@ -138,6 +135,9 @@ class CustomOpDef:
     @contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:
         """Inside, the kernel of a type of device runs or the function itself does."""
+        from logging import getLogger  # late: nothing else here needs it
+
+        log = getLogger(__name__)
         action = "enable" if enabled else "disable"
         was_disabled = device_type in self._disabled_kernel
         if device_type not in self._backend_fns:

@@ -8,9 +8,9 @@ release, so that a wrong call is refused in its words, and drops what the releas
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
-from pathlib import Path
 from string import Template
 from types import FrameType, FunctionType
 from typing import Any, Final, TypeVar
@@ -21,7 +21,7 @@ _FACTS: Final[dict[str, Any]] = profile.active().library
 _DECLARED: Final[dict[str, str]] = _FACTS["declared"]
 _LINES: Final[dict[str, dict[str, dict[str, int]]]] = _FACTS["lines"]
 _REDECLARED: Final = "<as released>"
-_PACKAGE: Final = str(Path(__file__).parent.parent)
+_PACKAGE: Final = os.path.dirname(os.path.dirname(__file__))
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -146,10 +146,11 @@ def line_of(frame: FrameType, called: str) -> int:
     A function may do nothing but call another one there, ``impl`` calls ``_impl``; and what it
     calls within it may be called ``register_``, lest it be taken for another ``register``.
     """
-    path = Path(frame.f_code.co_filename)
-    if not str(path).startswith(_PACKAGE):
+    path = frame.f_code.co_filename
+    if not path.startswith(_PACKAGE):
         return frame.f_lineno
-    module = f"torch.{path.relative_to(_PACKAGE).with_suffix('')}".replace("/", ".")
+    inside = os.path.splitext(os.path.relpath(path, _PACKAGE))[0]
+    module = f"torch.{inside.replace(os.sep, '.')}"
     lines, name = _LINES.get(module, {}), frame.f_code.co_name
     calls = lines.get(name) or lines.get(f"_{name}", {})
     return calls.get(called) or calls.get(f"{called}_", frame.f_lineno)

@@ -29,9 +29,9 @@ from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
-_RELEASE: Final = profile.active().derivatives["python"]
+_RELEASE: Final = profile.active().autograd["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
-_WORDS: Final[dict[str, Any]] = profile.active().derivatives["words"]
+_WORDS: Final[dict[str, Any]] = profile.active().autograd["words"]
 _TAKES_DICTS: Final = _RELEASE["inputs_may_be_dict"]
 
 

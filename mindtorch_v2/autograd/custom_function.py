@@ -27,7 +27,7 @@ from mindtorch_v2.warn import warn_once
 
 _ASKS_CHANGED_VIEWS: Final = not is_asserted("rebase_history")
 """Whether a view that is marked as changed is asked what every change in place is asked."""
-_RETURNED_AS_IS: Final = profile.active().derivatives["words"]["returned_as_is"]
+_RETURNED_AS_IS: Final = profile.active().autograd["words"]["returned_as_is"]
 
 
 @dataclass(frozen=True)

@@ -321,7 +321,7 @@ def _check_layout(
         )
 
 
-_SCALARS_FOLLOW_SUBCLASSES: Final = profile.active().derivatives["python"][
+_SCALARS_FOLLOW_SUBCLASSES: Final = profile.active().autograd["python"][
     "scalar_gradients_follow_subclasses"
 ]
 """Whether a scalar is moved to where a tensor lies whose class overrides operators."""

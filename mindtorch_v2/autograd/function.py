@@ -17,9 +17,9 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
-from mindtorch_v2.autograd.generated import TypeAndSize
 from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
+from mindtorch_v2.autograd.type_and_size import TypeAndSize
 from mindtorch_v2.autograd.variable import (
     bump_version,
     collect_next_edges,
@@ -32,7 +32,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.tensor import Tensor
 
-_TAKES_KEYWORDS: Final = profile.active().derivatives["python"]["apply_takes_keywords"]
+_TAKES_KEYWORDS: Final = profile.active().autograd["python"]["apply_takes_keywords"]
 _INSTANTIATED: Final = WARNING_TEXTS["Function"].partition("> ")[2]
 _numbers: Final = count()
 

@@ -17,6 +17,7 @@ from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.node import Gradient, Node
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
+from mindtorch_v2.autograd.type_and_size import TypeAndSize
 from mindtorch_v2.profile.sections import NodeFacts
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.factories import tensor as wrapped_tensor
@@ -213,24 +214,6 @@ class GeneratedNode(Node):
         if isinstance(value, list):
             return tuple(SavedTensor(each, self) for each in value)
         return SavedTensor(SavedVariable(None, False) if value is None else value, self)
-
-
-class TypeAndSize(NamedTuple):
-    """Enough of a tensor to make zeros like it."""
-
-    sizes: tuple[int, ...]
-    options: Any
-
-    @classmethod
-    def of(cls, tensor: Any) -> TypeAndSize:
-        from mindtorch_v2.autograd.at import TensorOptions
-
-        return cls(tuple(tensor._sizes), TensorOptions.of(tensor))
-
-    def zeros(self) -> Any:
-        from mindtorch_v2.autograd import at
-
-        return at.call("zeros", self.sizes, self.options)
 
 
 def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:

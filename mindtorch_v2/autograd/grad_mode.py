@@ -17,7 +17,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
-_MODES_SHOW_THEMSELVES: Final = profile.active().derivatives["python"]["modes_show_themselves"]
+_MODES_SHOW_THEMSELVES: Final = profile.active().autograd["python"]["modes_show_themselves"]
 
 
 class _DecoratorContextManager:

@@ -21,7 +21,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 Gradient: TypeAlias = "Tensor | None"
 """None is C++'s undefined tensor: a gradient of zeros that nobody has made."""
 
-_NAMES_OPERATIONS: Final = profile.active().derivatives["python"]["errors_name_operations"]
+_NAMES_OPERATIONS: Final = profile.active().autograd["python"]["errors_name_operations"]
 _BACKWARD: Final = re.compile(r"Backward(?:0?$|(?=[1-9]\d*$))")
 
 MAX_SEQUENCE_NR: Final = 2**64 - 1

@@ -25,7 +25,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
 
-_WORDS: Final = profile.active().derivatives["words"]
+_WORDS: Final = profile.active().autograd["words"]
 
 ERR_BACKWARD_TWICE: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "

@@ -319,6 +319,10 @@ AUTOGRAD_KEYS: Final = (
     | functionality_bit(DispatchKey.AutogradNestedTensor)
 )
 
+BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
+"""What is excluded where neither history nor views are noted (``AutoDispatchBelowADInplaceOrView``
+in ``aten/src/ATen/core/LegacyTypeDispatch.h``)."""
+
 
 PYTHON_KEYS: Final = functionality_bit(DispatchKey.Python) | functionality_bit(
     DispatchKey.PythonTLSSnapshot

@@ -2,7 +2,7 @@
 
 The profile says at which keys torch has registered a kernel of an operator;
 :mod:`mindtorch_v2.kernels` has functions for some of them.  It stands above the dispatcher, so it
-hands in its look-up here.
+hands in its look-up here; and it is large, so it is imported when a kernel is first looked for.
 """
 
 from __future__ import annotations
@@ -26,17 +26,24 @@ NONE: Final = Native(None)
 Provider = Callable[[str, int], Native]
 """From an operator's full name and a key, an alias key too."""
 
-_providers: Final[list[Provider]] = []
+_loaders: Final[list[Callable[[], Provider]]] = []
 
 
-def provide(provider: Provider) -> None:
-    """Ask ``provider`` from now on; entries that exist keep what they have."""
-    _providers[:] = [provider]
+def provide(load: Callable[[], Provider]) -> None:
+    """Ask what ``load`` answers, which is called when a kernel is first looked for; entries that
+    exist keep what they have."""
+    _loaders[:] = [load]
+    _provider.cache_clear()
+
+
+@cache
+def _provider() -> Provider:
+    return _loaders[0]() if _loaders else lambda name, key: NONE
 
 
 def find(name: str, key: int) -> Native:
     """The kernel of an operator for a key."""
-    return _providers[0](name, key) if _providers else NONE
+    return _provider()(name, key)
 
 
 _BACKENDS: Final = (

@@ -17,7 +17,11 @@ from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.keyset import (
+    BELOW_INPLACE_OR_VIEW,
+    full_after,
+    intersection,
+)
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.autograd_meta import CreationMeta, ViewFunction
 from mindtorch_v2.tensor.tensor import Tensor
@@ -25,13 +29,12 @@ from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
 AFTER: Final = full_after(DispatchKey.ADInplaceOrView)
 _COPIES_DETACHED: Final[bool] = profile.active().modes["copies_detached"]
-_BELOW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
 
 
 def below(operator: Operator, keyset: int, stack: tuple[Any, ...]) -> Any:
     """What the operator answers with neither history nor views."""
     redispatch = Call(operator, stack).redispatch
-    answer = tls.call_excluding(_BELOW, redispatch, intersection(keyset, AFTER))
+    answer = tls.call_excluding(BELOW_INPLACE_OR_VIEW, redispatch, intersection(keyset, AFTER))
     return with_written(operator, stack, answer)
 
 
@@ -115,7 +118,7 @@ def _made(operator: Operator, keyset: int) -> Run:
     def run(*stack: Any) -> Any:
         if OBSERVERS.count:
             return inplace_or_view(operator, keyset, *stack)
-        answer = tls.call_excluding(_BELOW, unboxed.below(after), *stack)
+        answer = tls.call_excluding(BELOW_INPLACE_OR_VIEW, unboxed.below(after), *stack)
         if written is not None:
             answer = with_written(operator, stack, answer)
         if makes_view:

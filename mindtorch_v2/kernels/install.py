@@ -1,8 +1,10 @@
-"""Imports every module of rows, and has the dispatcher find them."""
+"""Imports every module of rows, and finds kernels in them."""
 
 from __future__ import annotations
 
-from mindtorch_v2.dispatch import native
+from typing import Final
+
+from mindtorch_v2.dispatch.native import Provider
 from mindtorch_v2.kernels import (
     autocast,
     autograd,
@@ -89,7 +91,7 @@ from mindtorch_v2.kernels.cpu import (
     unary,
     unique,
 )
-from mindtorch_v2.kernels.refs import find
+from mindtorch_v2.kernels.refs import find as find_refs
 
 __all__ = [
     "activation",
@@ -120,6 +122,7 @@ __all__ = [
     "factories",
     "filling",
     "find",
+    "find_refs",
     "foreach",
     "functionalize",
     "functorch",
@@ -174,4 +177,4 @@ __all__ = [
     "zero_tensor",
 ]
 
-native.provide(write_back.with_write_back(rows.find, only_functional=write_back.chosen()))
+find: Final[Provider] = write_back.with_write_back(rows.find, only_functional=write_back.chosen())

@@ -30,14 +30,18 @@ from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, full_after, intersection, mask_of
+from mindtorch_v2.dispatch.keyset import (
+    AUTOGRAD_KEYS,
+    BELOW_INPLACE_OR_VIEW,
+    full_after,
+    intersection,
+)
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
 from mindtorch_v2.tensor.tensor import Tensor
 
 AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
-BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
 
 _CLONE: Final = OperatorHandle("aten::clone")
 

@@ -5,9 +5,12 @@ Mirrors ``torch/nn/parameter.py``.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
+from mindtorch_v2 import _utils
 from mindtorch_v2.tensor.base import _TensorMeta
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled
@@ -45,6 +48,21 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
+
+    def __reduce_ex__(self, proto: Any) -> Any:
+        state = _utils._get_obj_state(self)
+        parts: tuple[Any, ...] = (self.data, self.requires_grad, OrderedDict())
+        if not state:
+            return _utils._rebuild_parameter, parts
+        return _utils._rebuild_parameter_with_state, (*parts, state)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
+        """Without the gradient."""
+        if id(self) not in memo:
+            data: Any = self.data
+            copied = data.clone(memory_format=MEMORY_FORMATS["preserve_format"])
+            memo[id(self)] = type(self)(copied, self.requires_grad)
+        return memo[id(self)]
 
 
 def _of_other_class(given: Any, requires_grad: bool) -> Any:

@@ -12,7 +12,6 @@ Operators without a kernel run on the CPU, which is said once for each: see :fun
 
 from __future__ import annotations
 
-from mindtorch_v2.kernels.npu.accelerator import ACCELERATOR
 from mindtorch_v2.kernels.npu.fallback import (
     is_fallback_enabled,
     record_fallbacks,
@@ -45,11 +44,6 @@ from mindtorch_v2.npu.streams import (
     set_stream,
     stream,
 )
-from mindtorch_v2.npu.tensors import bind
-from mindtorch_v2.tensor import device_memory
-
-device_memory.provide(ACCELERATOR)
-bind()
 
 __all__ = [
     "AclError",

@@ -18,7 +18,6 @@ from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_BIT
-from mindtorch_v2.pipeline.html import page
 from mindtorch_v2.pipeline.meta import Recipe
 from mindtorch_v2.pipeline.queue import Kept, Queued, planning
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
@@ -230,6 +229,8 @@ class Pipeline:
 
     def to_html(self, title: str = "Pipeline") -> str:
         """The same as a page that needs nothing else: write it to a file, and look at it."""
+        from mindtorch_v2.pipeline.html import page  # late: few runs are looked at
+
         return page(self.trace(), title)
 
     def _note(self, kind: Kind, name: str, reason: object, start: float) -> None:

@@ -15,10 +15,9 @@ from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls, trace
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.keyset import highest_priority_type_id
+from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, highest_priority_type_id
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.kernels.inplace_or_view import make_views
-from mindtorch_v2.kernels.variable_type import BELOW_INPLACE_OR_VIEW
 from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of, put_into
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.generator import Generator

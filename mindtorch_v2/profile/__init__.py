@@ -15,11 +15,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import (
+        Autograd,
         Bindings,
         Derivatives,
         OpInfo,
@@ -46,7 +46,7 @@ __all__ = [
 ENVIRONMENT = "MINDTORCH_PROFILE"
 DEFAULT = "2.4"
 
-_DATA = Path(__file__).parent / "data"
+_DATA = os.path.join(os.path.dirname(__file__), "data")
 _EXTRACT = "python -m conformance.extract --out mindtorch_v2/profile/data"
 
 
@@ -217,6 +217,11 @@ class Profile:
         return cast("Derivatives", self._section("derivatives.json.xz"))
 
     @cached_property
+    def autograd(self) -> "Autograd":
+        """What ``torch.autograd`` does in this release and not in all, and in what words."""
+        return cast("Autograd", self._section("autograd.json"))
+
+    @cached_property
     def tensors(self) -> dict[str, Any]:
         """What a tensor may be: dtypes, layouts, memory formats, devices of backends."""
         return self._section("tensors.json")
@@ -297,13 +302,14 @@ class Profile:
         return self._section("schema_language.json")
 
     def _section(self, file: str) -> dict[str, Any]:
-        return _read(_DATA / self.name / file)
+        return _read(os.path.join(_DATA, self.name, file))
 
 
 def known() -> tuple[str, ...]:
     """Names of the stored profiles, by version: 2.4 before 2.13."""
-    names = [path.parent.name for path in _DATA.glob("*/keys.json")]
-    return tuple(sorted(filter(_version, names), key=_version))
+    names = filter(_version, os.listdir(_DATA))
+    stored = (name for name in names if os.path.exists(os.path.join(_DATA, name, "keys.json")))
+    return tuple(sorted(stored, key=_version))
 
 
 def _version(name: str) -> tuple[int, ...]:
@@ -323,7 +329,7 @@ def load(name: str) -> Profile:
 
 @cache
 def _load(name: str) -> Profile:
-    path = _DATA / name / "keys.json"
+    path = os.path.join(_DATA, name, "keys.json")
     try:
         keys = KeyFacts.from_json(_read(path))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -337,11 +343,12 @@ def active() -> Profile:
     return load(os.environ.get(ENVIRONMENT) or DEFAULT)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: str) -> dict[str, Any]:
     """The JSON object in a file, which may be xz-compressed."""
     try:
-        data = path.read_bytes()
-        if path.suffix == ".xz":
+        with open(path, "rb") as file:
+            data = file.read()
+        if path.endswith(".xz"):
             data = _decompress(data)
         value = json.loads(data)
     except (OSError, EOFError, ValueError) as error:
@@ -361,7 +368,7 @@ def _decompress(data: bytes) -> bytes:
         raise ValueError(error) from error
 
 
-def _damaged(path: Path, why: object) -> ProfileError:
+def _damaged(path: str, why: object) -> ProfileError:
     return ProfileError(
         f"profile file {path} is damaged or missing ({why}); restore it from version control, "
         f"or extract the profile again: run `{_EXTRACT}` where that torch release is installed"

@@ -241,6 +241,11 @@ class Derivatives(TypedDict):
     views: dict[str, str]
     views_with_metadata_change: list[str]
     resets_grad_accumulator: list[str]
+
+
+class Autograd(TypedDict):
+    """``autograd.json``: what ``torch.autograd`` does that releases do differently."""
+
     #: What ``backward`` and ``grad`` of this release do.
     python: dict[str, bool]
     #: Messages that releases word differently.

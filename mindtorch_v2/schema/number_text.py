@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from fractions import Fraction
 from typing import Final
 
 _INTEGER: Final = re.compile(r"-?[0-9]+")
@@ -59,5 +58,7 @@ def _is_exact(found: re.Match[str], value: float) -> bool:
     mantissa = re.split("[eE]", found[0])[0]
     if not mantissa.strip("-.0"):
         return True
+    from fractions import Fraction  # as numbers this small hardly ever come
+
     exponent = (found[1] or "0").lstrip("+-0")
     return len(exponent) <= _LONGEST_EXPONENT and Fraction(found[0].rstrip(".")) == value

@@ -7,6 +7,7 @@ tensor gets a copy of its elements that nobody can write to; what writes goes th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -52,19 +53,23 @@ class Accelerator(Protocol):
         """Put a number everywhere; False if it cannot."""
 
 
+_loaders: Final[list[Callable[[], Accelerator]]] = []
 _provided: Final[list[Accelerator]] = []
 
 
-def provide(accelerator: Accelerator) -> None:
-    _provided[:] = [accelerator]
+def provide(load: Callable[[], Accelerator]) -> None:
+    """Take what ``load`` answers, which is called when an accelerator is first asked for."""
+    _loaders[:] = [load]
 
 
 def accelerator() -> Accelerator:
+    if not _provided:
+        _provided[:] = [_loaders[0]()]
     return _provided[0]
 
 
 def with_index(device: Device) -> Device:
     """The device itself, or of an accelerator without index the current one."""
-    if device.type != EXTENSION_DEVICE or device.index is not None or not _provided:
+    if device.type != EXTENSION_DEVICE or device.index is not None:
         return device
-    return _provided[0].current_device()
+    return accelerator().current_device()

@@ -6,7 +6,7 @@ another device has a place and no numbers.
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ class Generator(metaclass=MadeInC):
 
     def seed(self) -> int:
         """Start anew from a number that nobody can foresee, and answer it."""
-        seed = secrets.randbits(53)  # as many bits as getNonDeterministicRandom keeps
+        seed = int.from_bytes(os.urandom(7), "little") >> 3  # 53 bits: getNonDeterministicRandom's
         self._seed(seed)
         return seed
 

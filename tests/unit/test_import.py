@@ -87,12 +87,39 @@ def test_torch_is_not_imported_even_if_it_is_there(name: str, tmp_path: Path) ->
 
 @every_profile
 def test_no_operator_facts_are_read(name: str) -> None:
-    """Schemas and registrations are the big sections: they wait until asked for."""
+    """Schemas, registrations and formulas are the big sections: they wait until asked for."""
     opened = {Path(path) for path in answer(OPENED, name)}
     assert {path.parent.name for path in opened} == {name}
     sections = {path.name.partition(".")[0] for path in opened}
     assert sections >= {"keys", "bindings"}
-    assert sections.isdisjoint({"schemas", "registrations"})
+    assert sections.isdisjoint({"schemas", "registrations", "derivatives"})
+
+
+@every_profile
+def test_kernels_and_packages_beside_the_tensors_wait_until_they_are_named(name: str) -> None:
+    names = ("kernels.install", "library", "nn", "npu", "optim")
+    later = [f"mindtorch_v2.{each}" for each in names]
+    there = "[each for each in later if each in sys.modules]"
+    code = f"""
+import json, sys, mindtorch_v2 as xp
+later = {later!r}
+at_import = {there}
+assert set(dir(xp)) >= {{"library", "nn", "npu", "optim"}}
+xp.nn, xp.npu, xp.optim, xp.library, xp.add(xp.ones(1), 1)
+print(json.dumps([at_import, {there}]))"""
+    assert answer(code, name) == [[], later]
+
+
+@pytest.mark.parametrize("before", ["gc.enable()", "gc.disable()", "gc.freeze()"])
+def test_the_collector_goes_on_as_it_was(before: str) -> None:
+    code = f"""
+import gc, json
+{before}
+was = gc.isenabled(), bool(gc.get_freeze_count())
+import mindtorch_v2
+print(json.dumps([was, [gc.isenabled(), bool(gc.get_freeze_count())]]))"""
+    was, now = answer(code, profile.DEFAULT)
+    assert now == was
 
 
 @every_profile

@@ -14,12 +14,11 @@ from typing import Any, Final
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, functionality_bit, mask_of
+from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, functionality_bit
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
-_BELOW_INPLACE_OR_VIEW: Final = AUTOGRAD_KEYS | mask_of(DispatchKey.ADInplaceOrView)
 _PIPELINE: Final = functionality_bit(DispatchKey.Pipeline)
 _OURS: Final = 2
 """References to an object that one variable has, the one that ``getrefcount`` takes included."""
@@ -27,7 +26,7 @@ _OURS: Final = 2
 
 def new_variable(call: Call) -> Any:
     """What a factory makes."""
-    with tls.guarded(tls.ExcludeDispatchKeyGuard, _BELOW_INPLACE_OR_VIEW):
+    with tls.guarded(tls.ExcludeDispatchKeyGuard, BELOW_INPLACE_OR_VIEW):
         answer = call.run()
         if not isinstance(answer, Tensor) or answer._functional is not None:
             return answer

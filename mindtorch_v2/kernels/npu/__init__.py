@@ -18,3 +18,17 @@ say whether there is one.  From the bottom up:
   :mod:`~mindtorch_v2.kernels.npu.fallback`: the operators that have no row
 - :mod:`~mindtorch_v2.kernels.npu.install` gives all of it to the dispatcher
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.device_memory import Accelerator
+
+
+def load() -> Accelerator:
+    """The NPUs of this machine; none of them is asked yet."""
+    from mindtorch_v2.kernels.npu.accelerator import ACCELERATOR
+
+    return ACCELERATOR

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mindtorch_v2.npu.devices import AnyDevice, index_of
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from mindtorch_v2.npu.devices import AnyDevice
 
 
 def npu(self: Any, device: AnyDevice = None, non_blocking: bool = False) -> Tensor:
     """The tensor on an NPU, the current one if none is named: itself if it is there."""
+    from mindtorch_v2.npu.devices import index_of  # late: few programs use an NPU
+
     where = Device(EXTENSION_DEVICE, index_of(device))
     moved: Tensor = self.to(where, non_blocking=non_blocking)
     return moved

@@ -1,0 +1,136 @@
+"""Extracts what ``torch.autograd`` does in this release and not in all.
+
+``python``: what it takes, refuses and answers; ``words``: messages that releases word differently.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from conformance.extract import require
+
+
+def extract() -> dict[str, Any]:
+    return {
+        "python": {name: raised_by(call) is None for name, call in NEWER.items()}
+        | {"grad_refuses_no_inputs": isinstance(raised_by(grad_of_nothing), RuntimeError)}
+        | {"errors_name_operations": changed_tensor()[0] == "Exp"}
+        | {"materialized_requires_grad": grad_of_other().requires_grad}
+        | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))}
+        | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"},
+        "words": {
+            "anomaly_advice": changed_tensor()[1],
+            "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
+            "returned_as_is": str(raised_by(lambda: ReturnsItsInput.apply(leaf()))),
+            "inference_saved": str(raised_by(inference_saved)),
+            "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
+            "output_is_no_tensor": output_is_no_tensor(),
+        },
+    }
+
+
+def changed_tensor() -> tuple[str, str]:
+    """How the error about a changed tensor names its node, and the call that it advises."""
+    made = leaf().exp()
+    made.mul_(2)
+    message = str(raised_by(made.backward))
+    name, advice = re.findall(r"output 0 of (\w+),.* with (.*)\.$", message)[0]
+    require(name in ("Exp", "ExpBackward0"), f"unknown name of a node: {message}")
+    return name, advice
+
+
+def output_is_no_tensor() -> list[str]:
+    """The name of what is raised, and its message."""
+    error = raised_by(lambda: torch.autograd.backward((1,), leaf()))
+    return [type(error).__name__, str(error)]
+
+
+def inference_saved() -> None:
+    with torch.inference_mode():
+        made = leaf() * 2
+    leaf() * made
+
+
+def changed_by_pack_hook() -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        leaf().exp()
+
+
+def leaf() -> torch.Tensor:
+    return torch.ones((), requires_grad=True)
+
+
+class ReturnsItsInput(torch.autograd.Function):
+    """One that torch refuses: what it returns and saves is its input."""
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(output)
+
+
+class Doubled(torch.autograd.Function):
+    """A function of the user."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class Overriding(torch.Tensor):
+    """A class that overrides operators, and does as torch does."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return super().__torch_dispatch__(func, types, args, kwargs)
+
+
+def device_of_gradient() -> str:
+    """Where the gradient of a scalar arrives whose class overrides operators."""
+    seen: list[str] = []
+    x = torch.Tensor._make_subclass(Overriding, torch.ones((), device="meta"), True)
+    x.register_hook(lambda grad: seen.append(grad.device.type))
+    x.backward(torch.ones(()))
+    return seen[0]
+
+
+def grad_of_nothing() -> None:
+    torch.autograd.grad(leaf() * 2, ())
+
+
+def grad_of_unused() -> None:
+    x = leaf()
+    torch.autograd.grad(x * 2, [x, leaf()])
+
+
+def grad_of_other() -> torch.Tensor:
+    """The zeros that are made for an input that nothing depends on."""
+    return torch.autograd.grad(leaf() * 2, leaf(), materialize_grads=True)[0]
+
+
+def grad_of_dict() -> None:
+    x = leaf()
+    torch.autograd.grad(x * 2, {"x": x})
+
+
+#: Calls that older releases refuse.
+NEWER: dict[str, Callable[[], object]] = {
+    "backward_takes_edges": lambda: torch.autograd.backward(
+        torch.autograd.graph.get_gradient_edge(leaf() * 2), torch.ones(())
+    ),
+    "inputs_may_be_dict": grad_of_dict,
+    "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
+}
+
+
+def raised_by(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
