@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import calls, dispatch, overlap, pipeline, start
+from benchmarks import calls, dispatch, growth, overlap, pipeline, start, suite, training
 from benchmarks.results import Result
 from tests.npu.sim.build import CompilerMissingError
 
@@ -16,6 +16,9 @@ BENCHMARKS = {
     "dispatch": dispatch.measure,
     "calls": calls.measure,
     "start": start.measure,
+    "training": training.measure,
+    "growth": growth.measure,
+    "suite": suite.measure,
     "pipeline": pipeline.measure,
     "overlap": overlap.measure,
 }
@@ -26,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
-    for module in (dispatch, calls, start, pipeline, overlap):
+    for module in (dispatch, calls, start, training, growth, suite, pipeline, overlap):
         module.add_arguments(parser.add_argument_group(module.__name__.rpartition(".")[2]))
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(BENCHMARKS)

@@ -69,12 +69,15 @@ def measure_by_turns(
     """The ratio of the second timer's statement to the first's."""
     counts = [_loops(timer.timeit) for timer in timers]
     times: list[tuple[float, float]] = []
+    gc.collect()
+    gc.freeze()  # all of torch, which every collection would look through
     for _ in range(ROUNDS):
         gc.collect()
         torch, subject = (
             timer.timeit(count) / count for timer, count in zip(timers, counts, strict=True)
         )
         times.append((torch, subject))
+    gc.unfreeze()
     torch_ns, subject_ns = (statistics.median(side) * 1e9 for side in zip(*times, strict=True))
     figures: dict[str, str | float] = {"torch ns": torch_ns, "subject ns": subject_ns}
     return Row(what, figures, {"ratio": Ratio.of(times)}, bar)

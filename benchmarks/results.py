@@ -1,4 +1,4 @@
-"""What a benchmark answers: rows of figures with their spread, as a table and as JSON."""
+"""What a benchmark answers: rows of figures with their spread, as a table, a picture and JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
+
+from benchmarks import plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,12 @@ class Row:
 
     @property
     def is_above(self) -> bool:
-        first = next(iter(self.ratios.values()))
-        return self.bar is not None and first.median > self.bar
+        return self.bar is not None and self.ratio > self.bar
+
+    @property
+    def ratio(self) -> float:
+        """The first, or 1 for a row that compares nothing."""
+        return next(iter(self.ratios.values())).median if self.ratios else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class Result:
     title: str
     rows: list[Row]
     facts: dict[str, Any] = field(default_factory=dict)
+    #: What its picture shows in the place of ratios: by name, what grows and what that costs.
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def table(self) -> Table:
         """A column for each figure and each ratio."""
@@ -73,9 +81,17 @@ class Result:
         return made
 
     def save(self, folder: Path) -> Path:
-        """``bench-<name>.json`` in a folder."""
+        """``bench-<name>.json`` in a folder, and the picture beside it."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"bench-{self.name}.json"
         data = {**self.facts, "rows": [asdict(row) for row in self.rows]}
         path.write_text(json.dumps(data, indent=1) + "\n")
+        path.with_suffix(".svg").write_text(self.picture(), encoding="utf-8")
         return path
+
+    def picture(self) -> str:
+        """As SVG: the curves, or each row's ratio beside its bar."""
+        if self.curves:
+            return plot.curves(self.title, self.curves)
+        rows = [plot.Ratio(row.what, row.ratio, row.bar) for row in self.rows]
+        return plot.ratios(self.title, rows)
