@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding import python_fallbacks
 from mindtorch_v2.binding.unboxed import PLAIN, Run, makes
+from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -90,21 +91,33 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
 @makes(basic_autograd_not_implemented)
 def _without_history(operator: Operator, keyset: int) -> Run:
     """The same while no input requires grad."""
-    below, unboxed = intersection(keyset, full_after(DispatchKey.AutogradOther)), operator.unboxed
+    below = intersection(keyset, full_after(DispatchKey.AutogradOther))
 
-    def run(*stack: Any) -> Any:
-        for value in stack:
-            if type(value) is Tensor:
-                if value._autograd is not None and value._requires_grad():
-                    break
-            elif type(value) not in PLAIN:
-                break
-        else:
-            if not OBSERVERS.count:
-                return unboxed.below(below)(*stack)
+    def any_way(*stack: Any) -> Any:
         return basic_autograd_not_implemented(operator.call(stack), keyset)
 
-    return run
+    may_be_tensors = tuple("Tensor" in str(each.type) for each in operator.schema.arguments)
+    unboxed = operator.unboxed
+    needed = any_way, unboxed.kept_below, unboxed.below, below, OBSERVERS, Tensor, PLAIN
+    return _passing_on(may_be_tensors)(*needed)
+
+
+@cache
+def _passing_on(may_be_tensors: tuple[bool, ...]) -> Factory:
+    """Makes what passes a call on while nobody observes and no value requires grad."""
+    values = names(len(may_be_tensors))
+    checks = (
+        f"({name}._autograd is None or not {name}._requires_grad()"
+        f" if type({name}) is Tensor else type({name}) in PLAIN)"
+        if may_be_tensor
+        else f"type({name}) in PLAIN"
+        for name, may_be_tensor in zip(values.split(", "), may_be_tensors, strict=False)
+    )
+    is_usual = " and ".join(("not OBSERVERS.count", *checks))
+    run = f"(kept.get(keyset) or find(keyset))({values})"
+    body = f"{run} if {is_usual} else any_way({values})"
+    needs = "any_way, kept, find, keyset, OBSERVERS, Tensor, PLAIN"
+    return factory(needs, values, body, __name__)
 
 
 def may_require_grad(stack: Iterable[Any]) -> bool:

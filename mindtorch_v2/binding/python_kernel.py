@@ -7,6 +7,7 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.binding.api_functions import api_function
@@ -14,6 +15,7 @@ from mindtorch_v2.binding.convert import converter
 from mindtorch_v2.binding.errors import ConversionError, c_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.stop import Stopped, is_stopping_at_python
+from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.pybind.cast import PybindTypeError, caster_for
@@ -58,14 +60,20 @@ def python_run(kernel: Kernel, operator: Operator) -> Run | None:
         answer = function(*args, **kwargs)
         return answer if type(answer) is usual else answered(answer)
 
-    def run_with_stack(*stack: Any) -> Any:
-        answer = function(*stack)
-        return answer if type(answer) is usual else answered(answer)
-
     def answered(answer: Any) -> Any:
         return returned(operator, answer, "PythonKernelHolder")
 
-    return run_with_stack if arguments.are_the_stack else run
+    if not arguments.are_the_stack:
+        return run
+    return _with_stack(len(operator.schema.arguments))(function, usual, answered)
+
+
+@cache
+def _with_stack(count: int) -> Factory:
+    """Makes what calls a kernel with the values of a stack."""
+    values = names(count)
+    body = f"answer if type(answer := function({values})) is usual else answered(answer)"
+    return factory("function, usual, answered", values, body, __name__)
 
 
 class NumbersAsTensors:

@@ -95,7 +95,8 @@ class Unboxed:
         self.schema = schema
         self._none = none
         self._kernels: dict[tuple[int, ...], Run] = {}
-        self._below: dict[int, Run] = {}
+        #: By the keysets of calls at the highest key of one; the next registration empties it.
+        self.kept_below: dict[int, Run] = {}
 
     @cached_property
     def call(self) -> Run:
@@ -116,7 +117,7 @@ class Unboxed:
 
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""
-        return self._below.get(keyset) or self.operator.find_below(self._below, keyset)
+        return self.kept_below.get(keyset) or self.operator.find_below(self.kept_below, keyset)
 
     @cached_property
     def python_arguments(self) -> PythonArguments:
@@ -148,7 +149,7 @@ class Unboxed:
             "keys_of": self.operator.keys_of,
             "kernels": self._kernels,
             "find": self._find if name == "call" else self._find_if_current,
-            "below": self._below,
+            "below": self.kept_below,
             "find_below": self._find_below_if_current,
             "long_way": self.operator.long_way,
             "takes_numbers": self.operator.takes_numbers,
@@ -204,6 +205,8 @@ class Unboxed:
         yield f" if {p}run is None or {p}raw.pipeline is not None:"
         yield f"  {p}run = {p}find({p}keys)"
         yield f"  if {p}run is None: return {p}UNUSUAL"
+        yield f" if {p}raw.numbers_as_tensors is {p}takes_numbers:"
+        yield f"  return {p}run({', '.join(names)})"
         yield f" {p}before, {p}raw.numbers_as_tensors = {p}raw.numbers_as_tensors, {p}takes_numbers"
         yield f" try: return {p}run({', '.join(names)})"
         yield f" finally: {p}raw.numbers_as_tensors = {p}before"

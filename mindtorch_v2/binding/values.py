@@ -30,8 +30,13 @@ class PythonArguments:
 
     def __init__(self, schema: FunctionSchema) -> None:
         self._arguments = arguments = tuple(schema.arguments)
-        #: Places of arguments that are handed over by keyword, if they are not their default.
-        self._keywords = [place for place, each in enumerate(arguments) if each.kwarg_only]
+        self._defaults = [
+            each.default_value if each.has_default else _NO_DEFAULT for each in arguments
+        ]
+        #: Places and names of what is handed over by keyword, if it is not the default.
+        self._keywords = [
+            (place, each.name) for place, each in enumerate(arguments) if each.kwarg_only
+        ]
         #: What is handed over by position: up to the last argument that is not for keywords only.
         self._positional = arguments
         while self._positional and self._positional[-1].kwarg_only:
@@ -48,12 +53,12 @@ class PythonArguments:
     def __call__(self, stack: Stack) -> tuple[Stack, dict[str, Any]]:
         """Those of the call that ``stack`` stands for."""
         keywords = {}
-        for place in self._keywords:
-            argument, value = self._arguments[place], stack[place]
-            if not _is_default(argument, value):
-                keywords[argument.name] = self._shown(place, value)
+        for place, name in self._keywords:
+            value = stack[place]
+            if not _is_default(self._defaults[place], value):
+                keywords[name] = self._shown(place, value) if self._converted else value
         count = len(self._positional)
-        while count and _is_default(self._positional[count - 1], stack[count - 1]):
+        while count and _is_default(self._defaults[count - 1], stack[count - 1]):
             count -= 1
         args = stack[:count]
         if self._converted:
@@ -64,8 +69,11 @@ class PythonArguments:
         return to_python(self._arguments[place], value) if place in self._converted else value
 
 
-def _is_default(argument: Argument, value: Any) -> bool:
-    return argument.has_default and same_value(argument.default_value, value)
+_NO_DEFAULT: Final = object()
+
+
+def _is_default(default: Any, value: Any) -> bool:
+    return type(value) is type(default) and same_value(default, value)
 
 
 _SHOWN_AS_THEY_ARE: Final = frozenset(
