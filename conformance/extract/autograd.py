@@ -27,6 +27,8 @@ def extract() -> dict[str, Any]:
             "inference_saved": str(raised_by(inference_saved)),
             "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
             "output_is_no_tensor": output_is_no_tensor(),
+            "mark_dirty": refused_mark("mark_dirty"),
+            "mark_non_differentiable": refused_mark("mark_non_differentiable"),
         },
     }
 
@@ -45,6 +47,20 @@ def output_is_no_tensor() -> list[str]:
     """The name of what is raised, and its message."""
     error = raised_by(lambda: torch.autograd.backward((1,), leaf()))
     return [type(error).__name__, str(error)]
+
+
+def refused_mark(method: str) -> str:
+    """What a context says of the second argument of a method, which is a word and no tensor."""
+
+    class Marks(Doubled):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            getattr(ctx, method)(torch.ones(()), "word")
+            return x * 2
+
+    error = raised_by(lambda: Marks.apply(leaf()))
+    require(isinstance(error, RuntimeError), f"{method} took what is no tensor: {error!r}")
+    return re.sub(r"\bstr$", "{type}", str(error).replace("argument 1 ", "argument {place} "))
 
 
 def inference_saved() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -33,6 +33,7 @@ from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TAKES_KEYWORDS: Final = profile.active().autograd["python"]["apply_takes_keywords"]
+_WORDS: Final = profile.active().autograd["words"]
 _INSTANTIATED: Final = WARNING_TEXTS["Function"].partition("> ")[2]
 _numbers: Final = count()
 
@@ -177,26 +178,27 @@ class FunctionBase(Node):
                 )
         return [each for each in self.to_save if each is None or isinstance(each, Tensor)]
 
-    # Of the messages below torch prints no more than the first part.
-
     def _non_differentiable(self) -> list[Tensor]:
-        marked = self.non_differentiable or ()
-        for each in marked:
-            if not isinstance(each, Tensor):
-                raise RuntimeError(
-                    "mark_non_differentiable only accepts variable arguments, but got "
-                )
+        marked = list(_tensors_only(self.non_differentiable or (), "mark_non_differentiable"))
         self.non_differentiable = None
-        return list(marked)
+        return marked
 
     def _dirty(self) -> list[Tensor]:
-        marked = self.dirty_tensors or ()
-        for each in marked:
-            if not isinstance(each, Tensor):
-                raise RuntimeError("mark_dirty can only accept variables, but argument ")
+        marked: list[Tensor] = []
+        for each in _tensors_only(self.dirty_tensors or (), "mark_dirty"):
             bump_version(each)
+            marked.append(each)
         self.dirty_tensors = None
-        return list(marked)
+        return marked
+
+
+def _tensors_only(marked: Sequence[Any], method: str) -> Iterator[Tensor]:
+    """What a method of the context was told; RuntimeError at the first that is no tensor."""
+    for place, each in enumerate(marked):
+        if not isinstance(each, Tensor):
+            # 2.13 and older print no more than the first part of it.
+            raise RuntimeError(_WORDS[method].format(place=place, type=type(each).__name__))
+        yield each
 
 
 class FunctionCtx:
