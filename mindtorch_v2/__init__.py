@@ -82,6 +82,8 @@ from mindtorch_v2.tensor.functions import (
     clone,
     detach,
     is_inference,
+    is_tensor,
+    promote_types,
     resolve_conj,
     resolve_neg,
 )
@@ -90,7 +92,6 @@ from mindtorch_v2.tensor.printing import set_printoptions
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
-from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo, iinfo
@@ -136,12 +137,17 @@ from mindtorch_v2.amp.autocast_mode import (  # noqa: E402
     set_autocast_enabled,
 )
 from mindtorch_v2.pipeline import pipeline  # noqa: E402
+from mindtorch_v2.utils._device import (  # noqa: E402
+    get_default_device,
+    set_default_device,
+)
 
 _npu_methods.bind()
 _pickling.bind()
 utils.dlpack.bind()
 from_dlpack, to_dlpack = utils.dlpack.from_dlpack, utils.dlpack.to_dlpack
 vars(_C).update(utils.dlpack.OF_C)
+utils._device.bind()
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 vars(_C).update(_functional_bindings.OF_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
@@ -207,6 +213,7 @@ __all__ = [
     "full",
     "func",
     "get_autocast_dtype",
+    "get_default_device",
     "get_default_dtype",
     "get_rng_state",
     "iinfo",
@@ -219,6 +226,7 @@ __all__ = [
     "is_inference",
     "is_inference_mode_enabled",
     "is_storage",
+    "is_tensor",
     "is_warn_always_enabled",
     "layout",
     "library",
@@ -246,6 +254,7 @@ __all__ = [
     "set_autocast_cache_enabled",
     "set_autocast_dtype",
     "set_autocast_enabled",
+    "set_default_device",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",

@@ -13,6 +13,7 @@ from mindtorch_v2 import _tensor, functional
 from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
+from mindtorch_v2.binding.python.exceptions import has_no_module
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -30,6 +31,7 @@ _IN_PYTHON: Final = (
     "atleast_2d",
     "atleast_3d",
     "block_diag",
+    "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
     "meshgrid",
@@ -37,6 +39,7 @@ _IN_PYTHON: Final = (
     "split",
     "unique",
     "unique_consecutive",
+    "unravel_index",
 )
 """Functions of torch that stand before those of C++."""
 
@@ -60,7 +63,7 @@ def bind_methods() -> None:
 def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     """Put the functions of the release into ``public``, torch's own names, and into ``_C``."""
     functions = functions_of("torch", public)
-    public.update(functions)
+    public.update({name: each for name, each in functions.items() if not has_no_module(name)})
     public.update({name: getattr(functional, name) for name in _IN_PYTHON})
     c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
     c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]

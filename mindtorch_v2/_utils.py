@@ -13,6 +13,7 @@ from typing import Any
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.storage import UntypedStorage, typename
 from mindtorch_v2.tensor.tensor import Tensor
@@ -30,6 +31,13 @@ def _untyped(storage: TypedStorage | UntypedStorage) -> UntypedStorage:
     if isinstance(storage, TypedStorage):
         return storage._untyped_storage
     raise AttributeError(f"'{typename(storage)}' object has no attribute '_untyped_storage'")
+
+
+def _element_size(dtype: Any) -> int:
+    """How many bytes an element of a dtype takes; RuntimeError for what is no dtype."""
+    if not isinstance(dtype, DType):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize
 
 
 def get_tensor_metadata(tensor: Tensor) -> dict[str, bool]:

@@ -6,12 +6,17 @@ take any number of tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.tensor import dtype as dtypes
 from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.size import Size
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.symbolic import SymInt
 
 
@@ -192,3 +197,102 @@ def _wanted(found: Sequence[Any], wanted: Sequence[bool]) -> Any:
     found = output, inverse_indices, counts
     parts = tuple(part for part, is_wanted in zip(found, wanted, strict=True) if is_wanted)
     return parts if len(parts) > 1 else parts[0]
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes have in common."""
+    if HABITS["broadcast_shapes speaks as operators do"]:
+        given = [(shape,) if _is_int(shape) else shape for shape in shapes if shape is not None]
+        return Size(_common_shape(given) if given else ())
+    sized = [1 if _is_int(each) else len(each) for each in shapes if _is_shape(each)]
+    common: list[Any] = [1] * max(sized, default=0)
+    for shape in shapes:
+        if not _is_shape(shape):
+            words = "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+            raise RuntimeError(words, shape)
+        sizes = (shape,) if _is_int(shape) else shape
+        for dim in range(-1, -1 - len(sizes), -1):
+            size = sizes[dim]
+            if size < 0:
+                raise RuntimeError(
+                    f"Trying to create tensor with negative dimension ({size}): ({size})"
+                )
+            if size in (1, common[dim]):
+                continue
+            if common[dim] != 1:
+                raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")
+            common[dim] = size
+    return Size(common)
+
+
+def _common_shape(shapes: Sequence[Any]) -> list[Any]:
+    """The same as the kernels at Meta that are written in Python find it (``torch._refs``)."""
+    for shape in shapes:
+        if not isinstance(shape, Sequence):
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, "
+                f"got {shape}"
+            )
+    common: list[Any] = [1] * max(map(len, shapes))
+    for place, shape in enumerate(shapes):
+        for dim in range(-1, -1 - len(shape), -1):
+            size = shape[dim]
+            if size == common[dim]:
+                continue
+            if common[dim] == 1:
+                if size < 0:
+                    raise ValueError("Attempting to broadcast a dimension with negative length!")
+                common[dim] = size
+            elif size != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {size} at {dim}! Mismatching "
+                    f"argument at index {place} had {shape}; but expected shape should be "
+                    f"broadcastable to {common}"
+                )
+    return common
+
+
+def _is_shape(value: object) -> bool:
+    return _is_int(value) or isinstance(value, (tuple, list))
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, (int, SymInt))
+
+
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """The coordinates, dimension by dimension, of places in a flat tensor of a shape."""
+    if has_torch_function((indices,)):
+        return handle_torch_function(unravel_index, (indices,), indices, shape=shape)
+    if (
+        indices.is_complex()
+        or indices.is_floating_point()
+        or indices.dtype == dtypes.DTYPES["bool"]
+    ):
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    sizes = _checked_shape(shape)
+    steps = [*accumulate(reversed([*sizes[1:], 1]), mul)][::-1]
+    options = {"device": indices.device, "dtype": dtypes.int64}
+    made = bound_function("tensor")
+    places = indices.unsqueeze(-1).floor_divide(made(steps, **options))
+    return (places % made(sizes, **options)).unbind(-1)
+
+
+def _checked_shape(shape: Any) -> Size:
+    if _is_int(shape):
+        shape = (shape,)
+    elif not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    _check_ints(shape)
+    if any(size < 0 for size in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    return Size(shape)
+
+
+def _check_ints(sizes: Iterable[Any]) -> None:
+    for size in sizes:
+        if not _is_int(size):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")

@@ -31,14 +31,18 @@ from conformance.cases.tensor_values_pools import (
     BEYOND_SCALARS,
     CONVERTED,
     DATA,
+    DEVICE_CONTEXTS,
     FACTORIES,
     INDICES,
     NUMBERS,
+    OF_PYTHON_TYPES,
     SCALARS,
+    SHAPES_ALONE,
     SHARED,
     SHARING_ARGUMENTS,
     USES,
     VIEWS,
+    WITHOUT_DEVICE,
 )
 from mindtorch_v2.profile import Profile
 
@@ -58,6 +62,18 @@ def texts(profile: Profile) -> Iterator[Text]:
     for text in SHARING:
         yield "sharing", text
     yield from _shared()
+    yield from _python_types_and_devices()
+
+
+def _python_types_and_devices() -> Iterator[Text]:
+    for made, kind in product(OF_PYTHON_TYPES, ("int", "bool", "float", "complex", "str")):
+        yield "dtype", made.format(kind)
+    for text in SHAPES_ALONE:
+        yield "shapes", text
+    for made in WITHOUT_DEVICE:
+        yield "device", f"with xp.device('meta'): x = xp.{made}\n(x.device, x.shape)"
+    for text in DEVICE_CONTEXTS:
+        yield "device", text
 
 
 def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:

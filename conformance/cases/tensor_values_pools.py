@@ -474,3 +474,47 @@ FACTORIES: Final = (
     "xp.empty_like(xp.ones(2, 3, 4)[..., ::2]).stride()",
     "xp.empty_like(xp.ones(2, 3, 4).transpose(0, 2)).stride()",
 )
+
+#: What is made where Python's own type stands for a dtype.
+OF_PYTHON_TYPES: Final = (
+    *("xp.tensor([1], dtype={0})", "xp.tensor(1.5, dtype={0}, device='meta')"),
+    *("xp.tensor(np.array([1.5]), dtype={0})", "xp.as_tensor([1], dtype={0})"),
+    *("xp.as_tensor(xp.ones(1), dtype={0})", "xp.ones(1).new_tensor([1], dtype={0})"),
+    *("xp.full((2,), 3, dtype={0})", "xp.ones(1).to({0})", "xp.ones(1).sum(dtype={0})"),
+    *("xp.promote_types({0}, xp.int32)", "xp.can_cast(xp.float32, {0})"),
+    *("xp.finfo({0})", "xp.iinfo({0})"),
+)
+
+#: Shapes as they are, without a tensor, and coordinates in them.
+SHAPES_ALONE: Final = (
+    *("xp.broadcast_shapes((2,), (3, 1), (1, 1, 1))", "xp.broadcast_shapes()"),
+    *("xp.broadcast_shapes(3, (1,))", "xp.broadcast_shapes([0], 1)"),
+    *("xp.broadcast_shapes((2,), (3, 1), (1, 1, 3))", "xp.broadcast_shapes((2,), (-3, 1))"),
+    *("xp.broadcast_shapes((2,), 1.5)", "xp.broadcast_shapes((2,), (1.5,))"),
+    *("xp.broadcast_shapes((2,), None)", "xp.broadcast_shapes((), (0,), (2,))"),
+    *("xp.unravel_index(xp.arange(6), (3, 2))", "xp.unravel_index(xp.tensor(4), 7)"),
+    *("xp.unravel_index(xp.tensor([4, -1, 9]), [2])", "xp.unravel_index(xp.tensor([4]), ())"),
+    "xp.unravel_index(xp.tensor([4], dtype=xp.uint8), (2, 300))",
+    *("xp.unravel_index(xp.tensor([4.0]), (2, 3))", "xp.unravel_index(xp.tensor([True]), (2,))"),
+    *("xp.unravel_index(xp.tensor([4]), 2.5)", "xp.unravel_index(xp.tensor([4]), (2.5,))"),
+    *("xp.unravel_index(xp.tensor([4]), (-2,))", "xp.unravel_index(xp.tensor([4]), (0, 2))"),
+    "xp.unravel_index(xp.empty(2, device='meta', dtype=xp.int64), (2, 3))",
+    *("xp.is_tensor(xp.ones(1))", "xp.is_tensor([1])", "xp.unique_dim"),
+)
+
+#: Tensors that are made where no call says on which device.
+WITHOUT_DEVICE: Final = (
+    *("ones(2)", "tensor([1.0])", "zeros(2, device='cpu')", "empty(1)", "arange(3)", "eye(2)"),
+    *("full((2,), 1)", "rand(2)", "as_tensor([1])", "linspace(0, 1, 3)", "randperm(3)"),
+    *("from_numpy(np.array([1]))", "ones(1, device=None)", "scalar_tensor(2)", "tensor(1) + 1"),
+    *("randint(3, (2,))", "empty_strided((2,), (1,))", "as_tensor(xp.ones(1, device='cpu'))"),
+)
+
+#: Devices as contexts, and what is the default within them.
+DEVICE_CONTEXTS: Final = (
+    "with xp.device('meta') as d: y = xp.ones(1)\n(d, y.device, xp.ones(1).device)",
+    "with xp.device('meta'): d = xp.get_default_device()\n(d, xp.get_default_device())",
+    "with xp.device('meta'):\n    with xp.device('cpu'): a = xp.ones(1)\n    b = xp.ones(1)\n"
+    "(a.device, b.device)",
+    "try:\n    with xp.device('meta'): xp.ones(-1)\nexcept RuntimeError: pass\nxp.ones(1).device",
+)

@@ -21,6 +21,11 @@ def extract() -> dict[str, Any]:
         warnings.simplefilter("ignore")  # sparse layouts and quantized dtypes are "in beta"
         return {
             "dtypes": [describe_dtype(dtype) for dtype in dtypes()],
+            "python_dtypes": {
+                kind.__name__: str(dtype)
+                for kind in (float, bool, int, complex)
+                if (dtype := stands_for(kind))
+            },
             "to_complex": {str(dtype): str(to) for dtype in dtypes() if (to := to_complex(dtype))},
             "to_real": {str(dtype): str(dtype.to_real()) for dtype in dtypes() if dtype.is_complex},
             "layouts": aliases(torch.layout),
@@ -53,6 +58,14 @@ def describe_dtype(dtype: torch.dtype) -> dict[str, Any]:
         "is_signed": answer(lambda: dtype.is_signed),
         "is_quantized": "Quantized" in repr(torch._C._dispatch_keys(torch.empty(0, dtype=dtype))),
     }
+
+
+def stands_for(kind: Any) -> torch.dtype | None:
+    """The dtype that a type of Python's counts as; None for one that is no dtype."""
+    try:
+        return torch.empty(0, dtype=kind).dtype
+    except TypeError:
+        return None
 
 
 def to_complex(dtype: torch.dtype) -> torch.dtype | None:

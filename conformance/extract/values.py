@@ -128,6 +128,11 @@ HABITS: dict[str, Callable[[], bool]] = {
     "the dtype of its gradient is told of any tensor": lambda: (
         torch.ones(1, requires_grad=True).neg().grad_dtype is torch.float32
     ),
+    "a block's device is the default": lambda: is_context_the_default(),
+    "no default device is none": lambda: refused(default_device_taken_back),
+    "broadcast_shapes speaks as operators do": lambda: (
+        "Mismatching argument" in refusal(lambda: torch.broadcast_shapes((2,), (3,)))[1]
+    ),
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
     ),
@@ -328,6 +333,19 @@ def answer_or_error(ask: Callable[..., Any], *arguments: Any) -> Any:
         return ask(*arguments)
     except Exception as error:
         return [type(error).__name__, str(error)]
+
+
+def is_context_the_default() -> bool:
+    """Whether a device that is a context counts as the default device."""
+    with torch.device("meta"):
+        return bool(torch.get_default_device() == torch.device("meta"))
+
+
+def default_device_taken_back() -> torch.device:
+    """The default device after one was set and taken back."""
+    torch.set_default_device("cpu")
+    torch.set_default_device(None)
+    return torch.get_default_device()
 
 
 def widths_without_sci_mode() -> int:

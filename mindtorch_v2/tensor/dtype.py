@@ -118,6 +118,12 @@ def _dtypes() -> dict[str, dtype]:
 DTYPES: Final = _dtypes()
 """Every dtype by every name it has, ``half`` as well as ``float16``."""
 _BY_NAME: Final = {repr(each): each for each in DTYPES.values()}
+PYTHON_DTYPES: Final[dict[Any, dtype]] = {
+    kind: _BY_NAME[_FACTS["python_dtypes"][kind.__name__]]
+    for kind in (float, bool, int, complex)
+    if kind.__name__ in _FACTS["python_dtypes"]
+}
+"""What Python's own types stand for where a dtype is asked for."""
 REAL_OF_COMPLEX: Final = {
     _BY_NAME[wide]: _BY_NAME[real] for wide, real in _FACTS["to_real"].items()
 }

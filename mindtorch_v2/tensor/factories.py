@@ -21,6 +21,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
     LAYOUTS,
     MEMORY_FORMATS,
+    PYTHON_DTYPES,
     DType,
     Layout,
     int64,
@@ -202,12 +203,14 @@ def tensor(
 ) -> Tensor:
     """A copy of nested sequences, numbers, an array or a tensor."""
     where = None if device is None else Device(device)
-    return construct.tensor_from_data(data, dtype, where, requires_grad, pin_memory)
+    scalar_type = PYTHON_DTYPES.get(dtype, dtype)
+    return construct.tensor_from_data(data, scalar_type, where, requires_grad, pin_memory)
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:
     """The same, but of an array or a tensor itself if it fits."""
-    return construct.as_tensor(data, dtype, None if device is None else Device(device))
+    where = None if device is None else Device(device)
+    return construct.as_tensor(data, PYTHON_DTYPES.get(dtype, dtype), where)
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -280,7 +283,7 @@ def _sparse(
 ) -> Tensor:
     if values is None:
         return empty(tuple(size), layout=layout, **options)
-    stored = construct.as_tensor(values, options.get("dtype"))
+    stored = as_tensor(values, options.get("dtype"))
     made = empty(tuple(size), layout=layout, **{**options, "dtype": stored.dtype})
     parts = [construct.as_tensor(part) for part in indices]
     if not made.is_meta:

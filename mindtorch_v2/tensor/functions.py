@@ -1,7 +1,11 @@
-"""Functions that are a tensor's method, called with the tensor."""
+"""Functions that are a tensor's method, called with the tensor, or that ask about types."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from mindtorch_v2.tensor import support
+from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 
@@ -15,6 +19,15 @@ def detach(input: Tensor) -> Tensor:
 
 def is_inference(input: Tensor) -> bool:
     return input.is_inference()
+
+
+def is_tensor(obj: Any) -> bool:
+    return isinstance(obj, Tensor)
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """The smallest dtype that both convert to; RuntimeError for none."""
+    return support.promote_types(PYTHON_DTYPES.get(type1, type1), PYTHON_DTYPES.get(type2, type2))
 
 
 def resolve_conj(input: Tensor) -> Tensor:

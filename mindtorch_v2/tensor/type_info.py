@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
+from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of
@@ -62,7 +62,7 @@ class finfo(_Limits):  # noqa: N801 (torch's name)
     _facts = FINFO
 
     def __init__(self, type: DType | None = None) -> None:
-        dtype = get_default_dtype() if type is None else type
+        dtype = get_default_dtype() if type is None else PYTHON_DTYPES.get(type, type)
         if not isinstance(dtype, DType):
             raise TypeError(
                 f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
@@ -103,12 +103,13 @@ class iinfo(_Limits):  # noqa: N801 (torch's name)
     _facts = IINFO
 
     def __init__(self, type: DType) -> None:
-        if not isinstance(type, DType):
+        dtype = PYTHON_DTYPES.get(type, type)
+        if not isinstance(dtype, DType):
             raise TypeError(
                 f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
             )
-        check_dtype("iinfo", type)
-        self._dtype = type
+        check_dtype("iinfo", dtype)
+        self._dtype = dtype
 
     @property
     def max(self) -> int:

@@ -17,7 +17,7 @@ from mindtorch_v2._C import DispatchKeySet
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import is_called_by_cpp
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
+from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
@@ -38,8 +38,6 @@ OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
 
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
-_PYTHON_DTYPES: Final = (float, bool, int, complex)
-"""Python's types that stand for a dtype."""
 
 
 def is_anything(value: object) -> bool:
@@ -253,7 +251,7 @@ def is_dimname_list(value: Any) -> bool:
 
 
 def is_dtype(value: object) -> bool:
-    return isinstance(value, DType) or any(value is kind for kind in _PYTHON_DTYPES)
+    return isinstance(value, DType) or any(value is kind for kind in PYTHON_DTYPES)
 
 
 def is_layout(value: object) -> bool:

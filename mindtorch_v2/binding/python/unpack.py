@@ -30,7 +30,7 @@ from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, PYTHON_DTYPES
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
@@ -293,16 +293,8 @@ def _is_identifier(name: str) -> bool:
 # --- torch's constants ------------------------------------------------------------------------
 
 
-_PYTHON_DTYPES: Final = {
-    float: DTYPES["float64"],
-    bool: DTYPES["bool"],
-    int: DTYPES["int64"],
-    complex: DTYPES["complex128"],
-}
-
-
 def _dtype(value: Any) -> int:
-    return enum_value(_PYTHON_DTYPES.get(value, value))
+    return enum_value(PYTHON_DTYPES.get(value, value))
 
 
 def _device(value: Any) -> Device:
