@@ -265,6 +265,7 @@ AUTOGRAD: Final = words("""
     remove variable _saved_self _saved_other _saved_result _sequence_nr _input_metadata
     saved_tensors_hooks disable_saved_tensors_hooks Node get_gradient_edge
     increment_version _unsafe_preserve_version_counter allow_mutation_on_saved_tensors
+    register_multi_grad_hook
     dual_level make_dual unpack_dual primal tangent enter_dual_level exit_dual_level
     detect_anomaly set_detect_anomaly""")
 
@@ -388,4 +389,4 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 SETTABLE: Final = words("""
     requires_grad grad data names real imag elem inner calls seen _mode_key
     _grad _grad_fn grad_dtype volatile T H mT mH shape ndim is_leaf is_cuda grad_fn output_nr
-    retains_grad _base _version""")
+    retains_grad _base _version _backward_hooks _materialize_non_diff_grads""")

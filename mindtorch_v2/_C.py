@@ -39,7 +39,7 @@ from mindtorch_v2.tensor.symbolic import nested_int as _nested_int
 from mindtorch_v2.tensor.tensor import Tensor as _Tensor
 
 _facts: Final = profile.active()
-_functions: Final = _facts.bindings["functions"]
+_docs: Final = _facts.bindings["functions"]
 _classes: Final = _facts.bindings["classes"]
 
 if TYPE_CHECKING:  # most names are the profile's, which a type checker cannot see
@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # most names are the profile's, which a type checker cannot s
 def _define(functions: dict[str, Callable[..., Any]], **loaders: _cast.Loader) -> None:
     """Define those of ``functions`` that this release has; ``loaders`` as in bind_methods."""
     for name, implementation in functions.items():
-        doc = _functions.get(name)
+        doc = _docs.get(name)
         if doc is not None:
             overloads = tuple(
                 Overload(signature, implementation, loaders) for signature in parse_docstring(doc)

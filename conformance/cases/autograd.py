@@ -21,7 +21,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import autograd_masks, autograd_nn
+from conformance.cases import autograd_graph, autograd_masks, autograd_nn
 from conformance.cases.autograd_functions import FUNCTIONS
 from conformance.cases.autograd_pools import (
     ASKED,
@@ -68,6 +68,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _calls()
     yield from autograd_nn.texts()
     yield from autograd_masks.texts()
+    yield from autograd_graph.texts()
     for text in (*HOOKS, *MODES):
         yield "hooks and modes", text
     for text in FUNCTIONS:

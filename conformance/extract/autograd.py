@@ -27,6 +27,7 @@ def extract() -> dict[str, Any]:
             "inference_saved": str(raised_by(inference_saved)),
             "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
             "output_is_no_tensor": output_is_no_tensor(),
+            "hook_without_gradient": hook_without_gradient(),
             "mark_dirty": refused_mark("mark_dirty"),
             "mark_non_differentiable": refused_mark("mark_non_differentiable"),
         },
@@ -47,6 +48,21 @@ def output_is_no_tensor() -> list[str]:
     """The name of what is raised, and its message."""
     error = raised_by(lambda: torch.autograd.backward((1,), leaf()))
     return [type(error).__name__, str(error)]
+
+
+def hook_without_gradient() -> list[str]:
+    """The same for a hook of tensors of which one gets no gradient."""
+    hook = torch.autograd.graph.register_multi_grad_hook
+    error = raised_by(lambda: hook((torch.ones(1),), print))
+    return [type(error).__name__, str(error)]
+
+
+def change_saved_list() -> None:
+    """Change, by an operator of lists, what was saved."""
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        x = leaf().clone()
+        x.square()
+        torch._foreach_mul_([x], 2.0)
 
 
 def refused_mark(method: str) -> str:
@@ -129,6 +145,11 @@ def grad_of_other() -> torch.Tensor:
     return torch.autograd.grad(leaf() * 2, leaf(), materialize_grads=True)[0]
 
 
+def grad_of_edge() -> None:
+    x = leaf()
+    torch.autograd.grad(torch.autograd.graph.get_gradient_edge(x * 2), x, torch.ones(()))
+
+
 def grad_of_dict() -> None:
     x = leaf()
     torch.autograd.grad(x * 2, {"x": x})
@@ -139,7 +160,9 @@ NEWER: dict[str, Callable[[], object]] = {
     "backward_takes_edges": lambda: torch.autograd.backward(
         torch.autograd.graph.get_gradient_edge(leaf() * 2), torch.ones(())
     ),
+    "grad_takes_edges": grad_of_edge,
     "inputs_may_be_dict": grad_of_dict,
+    "saved_lists_may_change": change_saved_list,
     "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
 }
 

@@ -13,12 +13,18 @@ from mindtorch_v2.autograd.grad_mode import (
     _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
+from mindtorch_v2.autograd.python_saved_variable import SavedTensor
+from mindtorch_v2.autograd.variable_class import Variable
 
 __all__ = [
     "Function",
+    "SavedTensor",
+    "Variable",
     "_unsafe_preserve_version_counter",
     "backward",
     "detect_anomaly",
@@ -28,7 +34,9 @@ __all__ = [
     "grad_mode",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]

@@ -31,6 +31,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _RELEASE: Final = profile.active().autograd["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
+_GRAD_TAKES_EDGES: Final = _RELEASE["grad_takes_edges"]
 _WORDS: Final[dict[str, Any]] = profile.active().autograd["words"]
 _TAKES_DICTS: Final = _RELEASE["inputs_may_be_dict"]
 
@@ -209,7 +210,7 @@ def grad(
         )
     if allow_unused is None:
         allow_unused = materialize_grads
-    is_edge = _TAKES_EDGES and isinstance(outputs, GradientEdge)
+    is_edge = _GRAD_TAKES_EDGES and isinstance(outputs, GradientEdge)
     outputs = (outputs,) if _is_tensor_like(outputs) or is_edge else tuple(outputs)
     given = inputs
     if _is_tensor_like(inputs) or isinstance(inputs, GradientEdge):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -25,6 +26,8 @@ from mindtorch_v2.autograd.node import (
 )
 from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.autograd.ownership import has_storage_of_its_own, others_that_hold
+from mindtorch_v2.autograd.saved_variable import defaults
+from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
@@ -49,6 +52,9 @@ class ExecInfo:
         return self.needed or bool(self.captures)
 
 
+_task_ids: Final = count()
+
+
 class GraphTask(RunningTask):
     """One call of backward."""
 
@@ -62,6 +68,8 @@ class GraphTask(RunningTask):
         self.final_callbacks: list[Callable[[], Any]] = []
         self._queue: list[tuple[int, int, Node, list[Gradient]]] = []
         self._pushed = 0
+        self.id = next(_task_ids)
+        self.nodes_in_graph: set[Node] = set()
 
     def should_execute(self, node: Node) -> bool:
         if not self.exec_info:
@@ -78,7 +86,7 @@ class GraphTask(RunningTask):
 
     def compute_dependencies(self, root: Node, min_topological_nr: int) -> None:
         """How many gradients each node waits for."""
-        seen: set[Node] = set()
+        seen = self.nodes_in_graph  # in which torch has not the root
         stack = [root]
         while stack:
             node = stack.pop()
@@ -136,11 +144,14 @@ class GraphTask(RunningTask):
         self._pushed += 1
 
     def run(self) -> list[Gradient]:
+        hooks = [*defaults.hooks]  # what a node changes there lasts no longer than the node runs
         with running(task=self), tls.guarded(tls.AutoGradMode, self.grad_mode):
             while self._queue:
                 _, _, node, grads = heapq.heappop(self._queue)
                 with running(node=node):
                     self._evaluate(node, grads)
+                if defaults.hooks != hooks:
+                    defaults.hooks[:] = hooks
         if self.not_ready:
             raise RuntimeError("could not compute gradients for some functions")
         with running(task=self):
@@ -382,3 +393,33 @@ def queue_callback(callback: Callable[[], Any]) -> None:
     if not isinstance(task, GraphTask):
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     task.final_callbacks.append(callback)
+
+
+# --- what is asked while it runs --------------------------------------------------------------
+
+
+def current_graph_task_id() -> int:
+    """Of the backward that runs in this thread; -1 without one."""
+    task = current_graph_task()
+    return task.id if isinstance(task, GraphTask) else -1
+
+
+def will_engine_execute_node(node: Any) -> bool:
+    """Whether the backward that runs calls a node; RuntimeError outside of one."""
+    if not isinstance(node, Node):
+        raise RuntimeError(
+            f"_will_engine_execute_node expects an grad_fn, but got {type_name(node)}"
+        )
+    task = current_graph_task()
+    if not isinstance(task, GraphTask):
+        raise RuntimeError(
+            "_get_should_execute_nodes should only be called during the backward pass"
+        )
+    if node not in task.nodes_in_graph or not task.should_execute(node):
+        return False
+    if task.exec_info and not node._topological_nr and task.exec_info[node].captures:
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running "
+            "autograd.grad(). This is currently not supported."
+        )
+    return True

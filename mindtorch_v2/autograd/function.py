@@ -18,6 +18,7 @@ from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
 from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad
+from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
 from mindtorch_v2.autograd.variable import (
@@ -50,7 +51,7 @@ class FunctionBase(Node):
         self.non_differentiable: Any = None
         self.dirty_tensors: Any = None
         self.needs_input_grad: tuple[bool, ...] = ()
-        self.materialize_grads = True
+        self.materialize_grads = self._materialize_non_diff_grads = True
         self._is_tensor_input: tuple[bool, ...] = ()
         self._output_info: list[TypeAndSize | None] = []
         self._saved_variables: list[SavedVariable] = []
@@ -64,6 +65,12 @@ class FunctionBase(Node):
             found: tuple[Any, ...] = self.saved_for_forward
             return found
         return self._unpacked()
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self._has_freed_buffers:
+            raise RuntimeError(ERR_BACKWARD_TWICE)
+        return tuple(SavedTensor(saved, self) for saved in self._saved_variables)
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -103,7 +110,10 @@ class FunctionBase(Node):
         if grad is not None or not self.materialize_grads:
             return grad
         info = self._output_info[place]
-        return None if info is None else info.zeros()
+        is_differentiable = self._received[place] is not None
+        if info is None or not (is_differentiable or self._materialize_non_diff_grads):
+            return None
+        return info.zeros()
 
     def _gradients(self, answers: Sequence[Any]) -> list[Gradient]:
         found: list[Gradient] = []
@@ -316,6 +326,14 @@ class Function(_SingleLevelFunction):
         if kwargs and not _TAKES_KEYWORDS:
             raise TypeError("apply() takes no keyword arguments")
         return cls._backward_cls()._run(cls, args, kwargs)
+
+
+class InplaceFunction(Function):
+    """Keeps whether it was asked to work in place."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:

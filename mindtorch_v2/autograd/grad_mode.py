@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any, Final
@@ -177,6 +178,37 @@ class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
         self._guard.close()
 
     def clone(self) -> inference_mode:
+        return self.__class__(self.mode)
+
+
+class _Multithreading(threading.local):
+    """Whether backward may use several threads, which it never does here."""
+
+    is_enabled = True
+
+
+_multithreading: Final = _Multithreading()
+
+
+def is_multithreading_enabled() -> bool:
+    return _multithreading.is_enabled
+
+
+class set_multithreading_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
+    """Lets backward use several threads or not; at once, and back at the end of a ``with``."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = is_multithreading_enabled()
+        _multithreading.is_enabled = mode
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _multithreading.is_enabled = self.prev
+
+    def clone(self) -> set_multithreading_enabled:
         return self.__class__(self.mode)
 
 

@@ -1,29 +1,41 @@
-"""``torch.autograd.graph``: nodes, edges, hooks of saved tensors.
+"""``torch.autograd.graph``: nodes, edges, and hooks of several tensors.
 
 Mirrors ``torch/autograd/graph.py``.
 """
 
 from __future__ import annotations
 
+import functools
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import node
+from mindtorch_v2.autograd.engine import current_graph_task_id, will_engine_execute_node
 from mindtorch_v2.autograd.hooks import RemovableHandle
-from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
+from mindtorch_v2.autograd.mutation_on_saved import allow_mutation_on_saved_tensors
+from mindtorch_v2.autograd.saved_tensors_hooks import (
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
 from mindtorch_v2.autograd.variable import bump_version, gradient_edge, output_nr
-from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.support import HABITS, exception_of
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = [
     "GradientEdge",
     "Node",
     "RemovableHandle",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
     "saved_tensors_hooks",
 ]
 
@@ -58,6 +70,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
 
 _TAKES_SEVERAL: Final = HABITS["versions of several tensors are counted at once"]
+_WITHOUT_GRADIENT: Final[Any] = profile.active().autograd["words"]["hook_without_gradient"]
 _COUNTED: Final[Any] = (Tensor, Iterable) if _TAKES_SEVERAL else Tensor
 _COUNTED_WORD: Final = "Iterable[Tensor]" if _TAKES_SEVERAL else "Tensor"
 
@@ -76,29 +89,88 @@ def increment_version(tensor: Any) -> None:
             bump_version(each)
 
 
-class saved_tensors_hooks:  # noqa: N801 (torch's name)
-    """Context in which ``pack_hook`` says what is kept of tensors that are saved."""
-
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        self.pack_hook = pack_hook
-        self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        if defaults.disabled is not None:
-            raise RuntimeError(defaults.disabled)
-        defaults.hooks.append(SavedTensorHooks(self.pack_hook, self.unpack_hook))
-
-    def __exit__(self, *args: object) -> None:
-        defaults.hooks.pop()
+# --- hooks of several tensors -----------------------------------------------------------------
 
 
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Context in which there must be no such hooks."""
-    if defaults.hooks:
-        raise RuntimeError(error_message)
-    before, defaults.disabled = defaults.disabled, error_message
-    try:
-        yield
-    finally:
-        defaults.disabled = before
+class _MultiHandle(RemovableHandle):
+    """Takes back a hook from every tensor that has it."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> tuple[RemovableHandle, ...]:
+        return self.handles
+
+    def __setstate__(self, state: tuple[RemovableHandle, ...]) -> None:
+        self.handles = state
+
+
+def _get_grad_fn_or_grad_acc(tensor: Any) -> Any:
+    if isinstance(tensor, GradientEdge):
+        return tensor.node
+    if tensor.requires_grad:
+        return gradient_edge(tensor).function
+    raise exception_of(*_WITHOUT_GRADIENT)
+
+
+def _task_id() -> int:
+    """Of the backward that runs, within a hook."""
+    number = current_graph_task_id()
+    assert number != -1, "expected this hook to be called inside a backward call"
+    return number
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Any], fn: Callable[[Any], None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call ``fn`` once in each backward: with all gradients, None where a tensor gets none, as
+    soon as they are there; in mode ``any`` with the first one.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "all":
+        arrived = _Arrivals([*map(_get_grad_fn_or_grad_acc, tensors)], fn)
+        hooks = (functools.partial(arrived.hook, place) for place in range(len(tensors)))
+        return _MultiHandle(
+            tuple(each.register_hook(hook) for each, hook in zip(tensors, hooks, strict=True))
+        )
+    lock, ran_hook = threading.Lock(), defaultdict[int, bool](bool)
+
+    @functools.wraps(fn)
+    def wrapped_fn(grad: Any) -> None:
+        number = _task_id()
+        with lock:
+            is_late, ran_hook[number] = ran_hook[number], True
+        if not is_late:
+            fn(grad)
+
+    return _MultiHandle(
+        tuple(each.register_hook(wrapped_fn) for each in tensors if each.requires_grad)
+    )
+
+
+class _Arrivals:
+    """The gradients that have arrived at some nodes, for each backward that runs."""
+
+    def __init__(self, nodes: list[Any], fn: Callable[[Any], None]) -> None:
+        self.nodes, self.fn = nodes, fn
+        self.lock = threading.Lock()
+        self.counts: dict[int, int] = {}
+        self.wanted = 0
+        self.grads: dict[int, list[Any]] = {}
+
+    def hook(self, place: int, grad: Any) -> None:
+        number = _task_id()
+        grads = self.grads.setdefault(number, [None] * len(self.nodes))
+        with self.lock:
+            self.counts[number] = count = self.counts.get(number, 0) + 1
+            if count == 1:
+                self.wanted = sum(map(will_engine_execute_node, self.nodes))
+        grads[place] = grad
+        if count == self.wanted:
+            self.fn(grads)
+            del self.counts[number], self.grads[number]

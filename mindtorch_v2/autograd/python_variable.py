@@ -174,6 +174,8 @@ def _get_backward_hooks(self: Tensor) -> Any:
 
 
 def _set_backward_hooks(self: Tensor, hooks: Any) -> None:
+    if hooks is DELETED:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
     meta = self._materialize_autograd_meta()
     meta.backward_hooks = hooks
     meta.hooks = [] if hooks is None else [TensorPreHook(hooks, 0)]

@@ -15,8 +15,10 @@ from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.node import Edge, Node
 from mindtorch_v2.autograd.type_names import type_string
 from mindtorch_v2.autograd.variable import (
+    grad_accumulator,
     grad_fn,
     output_nr,
+    set_grad_accumulator,
     set_gradient_edge,
     tensor_data,
     variable_data,
@@ -57,6 +59,7 @@ class SavedVariable:
     """A tensor, or None; of a result without its node, which would keep itself alive."""
 
     __slots__ = (
+        "_accumulator",
         "_data",
         "_grad_fn",
         "_hooks",
@@ -80,6 +83,7 @@ class SavedVariable:
         self._packed: Any = None
         self._grad_fn: Any = None
         self._weak_grad_fn: weakref.ReferenceType[Node] | None = None
+        self._accumulator: weakref.ReferenceType[Node] | None = None
         self._requires_grad = self._original = False
         if tensor is None:
             return
@@ -103,6 +107,8 @@ class SavedVariable:
         self._output_nr = output_nr(tensor)
         if self._is_leaf:
             self._requires_grad = tensor.requires_grad
+            accumulator = grad_accumulator(tensor)
+            self._accumulator = None if accumulator is None else weakref.ref(accumulator)
         elif not self._is_output:
             self._grad_fn = grad_fn(tensor)
 
@@ -169,6 +175,7 @@ class SavedVariable:
             set_gradient_edge(found, Edge(node, self._output_nr))
         else:
             found._set_requires_grad(self._requires_grad)
+            set_grad_accumulator(found, self._accumulator)
         found._versions = data._versions
         return found
 

@@ -122,6 +122,12 @@ def try_get_grad_accumulator(tensor: Tensor) -> Node | None:
     return found
 
 
+def set_grad_accumulator(tensor: Tensor, accumulator: weakref.ReferenceType[Node] | None) -> None:
+    """Give a leaf the node of another: what flows to it arrives there."""
+    if accumulator is not None and tensor._autograd is not None:
+        tensor._autograd.grad_accumulator = accumulator
+
+
 def reset_grad_accumulator(tensor: Tensor) -> None:
     if tensor._autograd is not None:
         tensor._autograd.grad_accumulator = None

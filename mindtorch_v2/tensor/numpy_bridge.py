@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, jagged, sparse_compressed, sparse_coo, strided
@@ -64,7 +65,11 @@ def _check_shareable(tensor: Tensor) -> None:
             "copy the tensor to host memory first."
         )
     obstacles = (
-        (tensor.requires_grad, "Tensor that requires grad", "detach"),
+        (
+            tensor.requires_grad and tls.is_grad_enabled(),
+            "Tensor that requires grad",
+            "detach",
+        ),
         (tensor._is_conj(), "Tensor that has conjugate bit set", "resolve_conj"),
         (tensor._is_neg(), "Tensor that has negative bit set", "resolve_neg"),
     )
