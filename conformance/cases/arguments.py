@@ -36,7 +36,7 @@ _NUMBERS: Final = frozenset((*NUMBERS, *NUMPY_NUMBERS, *SYMBOLIC))
 _UNSAFE: Final = frozenset(("ClassType", "FutureType", "AwaitType", "RRefType"))
 
 #: A stream is dereferenced as well, unless it is one.
-_STREAMS: Final = ("xp.Stream()", 'xp.Stream("cpu")', 'xp.Stream("meta")')
+_STREAMS: Final = ('xp.Stream("cpu")', 'xp.Stream("meta")')
 
 #: Python iterates what is given for these, and says in which of torch's files a tensor refused.
 _CONTAINERS: Final = frozenset(("DictType", "TupleType"))
@@ -56,7 +56,7 @@ _GOOD: Final = {
     "MemoryFormatType": "xp.contiguous_format",
     "AnyType": "1",
     "GeneratorType": "xp.Generator()",
-    "StreamObjType": "xp.Stream()",
+    "StreamObjType": 'xp.Stream("cpu")',
     "StorageType": "xp.UntypedStorage(0)",
     "DictType": "{}",
 }
