@@ -38,6 +38,7 @@ UNARY: Final = (
     *("x ** 0", "x ** 0.5", "x ** 3", "2 ** x", "x.exp()", "x.log()", "x.sqrt()", "x.rsqrt()"),
     *("x.sin()", "x.cos()", "x.tanh()", "x.sigmoid()", "x.relu()", "x.abs()", "x.neg()"),
     *("x.reciprocal()", "x.square()", "x.clamp(1.5, 3.0)", "x.clamp(min=2.0)", "x.clamp(max=2.0)"),
+    *("x.clamp(x * 0 + 2)", "x.clamp(x * 0 + 1.5, x * 0 + 2)", "x.fmax(x * 0 + 2)"),
     *("x.sign()", "x.floor()", "x.round()", "x.log1p()", "x.expm1()", "x.exp2()", "x.log2()"),
     *("x.log10()", "x.sinh()", "x.cosh()", "x.tan()", "x.atan()", "x.erf()", "x.trunc()"),
     *("xp.add(x, x, alpha=3)", "xp.sub(x, x, alpha=2)", "xp.rsub(x, 1)", "x.add(1, alpha=2)"),

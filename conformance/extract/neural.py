@@ -245,6 +245,14 @@ def gradient_at_origin() -> torch.Tensor:
     return torch.autograd.grad(torch.atan2(self, other), self)[0]
 
 
+def gradient_on_bound() -> float:
+    """Of what is clamped by a tensor, where it equals that."""
+    leaf = torch.ones(1, requires_grad=True)
+    leaf.clamp(torch.ones(1)).backward()
+    assert leaf.grad is not None
+    return float(leaf.grad)
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -289,6 +297,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a power's gradient of zero is made as a number": lambda: bool(
         options_of(A.scalar_tensor.default, lambda: power_of_powers().sum().backward())
     ),
+    "clamp shares its gradient with the bound": lambda: gradient_on_bound() == 0.5,
     "a convolution on meta is row-major": lambda: torch.conv2d(
         torch.zeros(1, 2, 4, 4, device="meta").contiguous(memory_format=torch.channels_last),
         torch.zeros(2, 2, 3, 3, device="meta"),

@@ -65,6 +65,8 @@ WORDS: dict[str, Callable[[], object]] = {
     "topk of more than there is": lambda: shaped(2).topk(3),
     "multinomial of a number": lambda: shaped().multinomial(1),
     "a truth value takes a number in place": lambda: meta(torch.bool).add_(meta(torch.int64)),
+    "a truth value less another": lambda: meta(torch.bool) - meta(torch.bool),
+    "a minus sign before a truth value": lambda: -meta(torch.bool),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
 }
 

@@ -64,6 +64,9 @@ WORDS: dict[str, Callable[[], object]] = {
     "scatter with a large index": lambda: (
         torch.ones(1, 1).scatter(0, torch.zeros(1, 2).long(), torch.ones(3, 3))
     ),
+    "a truth value less another": lambda: torch.tensor([True]) - torch.tensor([True]),
+    "a number less a truth value": lambda: torch.ones(1) - torch.tensor([True]),
+    "a plus sign before a truth value": lambda: +torch.tensor([True]),
     "imag of what is real": lambda: torch.ones(1).imag,
     "view_as_real of what is real": lambda: torch.view_as_real(torch.ones(1)),
     "view_as_complex of integers": lambda: torch.view_as_complex(torch.ones(2).int()),

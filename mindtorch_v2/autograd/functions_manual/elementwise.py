@@ -13,9 +13,6 @@ from mindtorch_v2.autograd.operators import (
     div_tensor,
     eq,
     ge,
-    gt,
-    le,
-    lt,
     mul,
     mul_tensor,
     negative,
@@ -129,11 +126,11 @@ def _log(base: Any, *, complex_too: bool) -> Any:
 
 def _zero_of_power(like: Any) -> Any:
     if HABITS["a power's gradient of zero is made as a number"]:
-        return _scalar(0.0, like)
+        return scalar_like(0.0, like)
     return call("zeros", (), TensorOptions.of(like))
 
 
-def _scalar(value: float, like: Any) -> Any:
+def scalar_like(value: float, like: Any) -> Any:
     return call("scalar_tensor", value, TensorOptions.of(like))
 
 
@@ -145,40 +142,10 @@ def sgn_backward(self: Any, grad: Any, sgn: Any) -> Any:
     return call("masked_fill_", out, eq(size, 0.0), 0.0)
 
 
-def clamp_backward(grad: Any, self: Any, min: Any, max: Any) -> Any:
-    """On the bounds the subgradient 1."""
-    if min is None and max is None:
-        return grad
-    zero = _scalar(0.0, grad)
-    if min is not None and max is not None:
-        inside = _both("logical_and", ge(self, min), le(self, max), self, min, max)
-    else:
-        inside = le(self, max) if min is None else ge(self, min)
-    return call("where", inside, grad, zero)
-
-
-def _both(name: str, one: Any, two: Any, *seen: Any) -> Any:
-    """``logical_and`` or ``logical_or``, in place unless a tensor of a subclass was seen."""
-    tensors = [each for each in seen if isinstance(each, Tensor)]
-    is_new = len(tensors) == len(seen) and any(map(is_tensor_subclass_like, tensors))
-    return call(name if is_new else f"{name}_", one, two)
-
-
-def clamp_backward_min_max(grad: Any, self: Any, min: Any, max: Any, mask: list[bool]) -> Any:
-    if grad is None:
-        return [None, None]
-    zero = _scalar(0.0, grad)
-    found: list[Any] = [None, None]
-    seen = (self, min, max)
-    if min is not None and mask[0]:
-        below = lt(self, min)
-        chosen = below if max is None else _both("logical_and", below, lt(min, max), *seen)
-        found[0] = call("where", chosen, grad, zero)
-    if max is not None and mask[1]:
-        above = gt(self, max)
-        chosen = above if min is None else _both("logical_or", above, lt(max, min), *seen)
-        found[1] = call("where", chosen, grad, zero)
-    return found
+def masked_fill_inplace_if_safe(self: Any, mask: Any, value: Any) -> Any:
+    """``self``, which nobody else has, filled; transforms and modes are shown a new tensor."""
+    is_safe = not any(map(is_tensor_subclass_like, (self, mask)))
+    return call("masked_fill_" if is_safe else "masked_fill", self, mask, value)
 
 
 def masked_fill_backward(grad: Any, mask: Any) -> Any:

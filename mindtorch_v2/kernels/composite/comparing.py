@@ -19,7 +19,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -87,7 +87,7 @@ def isreal(self: Tensor) -> Any:
 @kernel("aten::positive", key=_IMPLICIT)
 def positive(self: Tensor) -> Tensor:
     if self._dtype is BOOL:
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+        raise worded("a plus sign before a truth value")
     return self
 
 

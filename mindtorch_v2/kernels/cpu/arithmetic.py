@@ -37,6 +37,7 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 # --- add and subtract ------------------------------------------------------------------------
@@ -61,15 +62,9 @@ def _check_sub(self: Operand, other: Operand, alpha: Number) -> None:
     """``sub_check``."""
     bools = [dtype_of(each) is BOOL for each in (self, other)]
     if all(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
+        raise worded("a truth value less another")
     if any(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. "
-            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+        raise worded("a number less a truth value")
 
 
 def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:

@@ -109,10 +109,7 @@ def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
         and len(tensors) == 2
         and any(each._dtype is BOOL for each in tensors)
     ):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
+        raise worded("a truth value less another")
     if alpha != 1:
         _refuse_type("alpha", alpha, dtype_to_type(_operand_dtype(a, b)))
         b = _times(b, alpha)
@@ -143,10 +140,7 @@ def pow_(a: Operand, b: Operand) -> Tensor:
 @body(_REFS + "neg")
 def neg(a: Tensor) -> Tensor:
     if a._dtype is BOOL:
-        raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-            "invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+        raise worded("a minus sign before a truth value")
     return elementwise(a)
 
 
