@@ -500,6 +500,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "aliases are looked for in tuples of results": aliases_in_tuples,
     "a mutating custom op runs with ADInplaceOrView excluded": excludes_inplace_or_view,
     "the kernels of a mutating custom op keep it alive": keeps_custom_op,
+    "custom_op takes a tag that is in no list": lambda: takes(
+        lambda: custom_op(tags=torch.Tag.core)
+    ),
     "infer_schema reads hints that are text": lambda: takes(hinted("int")),
     "infer_schema reads text in hints": lambda: takes(hinted(GenericAlias(list, ("int",)))),
     "infer_schema asks every hint for its origin": lambda: "__origin__" in refusal(with_object),

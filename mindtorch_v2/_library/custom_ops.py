@@ -23,10 +23,15 @@ from mindtorch_v2._ops import OpOverload
 
 DeviceTypes = str | Sequence[str] | None
 
+_NORMALIZES_TAGS: Final = does("custom_op takes a tag that is in no list")
 
-def _normalize_tags(tags: Any) -> tuple[Any, ...]:
+
+def _normalize_tags(tags: Any) -> Any:
+    """Each tag once, also of one that is no list; older releases leave them as they are."""
     if tags is None:
         return ()
+    if not _NORMALIZES_TAGS:
+        return tags
     return tuple(dict.fromkeys((tags,) if isinstance(tags, Tag) else tags))
 
 
@@ -257,14 +262,15 @@ released_class(CustomOpDef)
 def _define(op: CustomOpDef) -> OpOverload:
     """Define the operator; NotImplementedError for tensors that are keywords only."""
     text = op._name + op._schema
-    tagged_out = getattr(Tag, "out", None) in op._tags
+    tagged_out = hasattr(Tag, "out") and Tag.out in op._tags
     if utils.has_kwarg_only_tensors(_C.parse_schema(text)) and not tagged_out:
         raise NotImplementedError(
             "custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. "
             f"Got: {text}"
         )
     own = [getattr(Tag, name) for name in fact("custom_op_tags")]
-    op._lib.define(text, tags=[*own, *(tag for tag in op._tags if tag not in own)])
+    tags = [*own, *op._tags]
+    op._lib.define(text, tags=_normalize_tags(tags))
     return utils.lookup_op(op._qualname)
 
 
