@@ -24,7 +24,9 @@ another device has computed.  Or both refuse, the device in its own words.
 against; the subject itself must survive, or it is a mismatch.
 """
 
-_REFUSED_DTYPE: Final = re.compile(r'"\w+" not implemented for ')
+_REFUSED_DTYPE: Final = re.compile(
+    r'"\w+" not implemented for |half to float conversion is not supported on CPU'
+)
 _CAUGHT: Final = re.compile(r"'\w+Error' : str|\bout of (bounds|range)\b")
 """What a program shows of an error that it caught: the type's name, or what is wrong with an
 index."""

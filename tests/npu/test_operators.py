@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -10,6 +11,7 @@ import mindtorch_v2 as torch
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.trace import trace
 from mindtorch_v2.kernels.npu.install import ROWS
 
 from .comparing import assert_same, on_npu
@@ -105,6 +107,9 @@ CALLS: Final = (
     "F.conv2d(n, w, v.new_ones(4))",
     *("x.to(torch.float64)", "x.half()", "x.to(torch.int32)", "i.float()", "b.long()", "x.bool()"),
     *("x.clone()", "x.t().contiguous()", "n.permute(0, 2, 3, 1).reshape(2, -1)", "x.bfloat16()"),
+    *("b.all()", "b.all((0, 1))", "b.any((0, 1))", "x >= 0.5", "x <= 0.5", "x != 0.5"),
+    *("x.clone().abs_()", "torch.masked_fill(x, b, s)", "x.clone().masked_fill_(b, 2)"),
+    *("x.clone().masked_fill_(b, s)", "x.index_put((k,), v)"),
     *("torch.zeros_like(x)", "torch.full_like(x, 3)", "x.new_ones(2)", "torch.ones_like(x.t())"),
 )
 
@@ -175,6 +180,22 @@ def test_a_row_is_of_an_operator_that_backends_have(name: str) -> None:
     )
     assert any(int(key) in entry.kernels for key in backends)
     assert native.has_kernel(name)
+
+
+def test_every_row_is_called(
+    npu: ModuleType, both_sides: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    _, on_device = both_sides
+    with trace() as steps:
+        for call in CALLS:
+            eval(call, on_device)
+        for value in on_device.values():
+            if isinstance(value, torch.Tensor) and value.is_floating_point() and value.is_leaf:
+                value.requires_grad_()
+        for call in DIFFERENTIATED:
+            eval(call, on_device).sum().backward()
+    called = {step.operator for step in steps if step.key == "NPU"}
+    assert set(ROWS) - called == set()
 
 
 def test_there_are_rows_enough() -> None:

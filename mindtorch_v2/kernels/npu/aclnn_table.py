@@ -166,6 +166,8 @@ IndexPutImpl(tensor selfRef, tensors indices, tensor values, bool accumulate, bo
 IndexAdd(tensor self, i64 dim, tensor index, tensor source, scalar alpha, out out): self: F f64 I
   b; index: i32 i64
 InplaceMaskedFillScalar(tensor selfRef, tensor mask, scalar value): selfRef: F b i32 i64 i8; mask: b
+InplaceMaskedFillTensor(tensor selfRef, tensor mask, tensor value): selfRef, value: F b i32 i64 i8;
+  mask: b
 Embedding(tensor weight, tensor indices, out out): weight, out: F f64 I b C; indices: i32 i64
 EmbeddingDenseBackward(tensor grad, tensor indices, u64 numWeights, u64 paddingIdx, bool
   scaleGradByFreq, out out): grad, out: F; indices: i32 i64

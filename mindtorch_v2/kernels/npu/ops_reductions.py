@@ -285,6 +285,8 @@ add("aten::_log_softmax_backward_data", partial(_softmax_backward, "LogSoftmaxBa
 
 @row("aten::topk")
 def topk(b: Builder, self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    if not self._sizes:
+        raise UnsupportedError("a tensor without dimensions has one largest element, whatever k")
     values, indices = b.outputs
     b.launch("Topk", self, k, dim, largest, True, values, indices)
     return b.answer

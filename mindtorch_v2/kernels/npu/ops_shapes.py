@@ -155,27 +155,36 @@ def _fitting(number: Number, like: Tensor) -> Number:
     return number if like._dtype.is_complex else float(number.real)
 
 
+def _fill(b: Builder, target: Tensor, mask: Tensor, value: Operand) -> None:
+    """A value on the device stays there; then nobody sees whether it fits another dtype."""
+    if not is_number(value):
+        assert isinstance(value, Tensor)
+        if value._dtype is not target._dtype:
+            raise UnsupportedError("a value on the device, of another dtype")
+        b.launch("InplaceMaskedFillTensor", target, mask, value)
+        return
+    number = number_of(value)
+    if isinstance(number, complex) and not target._dtype.is_complex:
+        raise UnsupportedError("a complex number for real ones")
+    b.launch("InplaceMaskedFillScalar", target, mask, _fitting(number, target))
+
+
 def masked_fill(b: Builder, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """A copy, in which the mask is filled."""
     out = b.out
-    if not is_number(value):
-        raise UnsupportedError("a value on the device")
-    number = number_of(value)
-    if isinstance(number, complex) and not self._dtype.is_complex:
-        raise UnsupportedError("a complex number for real ones")
     b.copy(out, self)
-    b.launch("InplaceMaskedFillScalar", out, mask, _fitting(number, self))
+    _fill(b, out, mask, value)
     return out
 
 
 def masked_fill_(b: Builder, self: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """In place: masking needs no second tensor."""
     b.check()
-    if not is_number(value) or has_internal_overlap(self):
-        raise UnsupportedError("a value on the device, or a tensor that overlaps itself")
-    if mask._dtype is not _BOOL or isinstance(number_of(value), complex):
-        raise UnsupportedError("a mask that is none, or a complex number")
-    b.launch("InplaceMaskedFillScalar", self, mask, _fitting(number_of(value), self))
+    if has_internal_overlap(self):
+        raise UnsupportedError("a tensor that overlaps itself")
+    if mask._dtype is not _BOOL:
+        raise UnsupportedError("a mask that is none")
+    _fill(b, self, mask, value)
     return self
 
 
