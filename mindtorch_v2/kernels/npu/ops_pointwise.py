@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
-from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, is_number, number_of
+from mindtorch_v2.kernels.npu.plans import Builder, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.promotion import Number, Operand, result_type
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.scalars import is_integral, scalar_to
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BOOL: Final = DTYPES["bool"]
@@ -25,22 +25,6 @@ _DIV_MODES: Final = {None: 0, "trunc": 1, "floor": 2}
 def _floating(dtype: DType) -> DType:
     """Of operators that answer floating-point numbers of integers."""
     return get_default_dtype() if is_integral(dtype) else dtype
-
-
-def _as_scalar(number: Number, dtype: DType) -> Number:
-    """A number of the kind that ACLNN wants beside tensors of a dtype.
-
-    RefusedError for one that the dtype cannot hold.
-    """
-    try:
-        scalar_to(number, dtype)
-    except RuntimeError as error:
-        raise RefusedError(str(error)) from error
-    if dtype is _BOOL:
-        return bool(number)
-    if is_integral(dtype):
-        return int(number.real)
-    return number if dtype.is_complex else float(number.real)
 
 
 # --- two operands ---------------------------------------------------------------------------------
@@ -61,9 +45,9 @@ def _binary(
     dtype = result_type((self, other))
     if floating:
         dtype = _floating(dtype)
-    scalars = [_as_scalar(each, dtype) for each in rest]
+    scalars = [as_scalar(each, dtype) for each in rest]
     if scalar is not None and is_number(other) and dtype.is_floating_point:
-        number = _as_scalar(number_of(other), dtype)
+        number = as_scalar(number_of(other), dtype)
         b.launch(scalar, b.operand(self, dtype), number, *scalars, out)
     else:
         b.launch(name, b.operand(self, dtype), b.operand(other, dtype), *scalars, out)
@@ -134,7 +118,7 @@ def pow_tensor_scalar(b: Builder, self: Tensor, exponent: Number) -> Tensor:
     dtype = result_type((self, exponent))
     if is_integral(dtype):
         return pow_tensor_tensor(b, self, exponent)
-    b.launch("PowTensorScalar", b.cast(self, dtype), _as_scalar(exponent, dtype), out)
+    b.launch("PowTensorScalar", b.cast(self, dtype), as_scalar(exponent, dtype), out)
     return out
 
 
@@ -207,7 +191,7 @@ def gelu(b: Builder, self: Tensor, approximate: str) -> Tensor:
 
 
 def _with_scalars(name: str, b: Builder, self: Tensor, *scalars: Number) -> Tensor:
-    return _unary(name, b, self, *(_as_scalar(each, self._dtype) for each in scalars))
+    return _unary(name, b, self, *(as_scalar(each, self._dtype) for each in scalars))
 
 
 add("aten::leaky_relu", partial(_with_scalars, "LeakyRelu"))
@@ -218,7 +202,7 @@ add("aten::threshold", partial(_with_scalars, "Threshold"))
 def clamp(b: Builder, self: Tensor, min: Number | None, max: Number | None) -> Tensor:
     out = b.out
     dtype = result_type([self, *(each for each in (min, max) if each is not None)])
-    bounds = (None if each is None else _as_scalar(each, dtype) for each in (min, max))
+    bounds = (None if each is None else as_scalar(each, dtype) for each in (min, max))
     b.launch("Clamp", b.cast(self, dtype), *bounds, out)
     return out
 
@@ -226,7 +210,7 @@ def clamp(b: Builder, self: Tensor, min: Number | None, max: Number | None) -> T
 def _clamp_one(name: str, b: Builder, self: Tensor, bound: Number) -> Tensor:
     out = b.out
     dtype = result_type((self, bound))
-    b.launch(name, b.cast(self, dtype), _as_scalar(bound, dtype), out)
+    b.launch(name, b.cast(self, dtype), as_scalar(bound, dtype), out)
     return out
 
 
@@ -249,7 +233,7 @@ def clamp_tensor(b: Builder, self: Tensor, min: Tensor | None, max: Tensor | Non
 def _backward(name: str, b: Builder, grad_output: Tensor, saved: Tensor, *scalars: Any) -> Tensor:
     """``saved`` is the input or the output of the activation."""
     out = b.out
-    numbers = (_as_scalar(each, out._dtype) if _is_plain_number(each) else each for each in scalars)
+    numbers = (as_scalar(each, out._dtype) if _is_plain_number(each) else each for each in scalars)
     b.launch(name, grad_output, saved, *numbers, out)
     return out
 
@@ -278,7 +262,7 @@ def _multiplied(
     out = b.out
     dtype = result_type((self, tensor1, tensor2))
     operands = [b.operand(each, dtype) for each in (self, tensor1, tensor2)]
-    b.launch(name, *operands, _as_scalar(value, dtype), out)
+    b.launch(name, *operands, as_scalar(value, dtype), out)
     return out
 
 
@@ -296,7 +280,7 @@ def lerp_tensor(b: Builder, self: Tensor, end: Tensor, weight: Tensor) -> Tensor
 @row("aten::lerp.Scalar")
 def lerp_scalar(b: Builder, self: Tensor, end: Tensor, weight: Number) -> Tensor:
     out = b.out
-    b.launch("Lerps", self, end, _as_scalar(weight, self._dtype), out)
+    b.launch("Lerps", self, end, as_scalar(weight, self._dtype), out)
     return out
 
 

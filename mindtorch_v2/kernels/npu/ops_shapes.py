@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
-from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, is_number, number_of
+from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.promotion import Number, Operand
@@ -79,7 +79,7 @@ def scatter_src(b: Builder, self: Tensor, dim: int, index: Tensor, src: Tensor) 
 @row("aten::scatter.value")
 def scatter_value(b: Builder, self: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
     out = b.out
-    b.launch("ScatterValue", self, dim, index, _fitting(value, self), _SET, out)
+    b.launch("ScatterValue", self, dim, index, as_scalar(value, self._dtype), _SET, out)
     return out
 
 
@@ -95,7 +95,7 @@ def index_add(
     b: Builder, self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
 ) -> Tensor:
     out = b.out
-    b.launch("IndexAdd", self, dim, index, source, _fitting(alpha, self), out)
+    b.launch("IndexAdd", self, dim, index, source, as_scalar(alpha, self._dtype), out)
     return out
 
 
@@ -144,17 +144,6 @@ def index_put_impl_(
 # --- by mask --------------------------------------------------------------------------------------
 
 
-def _fitting(number: Number, like: Tensor) -> Number:
-    """A number of the kind that ACLNN wants beside a tensor."""
-    if like._dtype is _BOOL:
-        return bool(number)
-    if is_integral(like._dtype):
-        if number != int(number.real):
-            raise UnsupportedError("a fraction for integers")
-        return int(number.real)
-    return number if like._dtype.is_complex else float(number.real)
-
-
 def _fill(b: Builder, target: Tensor, mask: Tensor, value: Operand) -> None:
     """A value on the device stays there; then nobody sees whether it fits another dtype."""
     if not is_number(value):
@@ -166,7 +155,7 @@ def _fill(b: Builder, target: Tensor, mask: Tensor, value: Operand) -> None:
     number = number_of(value)
     if isinstance(number, complex) and not target._dtype.is_complex:
         raise UnsupportedError("a complex number for real ones")
-    b.launch("InplaceMaskedFillScalar", target, mask, _fitting(number, target))
+    b.launch("InplaceMaskedFillScalar", target, mask, as_scalar(number, target._dtype))
 
 
 def masked_fill(b: Builder, self: Tensor, mask: Tensor, value: Operand) -> Tensor:

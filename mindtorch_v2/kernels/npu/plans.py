@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.npu.executor import Launch
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError, memory_of
 from mindtorch_v2.kernels.npu.templates import template_of
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import Number, Operand
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.pipeline.meta import (
     CannotWaitError,
     Forecast,
@@ -34,6 +34,7 @@ from mindtorch_v2.pipeline.queue import planned_output
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, storage_bytes
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -176,6 +177,22 @@ class Builder:
 def is_number(value: Any) -> bool:
     """Whether an operand counts as a number: one, or a tensor without dimensions on the CPU."""
     return not isinstance(value, Tensor) or (value._device.type == "cpu" and not value._sizes)
+
+
+def as_scalar(number: Number, dtype: DType) -> Number:
+    """A number of the kind that ACLNN wants beside tensors of a dtype.
+
+    RefusedError for one that the dtype cannot hold.
+    """
+    try:
+        scalar_to(number, dtype)
+    except RuntimeError as error:
+        raise RefusedError(str(error)) from error
+    if dtype is BOOL:
+        return bool(number)
+    if is_integral(dtype):
+        return int(number.real)
+    return number if dtype.is_complex else float(number.real)
 
 
 def number_of(value: Operand) -> Number:
