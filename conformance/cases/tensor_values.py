@@ -28,6 +28,7 @@ from conformance.cases.storage_pools import (
 )
 from conformance.cases.tensor_values_pools import (
     ANSWERS,
+    BEYOND,
     BEYOND_SCALARS,
     CONVERTED,
     DATA,
@@ -40,6 +41,7 @@ from conformance.cases.tensor_values_pools import (
     SHAPES_ALONE,
     SHARED,
     SHARING_ARGUMENTS,
+    TAKEN_OVER,
     USES,
     VIEWS,
     WITHOUT_DEVICE,
@@ -65,6 +67,9 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _python_types_and_devices()
 
 
+_DEFAULT: Final = "xp.set_default_dtype(xp.{})\n"
+
+
 def _python_types_and_devices() -> Iterator[Text]:
     for made, kind in product(OF_PYTHON_TYPES, ("int", "bool", "float", "complex", "str")):
         yield "dtype", made.format(kind)
@@ -74,6 +79,13 @@ def _python_types_and_devices() -> Iterator[Text]:
         yield "device", f"with xp.device('meta'): x = xp.{made}\n(x.device, x.shape)"
     for text in DEVICE_CONTEXTS:
         yield "device", text
+    for text in TAKEN_OVER:
+        yield "taken over", text
+    for text in BEYOND:
+        yield "beyond", text
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        made = "xp.full((2,), 1 + 1j).dtype, xp.full((2,), 1.0).dtype"
+        yield "full", f"{_DEFAULT.format(dtype)}y = {made}\n{_DEFAULT.format('float32')}y"
 
 
 def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:

@@ -518,3 +518,34 @@ DEVICE_CONTEXTS: Final = (
     "(a.device, b.device)",
     "try:\n    with xp.device('meta'): xp.ones(-1)\nexcept RuntimeError: pass\nxp.ones(1).device",
 )
+
+_LEAF: Final = "x = xp.ones(2, dtype=xp.float64, requires_grad=True)\n"
+
+#: Tensors and arrays taken over, with their history or without.
+TAKEN_OVER: Final = tuple(
+    f"{_LEAF}y = xp.{call}\n(y, y.grad_fn, y.requires_grad, y.is_leaf, y is x)"
+    for call in (
+        *("as_tensor(x)", "as_tensor(x, dtype=xp.float32)", "as_tensor(x * 2, dtype=xp.float32)"),
+        *("as_tensor(x, device='meta')", "tensor(x, dtype=xp.float32)", "asarray(x)"),
+        *("asarray(x, copy=True)", "asarray(x, dtype=xp.float32)", "asarray(x * 2)"),
+        *("asarray(x, requires_grad=True)", "asarray(x, requires_grad=False)"),
+        *("asarray(x, copy=True, requires_grad=True)", "asarray(x * 2, requires_grad=True)"),
+        *("asarray(x, dtype=xp.float32, requires_grad=True)", "asarray([1.0], requires_grad=True)"),
+        *("asarray(np.array([1.0]), copy=True, requires_grad=True)", "asarray(x, copy=False)"),
+        *("asarray(np.array([1]), copy=True, requires_grad=True)", "asarray(x.detach())"),
+        *("asarray([1], requires_grad=True)", "asarray(np.float32(2.5), requires_grad=True)"),
+        "asarray(np.array([1.0]), dtype=xp.float32, requires_grad=True)",
+        "asarray(xp.ones(1), requires_grad=True, device='meta')",
+    )
+)
+
+#: Geometry that no number of 64 bits counts, and outputs whose elements share memory.
+BEYOND: Final = (
+    *("xp.ones(1).resize_(2**62, 2**3)", "xp.ones(1).resize_(2, 4, 2**29, 2**29)"),
+    *("xp.ones(1).resize_(8, 8, 2**29, 2**29)", "xp.ones(1).resize_(0, 4, 2**61)"),
+    *("xp.empty(1, 2, device='meta').resize_(2**62, 4)", "xp.empty(8, 8, 2**29, 2**29)"),
+    *("xp.empty(1).expand(2**62, 4)", "xp.empty(1).expand(2**62, 4, 0)"),
+    *("xp.arange(1.175494351e-38, 3.402823466e+38)", "xp.arange(0, 2.0**62, dtype=xp.float64)"),
+    *("xp.arange(10, out=xp.empty(1).expand(10))", "xp.arange(10, out=xp.empty(20)[::2])"),
+    *("xp.eye(3, out=xp.empty(1).expand(3, 3))", "xp.linspace(0, 1, 9, out=xp.empty(1).expand(9))"),
+)

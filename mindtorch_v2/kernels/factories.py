@@ -21,17 +21,17 @@ from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
-from mindtorch_v2.tensor.construct import infer_dtype
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
@@ -148,7 +148,7 @@ def ones(size: Sizes, *options: Any) -> Any:
 
 @kernel("aten::full", keys=_MADE)
 def full(size: Sizes, fill_value: Any, *options: Any) -> Any:
-    given = {"dtype": infer_dtype(fill_value), **given_options(options)}
+    given = {"dtype": factories.dtype_to_fill(fill_value), **given_options(options)}
     return _filled(factories.empty(size, **given), fill_value)
 
 
@@ -333,6 +333,8 @@ def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
         )
     if given != count:
         set_sizes(out, (count,))
+    if not out.is_meta and not is_contiguous(out._sizes, out._strides):
+        assert_no_internal_overlap(out)  # what is not contiguous is copied to
     return _written(out, made)
 
 

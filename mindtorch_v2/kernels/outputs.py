@@ -12,7 +12,7 @@ from typing import Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.geometry import contiguous_strides, numel, storage_bytes
+from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, numel, storage_bytes
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -20,6 +20,7 @@ from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import warn
 
 _RESIZE_: Final = OperatorHandle("aten::resize_")
+_INT64_END: Final = 1 << 63
 
 
 def new_tensor(
@@ -34,7 +35,10 @@ def new_tensor(
 
 def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None) -> None:
     """``resize_``: another geometry, over the storage that grows if it must."""
+    check_numel(sizes)
     new_strides = contiguous_strides(sizes) if strides is None else strides
+    if any(step >= _INT64_END for step in new_strides):
+        raise RuntimeError("Stride calculation overflowed")
     needed = storage_bytes(sizes, new_strides, tensor._storage_offset, tensor._dtype.itemsize)
     storage = tensor.untyped_storage()
     if needed > storage.nbytes():

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import check_numel, unsigned_nbytes
-from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, numel
+from mindtorch_v2.kernels.views import unsigned_nbytes
+from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, is_contiguous, numel
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.geometry import check_numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -184,21 +184,6 @@ def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int)
         return 0
     pairs = zip(sizes, strides, strict=True)
     return itemsize * (1 + sum(stride * (size - 1) for size, stride in pairs))
-
-
-def check_numel(sizes: Sequence[int]) -> None:
-    """``safe_compute_numel``: RuntimeError for a negative size, which is a large unsigned one."""
-    if any(size < 0 for size in sizes) and _overflows(sizes):
-        raise RuntimeError("numel: integer multiplication overflow")
-
-
-def _overflows(sizes: Sequence[int]) -> bool:
-    product, overflow = 1, False
-    for size in sizes:
-        product *= size % _WORD
-        overflow |= product >= _WORD
-        product %= _WORD
-    return overflow or product >= _WORD // 2
 
 
 # --- dimensions in another order --------------------------------------------------------------

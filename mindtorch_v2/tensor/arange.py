@@ -16,6 +16,7 @@ from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
 
 _FLOAT64: Final = DTYPES["float64"]
+_LARGEST: Final = 1 << 63
 _COUNTS_IN_INT64: Final = HABITS["arange counts in int64 whatever its numbers are"]
 
 
@@ -28,12 +29,16 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
         raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
     if (high < low) if by > 0 else (high > low):
         raise worded("bounds of arange")
-    first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
-    if _steps_in_integers(dtype) and not each and has_words("integer step of arange"):
-        raise worded("integer step of arange")
-    if dtype is int64 and (_COUNTS_IN_INT64 or are_whole(start, end, step)):
-        return max(0, -((first - last) // each))
-    return math.ceil((high - low) / by)
+    if not (dtype.is_floating_point or dtype.is_complex):  # which are counted in double
+        first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
+        if _steps_in_integers(dtype) and not each and has_words("integer step of arange"):
+            raise worded("integer step of arange")
+        if dtype is int64 and (_COUNTS_IN_INT64 or are_whole(start, end, step)):
+            return max(0, -((first - last) // each))
+    count = math.ceil((high - low) / by)
+    if count > _LARGEST:
+        raise RuntimeError("invalid size, possible overflow?")
+    return count
 
 
 def are_whole(*numbers: Any) -> bool:

@@ -76,8 +76,12 @@ def new_from_data(
     if isinstance(data, Tensor):
         if pin_memory:
             raise RuntimeError("Can't pin tensor constructed from a variable")
-        source = data._detached() if copy else data
-        return source._converted(device or data.device, dtype or data.dtype, copy=copy)
+        where, wanted = device or data.device, dtype or data.dtype
+        if copy:
+            return data._detached()._converted(where, wanted, copy=True)
+        recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
+        converted: Tensor = recorded.to(where, wanted)
+        return converted
     refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
         if pin_memory:

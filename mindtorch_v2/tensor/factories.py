@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (
+    DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
     PYTHON_DTYPES,
@@ -218,10 +219,18 @@ def from_numpy(array: Any) -> Tensor:
     return construct.from_numpy(array)
 
 
+def dtype_to_fill(value: Any) -> DType:
+    """``infer_full_options``: of complex numbers the wide one where the default is double alone."""
+    if isinstance(value, complex):
+        is_double = get_default_dtype() is DTYPES["float64"]
+        return DTYPES["complex128" if is_double else "complex64"]
+    return construct.infer_dtype(value)
+
+
 def full(size: Sequence[int], fill_value: Any, **options: Any) -> Tensor:
     """A tensor of one value, whose type is the dtype's if none is given."""
     if options.get("dtype") is None:
-        options["dtype"] = construct.infer_dtype(fill_value)
+        options["dtype"] = dtype_to_fill(fill_value)
     return _filled(empty(size, **options), fill_value)
 
 

@@ -117,6 +117,25 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
     return (offset + last + 1) * itemsize
 
 
+_WORD: Final = 1 << 64
+
+
+def check_numel(sizes: Sequence[int]) -> None:
+    """``safe_compute_numel``: RuntimeError where the count does not fit, not even on the way to
+    zero; a negative size is a large unsigned one."""
+    if not 0 < math.prod(sizes) < _WORD // 2 and _overflows(sizes):
+        raise RuntimeError("numel: integer multiplication overflow")
+
+
+def _overflows(sizes: Sequence[int]) -> bool:
+    product, overflow = 1, False
+    for size in sizes:
+        product *= size % _WORD
+        overflow |= product >= _WORD
+        product %= _WORD
+    return overflow or product >= _WORD // 2
+
+
 def wrap_dim(dim: int, rank: int, *, scalar: bool = True) -> int:
     """``dim`` counted from the front; IndexError out of range.
 
