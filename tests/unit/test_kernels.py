@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
@@ -11,6 +13,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE
 from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.promotion import Operand, result_type
 from mindtorch_v2.kernels.refs import find
@@ -98,3 +101,15 @@ def test_what_is_checked_before_is_not_compiled_either() -> None:
 def test_an_output_outside_of_an_empty_dimension_has_no_stride() -> None:
     made = torch.empty((3, 0)).t() + torch.empty(())
     assert made.stride() == (1, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_error_function_of_many_elements_is_that_of_each(dtype: str) -> None:
+    ends = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 6.0, -6.1, 5e-324])
+    many = np.concatenate([ends, np.linspace(-7, 7, 20_001)]).astype(dtype)
+    each = np.array([math.erf(value) for value in many], dtype)
+    found = erf(many)
+    assert found.dtype == dtype
+    assert np.array_equal(np.signbit(found), np.signbit(each))
+    np.testing.assert_array_max_ulp(found, each, maxulp=2 if dtype == "float64" else 1)
+    assert np.array_equal(erf(many[:9]), each[:9], equal_nan=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.unary import erf
+from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.structured import Outputs

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.promotion import can_cast
@@ -48,9 +49,6 @@ def one_by_one(function: Any) -> Any:
     """A function of Python floats as one of arrays."""
     compute = np.frompyfunc(function, 1, 1)
     return lambda self: np.asarray(compute(self.astype(np.float64)), np.float64).astype(self.dtype)
-
-
-erf: Final = one_by_one(math.erf)
 
 
 for _name, _compute in (
