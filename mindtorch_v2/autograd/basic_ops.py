@@ -67,7 +67,7 @@ class AccumulateGrad(ManualNode):
             return []
         if grad_fn(self.variable) is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
-        if self.variable.requires_grad:
+        if self.variable._requires_grad():
             self._accumulate(grads)
         return []
 

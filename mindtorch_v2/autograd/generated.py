@@ -105,7 +105,7 @@ class GeneratedNode(Node):
         for attribute in attributes:
             if self._is_wanted(attribute):
                 value = compiled(attribute.expression)(values)
-                self._set_saved(attribute.name, value, is_output=is_output)
+                self._keep(attribute, value, is_output=is_output)
 
     def _is_wanted(self, attribute: Saved) -> bool:
         """Whether a gradient for which it is saved can be asked for."""
@@ -114,8 +114,11 @@ class GeneratedNode(Node):
         names = {"should_compute_output": self._should_compute_output}
         return bool(compiled(attribute.condition)(names))
 
-    def _set_saved(self, name: str, value: Any, *, is_output: bool = False) -> None:
-        attribute = next(each for each in self._saved if each.name == name)
+    def _set_saved(self, name: str, value: Any) -> None:
+        """Save what no operator's argument is."""
+        self._keep(next(each for each in self._saved if each.name == name), value)
+
+    def _keep(self, attribute: Saved, value: Any, *, is_output: bool = False) -> None:
         value = None if value is UNDEFINED else value
         if attribute.is_tensor and not _is_number(value):
             value = SavedVariable(value, is_output)
@@ -123,7 +126,7 @@ class GeneratedNode(Node):
             value = [SavedVariable(each, is_output) for each in value or ()]
         elif attribute.type.endswith("TypeAndSize"):
             value = TypeAndSize.of(value)
-        self._kept[name] = value
+        self._kept[attribute.name] = value
 
     def _will_release_variables(self) -> None:
         self._retain_variables = False

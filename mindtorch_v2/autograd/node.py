@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import Layout
 from mindtorch_v2.tensor.size import Size
@@ -23,6 +25,8 @@ Gradient: TypeAlias = "Tensor | None"
 
 _NAMES_OPERATIONS: Final = profile.active().autograd["python"]["errors_name_operations"]
 _BACKWARD: Final = re.compile(r"Backward(?:0?$|(?=[1-9]\d*$))")
+
+_NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
 
 MAX_SEQUENCE_NR: Final = 2**64 - 1
 
@@ -45,7 +49,8 @@ class InputMetadata(NamedTuple):
         dtype, meta = tensor._dtype, tensor._autograd
         if meta is not None and meta.grad_dtype is not ...:
             dtype = meta.grad_dtype
-        nested, seen = tensor.is_nested, tensor._python_dispatch
+        keys = tensor._keys  # as C++, which asks no class for these
+        nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
         sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
         return cls(dtype, tensor._layout, device, sizes, nested, seen)
 
@@ -311,4 +316,4 @@ def flattened(values: Iterable[Any]) -> Iterator[Tensor | None]:
 
 def any_requires_grad(values: Sequence[Any]) -> bool:
     """``compute_requires_grad`` without the mode."""
-    return any(each is not None and each.requires_grad for each in flattened(values))
+    return any(each is not None and each._requires_grad() for each in flattened(values))

@@ -206,7 +206,7 @@ def rebase_tensor(tensor: Tensor, edge: Edge) -> None:
     base, view_fn = meta.view
     meta.output_nr = edge.input_nr
     slices = CopySlices(base, TensorGeometry.of(tensor), view_fn, edge.function)
-    if tensor.requires_grad:
+    if tensor._requires_grad():
         update_tensor_hooks_on_new_gradfn(base, grad_fn(base), slices)
     set_gradient_edge(base, Edge(slices, 0))
     grad_fn(tensor)

@@ -247,7 +247,7 @@ class VariableType:
         if self.facts.get("complex") or self.is_inplace or self.outs or self._is_boxed:
             return
         for each in flattened(outputs):
-            if each is not None and each._dtype.is_complex and each.requires_grad:
+            if each is not None and each._dtype.is_complex and each._requires_grad():
                 raise RuntimeError(
                     f"{self.base_name} does not support automatic differentiation for outputs "
                     "with complex dtype."
