@@ -2,7 +2,7 @@
 
 Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to; a result of a complex
 tensor that is to be real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on
-the order.
+the order; medians of three dimensions into what they are of, which are written beside it.
 """
 
 from __future__ import annotations
@@ -106,6 +106,29 @@ _TIES: Final = (
     ),
 )
 
+#: Calls whose output is to be (part of) what they reduce.
+_INTO_ITSELF: Final = (
+    *("sum({0}, 0", "sum({0}, 1", "any({0}, 0", "any({0}, 1", "var({0}, 0", "var({0}, 1"),
+    *("mean({0}, 1, True", "amax({0}, 0", "amin({0}, 1", "prod({0}, 0", "any({0}", "all({0}, [0]"),
+    *("max({0}", "argmax({0}, 0", "argmin({0}, 1", "argmax({0}", "var({0}, [0, 1], correction=1"),
+    *("std({0}, 0, keepdim=True", "nansum({0}, 1", "nanmean({0}, 0", "norm({0}, 2, 1"),
+    *("ops.aten.norm.out({0}, 1, [0]", "ops.aten.linalg_vector_norm.out({0}, 3, [1]"),
+    *("linalg.vector_norm({0}", "cumsum({0}, 0", "cumprod({0}, 0", "logcumsumexp({0}, 0"),
+)
+_INTO_ITSELF_TWICE: Final = (
+    *("max({0}, 0", "min({0}, 1", "aminmax({0}, dim=0", "aminmax({0}", "cummax({0}, 0"),
+    *("cummin({0}, 1", "median({0}, 0", "nanmedian({0}, 1", "mode({0}, 0", "kthvalue({0}, 1, 0"),
+    *("sort({0}, 0", "sort({0}, 1", "topk({0}, 1, 0", "topk({0}, 2, 1"),
+)
+_OWN: Final = ("a", "a[0]", "a[:, 0]", "a[..., :1]")
+_OWN_TWICE: Final = ("a, a", "a, i", "a[0], i", "i, a", "i, i")
+_SOURCES: Final = (
+    *("xp.tensor([[1.5, -2.0, 4.0], [3.0, 0.5, -1.0]])", "xp.tensor([[1, -2, 4], [3, 0, -1]])"),
+    *("xp.tensor([[1.5, -2.0, 4.0], [3.0, 0.5, -1.0]]).t()", "xp.tensor([4.0, -1.5, 2.0])"),
+    *("xp.tensor([[True, False, True], [False, True, True]])", "xp.tensor([[1 + 1j, 2, 7j]])"),
+    *("xp.arange(24.0).reshape(2, 3, 4)", "xp.tensor(2.5)", "xp.tensor([[2, 0]], dtype=xp.uint8)"),
+)
+
 
 def target(call: str) -> str:
     """The name in a call of a tensor."""
@@ -132,6 +155,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield target(call), call.format(made.format(device))
     yield from _with_dtype()
     yield from _with_out()
+    yield from _into_itself()
     for call in _WITH_NUMBERS:
         for values, number, device in pairwise(_VALUES, _NUMBERS, DEVICES):
             where = "" if device == "cpu" else f", device='{device}'"
@@ -186,3 +210,16 @@ def _with_out() -> Iterator[Text]:
                 target(call),
                 f"o = ({outs})\ny = xp.{made}, out=o)\n(o, y, y[0] is o[0])",
             )
+
+
+def _into_itself() -> Iterator[Text]:
+    for call in _INTO_ITSELF:
+        for source, own in pairwise(_SOURCES, _OWN):
+            made = f"a = {source}\no = {own}\ny = xp.{call.format('a')}, out=o)"
+            yield target(call), f"{made}\n(a, o, y is o, a.untyped_storage().nbytes())"
+    for call in _INTO_ITSELF_TWICE:
+        for source, own, dtype in pairwise(_SOURCES, _OWN_TWICE, ("float32", "int64")):
+            if "median" in call and "(2, 3, 4)" in source:
+                continue
+            made = f"a = {source}\ni = xp.zeros(0, dtype=xp.{dtype})\no = ({own})"
+            yield target(call), f"{made}\nxp.{call.format('a')}, out=o)\n(a, i, *o)"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, for_each_row, write_chosen
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
@@ -18,7 +19,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
-from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.copying import copy_values, raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
@@ -46,15 +47,13 @@ def sort_stable(
         return values, indices
     if numel(self._sizes):
         assert_no_internal_overlap(values)
-    array, bits = value_array(self), raw_array(self)
-    store_bits(values, bits)
+    copy_values(values, self)
     store(indices, _places(self._sizes, dim))
     if self._sizes:
         check_dtype("sort", self._dtype)  # what it refuses, it has copied
     if self._sizes and numel(self._sizes):
-        order = _order(array, dim, descending, stable=bool(stable))
-        store(indices, order)
-        store_bits(values, np.take_along_axis(bits, order, axis=dim))
+        order = _order(value_array(values), dim, descending, stable=bool(stable))
+        write_chosen((values, indices), values, dim, order)
     return values, indices
 
 
@@ -123,8 +122,7 @@ def topk(
     outputs: Outputs, self: Tensor, k: int, dim: int, largest: bool, sorted: bool
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
-    if not 0 <= k <= (self._sizes[dim] if self._sizes else 1):
-        raise RuntimeError("selected index k out of range")
+    _check_k(k, self, dim)
     sizes = list(self._sizes)
     if sizes:
         sizes[dim] = k
@@ -133,18 +131,30 @@ def topk(
         check_dtype("topk", self._dtype)
     values = set_output(outputs[0], sizes, self._dtype, self._device)
     indices = set_output(outputs[1], sizes, int64, self._device)
-    if is_refused_here:
-        check_dtype("topk", self._dtype)
-    if not values.is_meta and numel(sizes):
-        array, bits = value_array(self), raw_array(self)
-        if not sizes:
-            store(indices, np.zeros((), np.int64))
-            store_bits(values, bits)
-        else:
-            chosen = np.apply_along_axis(_top, dim, array, k, largest, sorted)
-            store(indices, chosen)
-            store_bits(values, np.take_along_axis(bits, chosen, axis=dim))
+    if values.is_meta:
+        return values, indices
+    if values is self or indices is self:  # of another geometry now
+        dim = wrap_dim(dim, len(self._sizes))
+        _check_k(k, self, dim)
+    if not self._sizes:
+        store_bits(values, raw_array(self))
+        store(indices, np.zeros((), np.int64))
+        return values, indices
+
+    def choose(outputs: Sequence[Tensor], self: Tensor, dim: int) -> None:
+        if numel(outputs[0]._sizes):
+            found = np.apply_along_axis(_top, dim, value_array(self), k, largest, sorted)
+            write_chosen(outputs, self, dim, found)
+
+    check_overlaps((values, indices), self)
+    check_dtype("topk", self._dtype)
+    for_each_row(choose, (values, indices), self, dim)
     return values, indices
+
+
+def _check_k(k: int, self: Tensor, dim: int) -> None:
+    if not 0 <= k <= (self._sizes[dim] if self._sizes else 1):
+        raise RuntimeError("selected index k out of range")
 
 
 def _top(row: Array, k: int, largest: bool, in_order: bool) -> Array:

@@ -21,6 +21,7 @@ import os
 import threading
 from collections.abc import Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
@@ -103,14 +104,33 @@ _running = _Running()
 
 
 def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: Any) -> Any:
-    """By the route, or within it by the operator's ``own`` kernel."""
-    if form.functional in _running.names:
+    """By the route, or by the operator's ``own`` kernel: within the route, and where it matters in
+    which order memory is read and written, which a functional kernel does not say."""
+    if form.functional in _running.names or (
+        own.function and _writes_to_inputs(form, operator, stack)
+    ):
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
     try:
         return _run(form, operator, keyset, *stack)
     finally:
         _running.names.pop()
+
+
+def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> bool:
+    """Whether an ``out=`` tensor is memory of what is read, or of another."""
+    if form.kind == INPLACE:
+        return False
+    outputs = {argument.name for argument in operator.schema.arguments if argument.is_out}
+    storages = [
+        (value._storage, argument.name in outputs)
+        for argument, value in zip(operator.schema.arguments, stack, strict=True)
+        if isinstance(value, Tensor) and value._storage is not None
+    ]
+    return any(
+        one is two and (is_out or other_is_out)
+        for (one, is_out), (two, other_is_out) in combinations(storages, 2)
+    )
 
 
 def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:

@@ -13,6 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.along_dim import compare_base_kernel, write_chosen
+from mindtorch_v2.kernels.cpu.reduce import (
+    foreach_reduced_elt,
+    review_reduce_result,
+    shares_storage,
+)
 from mindtorch_v2.kernels.cpu.reductions import (
     check_rank,
     reduced_dims,
@@ -20,7 +26,7 @@ from mindtorch_v2.kernels.cpu.reductions import (
     run_reduction,
 )
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
@@ -76,7 +82,9 @@ def _extreme(name: str, compute: Any) -> None:
             )
         if not numel(self._sizes):
             _check_no_dim_empty(f"{name}()", self, dim)
-        return run_reduction(f"aten::{name}", compute, outputs, self, dim, keepdim, self._dtype)
+        facts = f"aten::{name}"
+        fills = not (name == "amin" and self._dtype is int64)  # pytorch/pytorch#43254
+        return run_reduction(facts, compute, outputs, self, dim, keepdim, self._dtype, fills=fills)
 
     structured.add(f"aten::{name}", run)
 
@@ -100,13 +108,26 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
         )
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     found = tuple(set_output(given, shape, self._dtype, self._device) for given in outputs)
-    if not found[0].is_meta and numel(shape):
-        check_rank(rank)
-        check_implemented("aten::aminmax", self._dtype)
-        values = as_array(self, self._dtype)
-        for output, compute in zip(found, (np.min, np.max), strict=True):
-            store(output, np.asarray(compute(values, axis=reduced)).reshape(shape))
+    if found[0].is_meta or not numel(shape):
+        return found
+    check_rank(rank)
+    check_implemented("aten::aminmax", self._dtype)
+    if dim is None:
+        _write_both(found, self, None)
+    elif not self._sizes:
+        for output in found:
+            set_sizes(output, ())
+            store_bits(output, raw_array(self))
+    else:
+        compare_base_kernel(_write_both, found, self, dim, keepdim=keepdim)
     return found
+
+
+def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> None:
+    values = as_array(self, self._dtype)
+    extremes = [np.asarray(compute(values, axis=dim)) for compute in (np.min, np.max)]
+    for output, found in zip(outputs, extremes, strict=True):
+        store(output, found.reshape(tuple(output._sizes)))
 
 
 # --- where the extremes are -------------------------------------------------------------------
@@ -128,13 +149,31 @@ def _extreme_place(name: str, compute: Any) -> None:
         output = set_output(outputs[0], shape, int64, self._device)
         if output.is_meta or not numel(shape):
             return (output,)
+        if output is self:  # of another geometry now
+            rank = len(self._sizes)
+            dim = None if dim is None else wrap_dim(dim, rank)
         if dim is not None and rank and self._sizes[dim] == 1:
             store(output, np.asarray(0))
             return (output,)
         check_implemented(f"aten::{name}", self._dtype)
+        if shares_storage(output, self):
+            place_each(output, dim, keepdim=keepdim, self=self)
+            return (output,)
         found = compute(as_array(self, self._dtype), axis=dim if rank else None)
         store(output, np.asarray(found).reshape(shape))
         return (output,)
+
+    def place_each(output: Tensor, dim: int | None, *, keepdim: bool, self: Tensor) -> None:
+        """Into memory of ``self``: see Note [Outputs that are inputs]."""
+
+        def read() -> Array:
+            values = as_array(self, self._dtype)
+            return values.reshape(-1) if dim is None else values
+
+        viewed = review_reduce_result(
+            output, (0,) if dim is None else (dim,), keepdim=keepdim and dim is not None
+        )
+        foreach_reduced_elt(viewed, read, lambda row, dims: compute(row, axis=dims[0]))
 
     structured.add(f"aten::{name}", run)
 
@@ -159,27 +198,21 @@ def _along_dim(name: str, find: Callable[..., Array]) -> None:
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
         values = set_output(outputs[0], shape, self._dtype, self._device)
         indices = set_output(outputs[1], shape, int64, self._device)
-        if not values.is_meta and numel(shape):
-            if rank:
-                check_implemented(facts, self._dtype)
-            _choose(self, dim, find, values, indices)
+        if values.is_meta or not numel(shape):
+            return values, indices
+        if not self._sizes:
+            store_bits(values, raw_array(self))
+            store(indices, np.asarray(0))
+            return values, indices
+        check_implemented(facts, self._dtype)
+        compare_base_kernel(choose, (values, indices), self, dim, keepdim=keepdim)
         return values, indices
 
+    def choose(outputs: Sequence[Tensor], self: Tensor, dim: int) -> None:
+        places = np.expand_dims(find(as_array(self, self._dtype), axis=dim), dim)
+        write_chosen(outputs, self, dim, places)
+
     structured.add(facts, run, outputs=2)
-
-
-def _choose(
-    self: Tensor, dim: int, find: Callable[..., Array], values: Tensor, indices: Tensor
-) -> None:
-    """The elements that ``find`` has chosen along a dimension, and their places."""
-    bits, shape = raw_array(self), tuple(values._sizes)
-    if not self._sizes:
-        store(indices, np.asarray(0))
-        store_bits(values, bits.reshape(shape))
-        return
-    places = np.expand_dims(find(as_array(self, self._dtype), axis=dim), dim)
-    store(indices, places.reshape(shape))
-    store_bits(values, np.take_along_axis(bits, places, axis=dim).reshape(shape))
 
 
 _along_dim("max", np.argmax)

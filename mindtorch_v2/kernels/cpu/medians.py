@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, for_each_row, unsqueeze, write_chosen
 from mindtorch_v2.kernels.cpu.extremes import check_not_empty
 from mindtorch_v2.kernels.cpu.reductions import reduced_shape
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
@@ -23,7 +24,7 @@ from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import numel, strides_in_order, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _WHERE: Final = "(while checking arguments for median)"
@@ -67,20 +68,24 @@ def _register(name: str, *, ignore_nan: bool) -> None:
     def over_dim_out(
         self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor
     ) -> tuple[Tensor, Tensor]:
+        dim = wrap_dim(dim, len(self._sizes))
+        size = self._sizes[dim] if self._sizes else 1
         _prepare_outputs((values, indices), self, dim, keepdim)
-        rank, shape = len(self._sizes), tuple(values._sizes)
-        dim = wrap_dim(dim, rank)
+        outputs = [_with_dim(each, self, dim, keepdim=keepdim) for each in (values, indices)]
+        rows = _contiguous_along(self, dim)
+        check_overlaps(outputs, rows)
         _check_dtype("aten::median.dim", self)
-        if numel(shape):
-            bits = raw_array(self) if rank else raw_array(self)[None]
-            rows = as_array(self, self._dtype) if rank else as_array(self, self._dtype)[None]
-            found = np.apply_along_axis(
-                lambda row: _middle(row, ignore_nan=ignore_nan, by_place=True), dim, rows
-            )
-            places = np.expand_dims(found, dim)
-            store(indices, places.reshape(shape))
-            store_bits(values, np.take_along_axis(bits, places, axis=dim).reshape(shape))
+        if numel(values._sizes):
+            for_each_row(choose, outputs, rows, dim, (size, 1))
         return values, indices
+
+    def choose(outputs: Sequence[Tensor], self: Tensor, dim: int) -> None:
+        found = np.apply_along_axis(
+            lambda row: _middle(row, ignore_nan=ignore_nan, by_place=True),
+            dim,
+            as_array(self, self._dtype),
+        )
+        write_chosen(outputs, self, dim, np.expand_dims(found, dim))
 
     def over_dim(self: Tensor, dim: int, keepdim: bool) -> Any:
         values = new_tensor((0,), self._dtype, self._device)
@@ -91,6 +96,28 @@ def _register(name: str, *, ignore_nan: bool) -> None:
     kernel(f"aten::{name}")(over_all)
     kernel(f"aten::{name}.dim_values")(over_dim_out)
     kernel(f"aten::{name}.dim", key="CompositeExplicitAutograd")(over_dim)
+
+
+def _with_dim(output: Tensor, self: Tensor, dim: int, *, keepdim: bool) -> Tensor:
+    """A view of an output in which the dimension is kept."""
+    if keepdim and self._sizes:
+        return output
+    view = output._as_view(output._sizes, output._strides, output._storage_offset)
+    unsqueeze(view, dim)
+    return view
+
+
+def _contiguous_along(self: Tensor, dim: int) -> Tensor:
+    """``self`` if its rows are contiguous, else a copy."""
+    if not self._sizes:
+        return self._as_view((1,), (1,), self._storage_offset)
+    if self._strides[wrap_dim(dim, len(self._sizes))] <= 1:
+        return self
+    order = sorted(range(len(self._sizes)), key=lambda each: (each != dim, -each))
+    strides = strides_in_order(self._sizes, order)
+    copy = new_tensor(self._sizes, self._dtype, self._device, strides)
+    store_bits(copy, raw_array(self))
+    return copy
 
 
 def _check_dtype(facts: str, self: Tensor) -> None:

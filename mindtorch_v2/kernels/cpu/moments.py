@@ -10,14 +10,22 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.cpu.reduce import (
+    foreach_reduced_elt,
+    review_reduce_result,
+    shares_storage,
+)
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported, not_implemented
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import Number, can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
@@ -30,6 +38,8 @@ Dims = Sequence[int] | None
 
 _FACTS: Final = "aten::var_mean.correction"
 """The kernel of both."""
+_ADD_OUT: Final = OperatorHandle("aten::add.out")
+_SQRT_OUT: Final = OperatorHandle("aten::sqrt.out")
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 
@@ -102,36 +112,79 @@ def _std_var_out(
     dim: Dims,
     correction: Number | None,
     keepdim: bool,
+    *,
+    take_sqrt: bool,
 ) -> Tensor:
-    part_dtype = _prepare_result(result, self, dim, correction, keepdim)
-    shape, free = tuple(result._sizes), _correction(correction)
-    parts = _parts(self)
-    for _ in parts:
-        _warn_of_freedom(name, numel(self._sizes), numel(shape), free)
-    _check_result(part_dtype, self, shape)
-    reduced = reduced_dims(dim, len(self._sizes))
+    _check_floating(self)
+    if self._dtype.is_complex:
+        parts = _variances_of_parts(name, result, self, dim, correction, keepdim)
+        _ADD_OUT(*parts, out=result)
+        if take_sqrt:
+            _SQRT_OUT(result, out=result)
+        return result
+    free, reduced = _correction(correction), reduced_dims(dim, len(self._sizes))
+    _prepare_real(result, self, dim, keepdim)
+    viewed = review_reduce_result(result, reduced, keepdim=keepdim)
+    count = numel(infer_size(self._sizes, viewed._sizes))
+    _warn_of_freedom(name, count, numel(result._sizes), free)
+    if not count:
+        store(result, np.asarray(np.nan))
+        return result
+    _check_result(result._dtype, self, result._sizes)
+
+    def read() -> Array:
+        return as_array(self, self._dtype).astype(np.float64)
+
+    def compute(values: Array, dims: tuple[int, ...]) -> Array:
+        found, _ = _variance(values, dims, free)
+        return np.sqrt(found) if take_sqrt else found
+
     with np.errstate(all="ignore"):
-        found = [_variance(part, reduced, free)[0] for part in parts]
-        spread = _combined(found, part_dtype, take_sqrt=name == "std")
-        store(result, np.asarray(spread).reshape(shape))
+        if numel(result._sizes) == 1:
+            store(result, compute(read(), tuple(range(len(self._sizes)))).reshape(()))
+        elif shares_storage(result, self):  # see Note [Outputs that are inputs]
+            foreach_reduced_elt(viewed, read, compute)
+        else:
+            store(viewed, compute(read(), reduced))
     return result
 
 
-def _prepare_result(
-    result: Tensor, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
-) -> DType:
-    """Checks and resizes what is written to; answers the dtype in which it is computed."""
-    _check_floating(self)
-    _correction(correction)
-    dtype = result._dtype
+def _variances_of_parts(
+    name: str, result: Tensor, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
+) -> list[Tensor]:
+    """The variances of the real parts and of the imaginary parts, to be added up."""
+    dtype, found = real_value_type(result._dtype), []
+    values = value_array(self)
+    for part in (values.real, values.imag):
+        source = new_tensor(self._sizes, real_value_type(self._dtype), self._device)
+        store(source, part)
+        target = new_tensor((0,), dtype, self._device)
+        _std_var_out(name, target, source, dim, correction, keepdim, take_sqrt=False)
+        found.append(target)
+    return found
+
+
+def _prepare_result(result: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
+    """Checks and resizes what is written to."""
+    if not self._dtype.is_complex:
+        _prepare_real(result, self, dim, keepdim)
+        _check_result(result._dtype, self, result._sizes)
+        return
+    part = new_tensor(self._sizes, real_value_type(self._dtype), self._device)
+    sums = new_tensor((0,), real_value_type(result._dtype), self._device)
+    _prepare_result(sums, part, dim, keepdim)
+    TensorIterator(BINARY_OP, (result,), (sums, sums))
+
+
+def _prepare_real(result: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> None:
     reduced = reduced_dims(dim, len(self._sizes))
+    source = self._dtype
     resize_output(result, reduced_shape(self._sizes, reduced, keepdim=keepdim))
-    if not self._dtype.is_complex and not can_cast(self._dtype, dtype):
+    if not can_cast(source, result._dtype):
         raise RuntimeError(
-            f"result type {CPP_NAMES[self._dtype]} can't be cast to the desired output type "
-            f"{CPP_NAMES[dtype]}"
+            f"result type {CPP_NAMES[source]} can't be cast to the desired output type "
+            f"{CPP_NAMES[result._dtype]}"
         )
-    return real_value_type(dtype) if self._dtype.is_complex else dtype
 
 
 def _check_result(dtype: DType, self: Tensor, shape: Sequence[int]) -> None:
@@ -185,7 +238,7 @@ def _register(name: str) -> None:
     def run_out(
         self: Tensor, dim: Dims, correction: Number | None, keepdim: bool, out: Tensor
     ) -> Tensor:
-        return _std_var_out(name, out, self, dim, correction, keepdim)
+        return _std_var_out(name, out, self, dim, correction, keepdim, take_sqrt=name == "std")
 
     def run(self: Tensor, dim: Dims, correction: Number | None, keepdim: bool) -> Tensor:
         result = new_tensor((0,), real_value_type(self._dtype), self._device)
@@ -205,7 +258,9 @@ def _register(name: str) -> None:
         keepdim: bool,
     ) -> None:
         (result,) = outputs
-        _check_result(_prepare_result(result, self, dim, correction, keepdim), self, result._sizes)
+        _check_floating(self)
+        _correction(correction)
+        _prepare_result(result, self, dim, keepdim)
 
     kernel(f"aten::{name}.correction")(run)
     kernel(f"aten::{name}.correction_out")(run_out)

@@ -7,16 +7,22 @@ Mirrors ``linalg_vector_norm`` of ``aten/src/ATen/native/LinearAlgebra.cpp`` and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.cpu.reduce import (
+    foreach_reduced_elt,
+    review_reduce_result,
+    shares_storage,
+)
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.outputs import resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
@@ -68,15 +74,25 @@ def linalg_vector_norm(
     reduced = reduced_dims(dim, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, real_value_type(computed), self._device)
+    if output is self and not output.is_meta:  # of another geometry now, and once more
+        reduced = reduced_dims(dim, len(self._sizes))
+        shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+        resize_output(output, shape)
     if numel(shape) and not output.is_meta:
-        if any(self._sizes[place] != 1 for place in reduced):
+        if output is not self and any(self._sizes[place] != 1 for place in reduced):
             check_implemented(_FACTS, computed)
-        with np.errstate(all="ignore"):
+        drops = computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY
+
+        def read() -> Array:
             values = as_array(self, computed)
-            if computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY:
-                values = values.real
-            found = _norm(values, order, reduced)
-            store(output, np.asarray(found).reshape(shape))
+            return values.real if drops else values
+
+        with np.errstate(all="ignore"):
+            if shares_storage(output, self):  # see Note [Outputs that are inputs]
+                viewed = review_reduce_result(output, reduced, keepdim=keepdim)
+                foreach_reduced_elt(viewed, read, partial(_norm, order))
+            else:
+                store(output, np.asarray(_norm(order, read(), reduced)).reshape(shape))
     return (output,)
 
 
@@ -118,7 +134,7 @@ def _check_dtype(own: DType, dtype: DType) -> None:
         )
 
 
-def _norm(values: Array, order: float, dims: tuple[int, ...]) -> Any:
+def _norm(order: float, values: Array, dims: tuple[int, ...]) -> Any:
     if order == 0 or not values.size:
         return np.sum(values != 0, axis=dims)
     sizes = np.abs(values)

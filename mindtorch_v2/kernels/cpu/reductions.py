@@ -5,7 +5,7 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from math import prod
 from typing import Any, Final
@@ -13,7 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.cpu.reduce import (
+    Compute,
+    fill_and_reduce,
+    foreach_reduced_elt,
+    review_reduce_result,
+    shares_storage,
+)
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
@@ -85,71 +91,76 @@ def _inferred(self: Tensor, dtype: int | None, output: Tensor | None) -> DType:
 
 def run_reduction(
     facts: str,
-    compute: Callable[..., Array],
+    compute: Compute,
     outputs: Outputs,
     self: Tensor,
     dims: Sequence[int] | None,
     keepdim: bool,
     dtype: DType,
+    *,
+    fills: bool = True,
 ) -> tuple[Tensor, ...]:
-    """The result of ``compute`` over some dimensions, of a dtype in which it is computed."""
+    """The result of ``compute`` over some dimensions, of a dtype in which it is computed.
+
+    ``fills``: the output is filled with the identity first.
+    """
     reduced = reduced_dims(dims, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, dtype, self._device)
     if output is self:  # of another geometry now
         reduced = reduced_dims(dims, len(self._sizes))
-    reduce_into(facts, compute, output, self, reduced, keepdim=keepdim)
+    reduce_into(facts, compute, output, self, reduced, keepdim=keepdim, fills=fills)
     return (output,)
 
 
 def reduce_into(
     facts: str,
-    compute: Callable[..., Array],
+    compute: Compute,
     output: Tensor,
     self: Tensor,
     reduced: tuple[int, ...],
     *,
     keepdim: bool = False,
+    fills: bool = True,
 ) -> None:
-    """The same into an output that has its shape.
-
-    Where the output is memory of ``self``, that is overwritten first: see Note [Outputs begin as
-    the identity].
-    """
+    """The same into an output that has its shape."""
     if output.is_meta or not numel(output._sizes):
         return
     dtype = output._dtype
     if numel(self._sizes):
         warn_of_cast(self._dtype, dtype)
         check_implemented(facts, dtype)
+    if shares_storage(output, self) and self._dtype is dtype:
+        _reduce_into_own(compute, output, self, reduced, keepdim=keepdim, fills=fills)
+        return
     with np.errstate(all="ignore"):
-        if shares_storage(output, self):
-            store(output, compute(np.empty(0, elements_of(to_opmath(dtype)).computed), (0,)))
-        values = as_array(self, dtype)
-        if output is self:
-            values = _beside(values, output._sizes, reduced, keepdim=keepdim)
-        found = compute(values, reduced)
+        found = compute(as_array(self, dtype), reduced)
         store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
 
 
-# Note [Outputs begin as the identity]
-# torch's reductions fill the output with the identity of what they compute, and then go through
-# ``self``.  An ``out=`` that is (part of) ``self`` is overwritten before it is read; one that is
-# ``self`` has been resized even before, so the geometry of the result is reduced once more.
+def _reduce_into_own(
+    compute: Compute,
+    output: Tensor,
+    self: Tensor,
+    reduced: tuple[int, ...],
+    *,
+    keepdim: bool,
+    fills: bool,
+) -> None:
+    """The same into memory of ``self``: see Note [Outputs that are inputs]."""
+    dtype = output._dtype
+    viewed = review_reduce_result(output, reduced, keepdim=keepdim)
 
+    def read() -> Array:
+        return as_array(self, dtype)
 
-def shares_storage(output: Tensor, self: Tensor) -> bool:
-    return output._storage is not None and output._storage is self._storage
-
-
-def _beside(values: Array, sizes: Sequence[int], reduced: Sequence[int], *, keepdim: bool) -> Array:
-    """``values`` in the shape in which TensorIterator goes through them and an output of
-    ``sizes``, which has a dimension of size one wherever one is reduced (``review_reduce_result``).
-    """
-    viewed = list(sizes)
-    for dim in () if keepdim else sorted(reduced):
-        viewed.insert(dim, 1)
-    return np.broadcast_to(values, infer_size(values.shape, viewed))
+    with np.errstate(all="ignore"):
+        if not fills:
+            foreach_reduced_elt(viewed, read, compute)
+            return
+        identity = compute(np.empty(0, elements_of(to_opmath(dtype)).computed), (0,))
+        found = fill_and_reduce(viewed, read, compute, identity)
+        store(viewed, rounded(np.asarray(found).reshape(tuple(viewed._sizes)), dtype))
 
 
 def warn_of_cast(source: DType, computed: DType) -> None:
@@ -284,8 +295,9 @@ def nansum_out(
         numbers: Tensor = _MASKED_FILL(self, _ISNAN(self), 0)
         _SUM_OUT(numbers, dim, keepdim, dtype, out=out)
         return out
+    reduced = reduced_dims(dim, len(self._sizes))
     prepare_nansum((out,), self, dim, keepdim, dtype)
-    reduce_into("aten::nansum", _nansum, out, self, reduced_dims(dim, len(self._sizes)))
+    reduce_into("aten::nansum", _nansum, out, self, reduced, keepdim=keepdim)
     return out
 
 
@@ -343,6 +355,9 @@ def _truth(name: str, compute: Any) -> None:
     """``any`` and ``all``, whose answer is a bool, or for bytes a byte."""
     facts = f"aten::{name}.dim"
 
+    def truth(values: Array, dims: tuple[int, ...]) -> Array:
+        return np.asarray(compute(values != 0, axis=dims))
+
     def over_dims(
         outputs: Outputs, self: Tensor, dims: Sequence[int] | None, keepdim: bool
     ) -> tuple[Tensor, ...]:
@@ -355,12 +370,15 @@ def _truth(name: str, compute: Any) -> None:
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
         byte = self._dtype is _BYTE if given is None else given._dtype is _BYTE
         output = set_output(given, shape, _BYTE if byte else BOOL, self._device)
-        if not output.is_meta and numel(shape):
-            check_implemented(facts, self._dtype)
-            # elements are converted to the output's dtype; one alone to a bool
-            wanted = BOOL if numel(self._sizes) == 1 else output._dtype
-            values = as_array(self, wanted)
-            store(output, np.asarray(compute(values != 0, axis=reduced)).reshape(shape))
+        if output.is_meta or not numel(shape):
+            return (output,)
+        check_implemented(facts, self._dtype)
+        if numel(self._sizes) == 1:  # that alone is converted to a bool
+            store(output, as_array(self, BOOL).reshape(shape))
+            return (output,)
+        if output is self:  # of another geometry now
+            reduced = reduced_dims(dims, len(self._sizes), allow_empty=True)
+        reduce_into(facts, truth, output, self, reduced, keepdim=keepdim)
         return (output,)
 
     def over_all(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:

@@ -11,11 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, write_chosen
 from mindtorch_v2.kernels.cpu.reductions import warn_of_cast
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
-from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
@@ -40,8 +41,10 @@ def _scan(name: str, compute: Any) -> None:
         output = prepare(outputs, self, dim, dtype)
         if output.is_meta or not numel(self._sizes):
             return (output,)
-        assert_no_internal_overlap(output)
         found = output._dtype
+        assert_no_internal_overlap(output)
+        if self._dtype is found and self._sizes and output is not self:  # else it reads a copy
+            assert_no_partial_overlap(output, self)
         warn_of_cast(self._dtype, found)
         values = as_array(self, found)
         if self._sizes:
@@ -95,6 +98,8 @@ def _logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Tensor:
     dispatch("logcumsumexp_out_cpu", self._dtype)
     resize_output(out, self._sizes)
     if numel(self._sizes):
+        if self._sizes:
+            check_overlaps((out,), self)
         values = as_array(self, self._dtype)
         kind = values.dtype
         if self._sizes:
@@ -155,8 +160,7 @@ def _running(name: str, beats: Any) -> None:
         dim = wrap_dim(dim, len(self._sizes))
         places = _running_places(np.moveaxis(as_array(self, self._dtype), dim, 0), beats)
         places = np.moveaxis(places, 0, dim)
-        store(indices, places)
-        store_bits(values, np.take_along_axis(raw_array(self), places, axis=dim))
+        write_chosen((values, indices), self, dim, places)
 
     def run_out(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         _check_like(values, self, self._dtype)

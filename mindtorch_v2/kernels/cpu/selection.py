@@ -11,11 +11,20 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.along_dim import (
+    Run,
+    compare_base_kernel,
+    drop_dim,
+    keep_dim,
+    unsqueeze,
+    write_chosen,
+)
 from mindtorch_v2.kernels.cpu.extremes import check_not_empty
 from mindtorch_v2.kernels.cpu.reductions import reduced_shape
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import sort
-from mindtorch_v2.kernels.outputs import new_tensor, set_sizes, warn_of_resizing
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
@@ -33,31 +42,14 @@ _MODE_OUT: Final = OperatorHandle("aten::mode.values")
 Two = tuple[Tensor, Tensor]
 
 
-def _resize(output: Tensor, self: Tensor, dim: int, keepdim: bool, *, has_dim: bool) -> None:
-    """To the reduced shape, by way of that in which the dimension is kept.
-
-    ``has_dim``: the output that is given lacks the dimension, which it gets for the while.
-    """
-    given, reduced = list(output._sizes), (dim,) if self._sizes else ()
-    if has_dim and not keepdim:
-        given.insert(dim, 1)
-    kept = list(reduced_shape(self._sizes, reduced, keepdim=True))
-    sizes = reduced_shape(self._sizes, reduced, keepdim=keepdim)
-    if given != kept:
-        warn_of_resizing(given, kept)
-        set_sizes(output, sizes)
-    elif len(output._sizes) > len(sizes):
-        set_sizes(output, sizes, output._strides[:dim] + output._strides[dim + 1 :])
-
-
-def _write(outputs: Sequence[Tensor], self: Tensor, dim: int, find: Callable[[Array], int]) -> None:
+def _choose(find: Callable[[Array], int]) -> Run:
     """Of each row the element at the place that ``find`` answers, and the place."""
-    values, indices = outputs
-    bits, array = raw_array(self), as_array(self, self._dtype)
-    places = np.expand_dims(np.apply_along_axis(find, dim, array), dim)
-    shape = tuple(values._sizes)
-    store(indices, places.reshape(shape))
-    store_bits(values, np.take_along_axis(bits, places, axis=dim).reshape(shape))
+
+    def run(outputs: Sequence[Tensor], self: Tensor, dim: int) -> None:
+        places = np.apply_along_axis(find, dim, as_array(self, self._dtype))
+        write_chosen(outputs, self, dim, np.expand_dims(places, dim))
+
+    return run
 
 
 # --- kthvalue ---------------------------------------------------------------------------------
@@ -66,23 +58,38 @@ def _write(outputs: Sequence[Tensor], self: Tensor, dim: int, find: Callable[[Ar
 @prologue("aten::kthvalue")
 def _prepare_kthvalue(
     outputs: Sequence[Tensor], self: Tensor, k: int, dim: int, keepdim: bool
-) -> int:
-    """Answers the dimension."""
+) -> None:
+    dim = wrap_dim(dim, len(self._sizes))
+    _allocate_kthvalue(outputs, self, k, dim, keepdim)
+    drop_dim(outputs, dim, keepdim=keepdim)
+
+
+def _allocate_kthvalue(
+    outputs: Sequence[Tensor], self: Tensor, k: int, dim: int, keepdim: bool
+) -> None:
+    """Checks outputs and gives them the shape in which the dimension is kept."""
     rank = len(self._sizes)
-    dim = wrap_dim(dim, rank)
     check_not_empty("kthvalue()", self, dim)
     if not 1 <= k <= (self._sizes[dim] if rank else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     values, indices = outputs
+    assert_no_overlap(self, values)
     if (values._dtype, values._device) != (self._dtype, self._device):
         raise RuntimeError("output values must be of same type as input")
-    _resize(values, self, dim, keepdim, has_dim=len(values._sizes) == rank - 1)
+    kept = reduced_shape(self._sizes, (dim,) if rank else (), keepdim=True)
+    _keep_dim(values, rank, dim, kept, keepdim=keepdim)
     if indices._dtype is not int64:
         raise RuntimeError("output indices must be of scalar type Long")
     if indices._device != self._device:
         raise RuntimeError("output indices must be on same device as input")
-    _resize(indices, self, dim, keepdim, has_dim=len(indices._sizes) == rank - 1)
-    return dim
+    _keep_dim(indices, rank, dim, kept, keepdim=keepdim)
+
+
+def _keep_dim(output: Tensor, rank: int, dim: int, kept: Sequence[int], *, keepdim: bool) -> None:
+    """``_reduction_with_indices_allocate_or_resize_output``."""
+    if not keepdim and len(output._sizes) == rank - 1:
+        unsqueeze(output, dim)
+    resize_output(output, kept)
 
 
 @kernel("aten::kthvalue.values")
@@ -90,14 +97,20 @@ def kthvalue_out(
     self: Tensor, k: int, dim: int, keepdim: bool, values: Tensor, indices: Tensor
 ) -> Two:
     outputs = (values, indices)
-    dim = _prepare_kthvalue(outputs, self, k, dim, keepdim)
+    dim = wrap_dim(dim, len(self._sizes))
+    _allocate_kthvalue(outputs, self, k, dim, keepdim)
     if not self._sizes:
-        store(indices, np.asarray(0))
         store_bits(values, raw_array(self))
+        store(indices, np.asarray(0))
         return outputs
+    for output in outputs:
+        assert_no_internal_overlap(output)
     dispatch("kthvalue_cpu", self._dtype)
     if numel(values._sizes):
-        _write(outputs, self, dim, lambda row: _kth(row, k - 1))
+        copy = new_tensor(self._sizes, self._dtype, self._device)
+        store_bits(copy, raw_array(self))
+        _choose(lambda row: _kth(row, k - 1))(outputs, copy, dim)
+    drop_dim(outputs, dim, keepdim=keepdim)
     return outputs
 
 
@@ -165,8 +178,24 @@ def _kth(row: Array, k: int) -> int:
 
 
 @prologue("aten::mode")
-def _prepare_mode(outputs: Sequence[Tensor], self: Tensor, dim: int, keepdim: bool) -> int:
-    """Answers the dimension."""
+def _prepare_mode(outputs: Sequence[Tensor], self: Tensor, dim: int, keepdim: bool) -> None:
+    _check_mode(outputs, self)
+    rank = len(self._sizes)
+    dim = wrap_dim(dim, rank)
+    if not rank:
+        for output in outputs:
+            set_sizes(output, ())
+    elif numel(self._sizes):
+        keep_dim(outputs, self, dim, keepdim=keepdim)
+        drop_dim(outputs, dim, keepdim=keepdim)
+    else:
+        check_not_empty("mode()", self, dim)
+        shape = reduced_shape(self._sizes, (dim,), keepdim=keepdim)
+        for output in outputs:
+            resize_output(output, shape)
+
+
+def _check_mode(outputs: Sequence[Tensor], self: Tensor) -> None:
     for name, output in zip(("values", "indices"), outputs, strict=True):
         if output._device != self._device:
             raise RuntimeError(
@@ -180,34 +209,23 @@ def _prepare_mode(outputs: Sequence[Tensor], self: Tensor, dim: int, keepdim: bo
                 f"expected scalar type '{CPP_NAMES[dtype]}' but got '{CPP_NAMES[output._dtype]}' "
                 f"for {name} output"
             )
-    rank = len(self._sizes)
-    dim = wrap_dim(dim, rank)
-    if not numel(self._sizes):
-        check_not_empty("mode()", self, dim)
-    for output in outputs:
-        if not rank:
-            set_sizes(output, ())
-        elif numel(self._sizes):
-            _resize(output, self, dim, keepdim, has_dim=len(output._sizes) >= dim)
-        else:
-            shape = reduced_shape(self._sizes, (dim,), keepdim=keepdim)
-            if list(output._sizes) != list(shape):
-                warn_of_resizing(output._sizes, shape)
-                set_sizes(output, shape)
-    return dim
 
 
 @kernel("aten::mode.values", key="CompositeExplicitAutograd")
 def mode_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> Two:
     outputs = (values, indices)
-    dim = _prepare_mode(outputs, self, dim, keepdim)
+    _check_mode(outputs, self)
+    dim = wrap_dim(dim, len(self._sizes))
     if not self._sizes:
-        store(indices, np.asarray(0))
+        for output in outputs:
+            set_sizes(output, ())
         store_bits(values, raw_array(self))
-        return outputs
-    if numel(self._sizes):
+        store(indices, np.asarray(0))
+    elif numel(self._sizes):
         dispatch("mode_cpu", self._dtype)
-        _write(outputs, self, dim, _most_frequent)
+        compare_base_kernel(_choose(_most_frequent), outputs, self, dim, keepdim=keepdim)
+    else:
+        _prepare_mode(outputs, self, dim, keepdim)
     return outputs
 
 
