@@ -59,8 +59,18 @@ OPERATORS: Final = words("""
     meshgrid_variadic_tensors nn_functional_one_hot nn_functional_pad_constant positive
     repeat_interleave take_along_dim tile vstack rot90 unsafe_chunk unsafe_split
     unique unique_consecutive
-    acosh asinh atanh erfc lgamma digamma sinc isposinf isneginf signbit heaviside gcd lcm nextafter
-    xlogy polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
+    nn_functional_elu nn_functional_celu nn_functional_selu nn_functional_hardtanh
+    nn_functional_relu6 nn_functional_mish nn_functional_hardsigmoid nn_functional_hardswish
+    nn_functional_threshold nn_functional_glu nn_functional_softsign nn_functional_tanhshrink
+    nn_functional_softmin nn_functional_softmin_with_dtype nn_functional_softplus
+    nn_functional_softshrink nn_functional_hardshrink nn_functional_prelu
+    nn_functional_logsigmoid nn_functional_smooth_l1_loss nn_functional_huber_loss
+    nn_functional_kl_div nn_functional_binary_cross_entropy
+    nn_functional_binary_cross_entropy_with_logits nn_functional_hinge_embedding_loss
+    nn_functional_margin_ranking_loss nn_functional_poisson_nll_loss
+    acosh asinh atanh digamma erfc lgamma sinc isposinf isneginf signbit hypot logaddexp logaddexp2
+    xlogy gcd lcm heaviside logit nan_to_num polar rad2deg deg2rad ldexp
+    float_power nextafter polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
     polygamma_polygamma_n_3 polygamma_polygamma_n_4 special_polygamma_special_polygamma_n_0""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
@@ -69,9 +79,10 @@ ELSEWHERE: Final = words("""
     to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
     signal_windows_cosine signal_windows_exponential signal_windows_gaussian
     signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
-    signal_windows_hann signal_windows_kaiser signal_windows_nuttall""")
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall complex""")
 """Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
-the next are too large to be shown, and of windows there is but what one without points calls."""
+the next are too large to be shown, of windows there is but what one without points calls, and
+complex numbers of halves are warned of."""
 
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_

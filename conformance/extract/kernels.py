@@ -100,12 +100,21 @@ HABITS: dict[str, Callable[[], object]] = {
         gradient_of_trace() == [[1.0], [0.0], [0.0]]
     ),
     "clamp looks no further than a NaN": lambda: torch.clamp(torch.ones(1), float("nan"), 1j),
+    "softshrink keeps the sign of its zeros": lambda: answers(
+        torch.nn.functional.softshrink(-torch.ones(1) / 4).signbit().item()
+    ),
+    "softshrink has a bound by dtype": lambda: says(
+        "must be in range", lambda: torch.nn.functional.softshrink(torch.ones(1), -1)
+    ),
     "fill_diagonal_ asks no value for its offset": lambda: says(
         "storage offset 1", diagonal_of_copy
     ),
 }
 #: Operators that are pointwise though nothing says so.
-UNTAGGED = ("floor_divide", "isfinite", "leaky_relu", "threshold")
+UNTAGGED = (
+    *("floor_divide", "isfinite", "leaky_relu", "threshold", "elu", "celu", "hardtanh", "softplus"),
+    *("mish", "hardsigmoid", "hardswish", "hardshrink", "softshrink"),
+)
 #: Operators of a formula that have kernels here.
 BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
 #: Reductions and scans, which are asked over all dimensions or the first, and for results of the

@@ -82,6 +82,18 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 1, dtype),
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
+    lambda dtype: A.log_sigmoid_forward(zeros(dtype, 2)),
+    lambda dtype: A.log_sigmoid_backward(*(zeros(dtype, 2),) * 3),
+    lambda dtype: A.glu(zeros(dtype, 2)),
+    lambda dtype: A.glu_backward(zeros(dtype, 1), zeros(dtype, 2), 0),
+    lambda dtype: A._prelu_kernel(zeros(dtype, 2), zeros(dtype, 1)),
+    lambda dtype: A._prelu_kernel_backward(zeros(dtype, 2), zeros(dtype, 2), zeros(dtype, 1)),
+    lambda dtype: A.smooth_l1_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
+    lambda dtype: A.smooth_l1_loss_backward(*(zeros(dtype, 2),) * 3, 0, 1.0),
+    lambda dtype: A.huber_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
+    lambda dtype: A.huber_loss_backward(*(zeros(dtype, 2),) * 3, 0, 1.0),
+    lambda dtype: A.binary_cross_entropy(zeros(dtype, 2), zeros(dtype, 2), None, 0),
+    lambda dtype: A.binary_cross_entropy_backward(*(zeros(dtype, 2),) * 3, None, 0),
     lambda dtype: A.native_layer_norm(zeros(dtype, 2, 2), [2], None, None, 1e-5),
     lambda dtype: A.native_batch_norm(zeros(dtype, 2, 2), *(None,) * 4, True, 0.1, 1e-5),
     lambda dtype: A.native_batch_norm_backward(
@@ -307,6 +319,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "numbers for each tensor are counted": lambda: (
         "got 1 and 2" in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1]
+    ),
+    "a Huber loss of float16 is computed in floats": lambda: (
+        A.huber_loss(
+            torch.tensor([-7.95], dtype=torch.float16), torch.tensor([-3.03]).half(), 0, 8.7
+        ).item()
+        == 12.1015625
     ),
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")

@@ -196,6 +196,9 @@ UNTAGGED = (
     *("_batch_norm_with_update", "_batch_norm_with_update_functional", "_batch_norm_no_update"),
     *("native_batch_norm_backward", "max_pool2d_with_indices"),
     *("max_pool2d_with_indices_backward", "sort", "topk", "roll"),
+    *("elu", "celu", "hardtanh", "softplus", "mish", "hardsigmoid", "hardshrink", "softshrink"),
+    *("hardswish", "log_sigmoid_forward", "_prelu_kernel", "glu", "smooth_l1_loss", "huber_loss"),
+    *("binary_cross_entropy", "complex", "polar"),
 )
 
 

@@ -49,6 +49,7 @@ from mindtorch_v2.kernels import (
     write_back,
     zero_tensor,
 )
+from mindtorch_v2.kernels.composite import activation as composite_activation
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import (
     comparing,
@@ -59,9 +60,11 @@ from mindtorch_v2.kernels.composite import (
     overloads,
     padding,
     pointwise,
+    powers,
     repeating,
     stacking,
 )
+from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
@@ -74,6 +77,7 @@ from mindtorch_v2.kernels.cpu import (
     cross,
     embedding,
     extremes,
+    gamma,
     losses,
     medians,
     moments,
@@ -82,7 +86,9 @@ from mindtorch_v2.kernels.cpu import (
     outer,
     pooling,
     products,
+    rectifiers,
     reductions,
+    robust_losses,
     scans,
     selection,
     softmax,
@@ -106,7 +112,9 @@ __all__ = [
     "comparing",
     "comparison",
     "composite",
+    "composite_activation",
     "composite_batch_norm",
+    "composite_losses",
     "composite_products",
     "composite_reductions",
     "composite_views",
@@ -126,6 +134,7 @@ __all__ = [
     "foreach",
     "functionalize",
     "functorch",
+    "gamma",
     "gathering",
     "generated",
     "index_writing",
@@ -147,14 +156,17 @@ __all__ = [
     "padding",
     "pointwise",
     "pooling",
+    "powers",
     "prim_native_functions",
     "products",
     "random",
     "rearranging",
+    "rectifiers",
     "reductions",
     "repeating",
     "reshaping",
     "resolving",
+    "robust_losses",
     "scalar",
     "scans",
     "scattering",

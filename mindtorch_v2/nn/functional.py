@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import wraps
-from inspect import Parameter, signature
 from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
-from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+from mindtorch_v2.nn import _losses
+from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
 _NN: Final = FUNCTIONS["torch._C._nn"]
@@ -23,6 +21,10 @@ linear = _NN["linear"]
 gelu = _NN["gelu"]
 logsigmoid = _NN["log_sigmoid"]
 one_hot = _NN["one_hot"]
+softplus = _NN["softplus"]
+softshrink = _NN["softshrink"]
+hardshrink = _TORCH["hardshrink"]
+prelu = _TORCH["prelu"]
 conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
 conv3d = _TORCH["conv3d"]
@@ -30,77 +32,88 @@ conv_transpose1d = _TORCH["conv_transpose1d"]
 conv_transpose2d = _TORCH["conv_transpose2d"]
 conv_transpose3d = _TORCH["conv_transpose3d"]
 
-_REDUCTIONS: Final = {"none": 0, "mean": 1, "sum": 2}
-
-
-def _reduction(reduction: str) -> int:
-    """The number that C++ has for it; ValueError if there is none."""
-    found = _REDUCTIONS.get(reduction)
-    if found is None:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return found
-
-
-def _overridable(
-    *names: str,
-    relevant: Sequence[str] = (),
-    hidden: Sequence[str] = (),
-    public: Callable[[], Any] | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Have ``__torch_function__`` of arguments asked first (``handle_torch_function``).
-
-    ``names``, or ``relevant``, are those that are asked.  As torch's functions do, it is handed
-    what has no default as it stands, and everything else by its name, but for what is ``hidden``:
-    that is asked too if one of the others answers, and not handed on.  ``public`` answers the
-    function that is named as the one called, if it is another.
-    """
-    relevant = names or relevant
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = signature(function)
-        required = [
-            name for name, each in parameters.parameters.items() if each.default is Parameter.empty
-        ]
-
-        @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
-            if not has_torch_function((*args, *kwargs.values())):
-                return function(*args, **kwargs)
-            try:
-                bound = parameters.bind(*args, **kwargs)
-            except TypeError:  # which the function itself says in Python's words
-                return function(*args, **kwargs)
-            bound.apply_defaults()
-            given = dict(bound.arguments)
-            asked = tuple(given[name] for name in relevant)
-            if not has_torch_function(asked):
-                return function(*args, **kwargs)
-            asked = (*asked, *(given.pop(name) for name in hidden))
-            first = [given.pop(name) for name in required]
-            shown = called if public is None else public()
-            return handle_torch_function(shown, asked, *first, **given)
-
-        return called
-
-    return decorate
-
-
 # --- activations ------------------------------------------------------------------------------
 
 
-@_overridable("input")
+@overridable("input")
 def relu(input: Any, inplace: bool = False) -> Any:
     return _TORCH["relu_" if inplace else "relu"](input)
 
 
-@_overridable("input")
+@overridable("input")
 def silu(input: Any, inplace: bool = False) -> Any:
     return _NN["silu_" if inplace else "silu"](input)
 
 
-@_overridable("input")
+@overridable("input")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     return _NN["leaky_relu_" if inplace else "leaky_relu"](input, negative_slope)
+
+
+@overridable("input")
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    return _NN["elu_" if inplace else "elu"](input, alpha)
+
+
+@overridable("input")
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    return _TORCH["celu_" if inplace else "celu"](input, alpha)
+
+
+@overridable("input")
+def selu(input: Any, inplace: bool = False) -> Any:
+    return _TORCH["selu_" if inplace else "selu"](input)
+
+
+@overridable("input")
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _NN["hardtanh_" if inplace else "hardtanh"](input, min_val, max_val)
+
+
+@overridable("input")
+def relu6(input: Any, inplace: bool = False) -> Any:
+    return _NN["relu6_" if inplace else "relu6"](input)
+
+
+@overridable("input")
+def mish(input: Any, inplace: bool = False) -> Any:
+    return _NN["mish_" if inplace else "mish"](input)
+
+
+@overridable("input")
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    return _NN["hardsigmoid_" if inplace else "hardsigmoid"](input)
+
+
+@overridable("input")
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    return _NN["hardswish_" if inplace else "hardswish"](input)
+
+
+def _threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    return _TORCH["threshold_" if inplace else "threshold"](input, threshold, value)
+
+
+threshold = _threshold
+
+
+@overridable("input")
+def glu(input: Any, dim: int = -1) -> Any:
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return _NN["glu"](input, dim)
+
+
+@overridable("input")
+def softsign(input: Any) -> Any:
+    return input / (input.abs() + 1)
+
+
+@overridable("input")
+def tanhshrink(input: Any) -> Any:
+    return input - input.tanh()
 
 
 def tanh(input: Any) -> Any:
@@ -111,22 +124,28 @@ def sigmoid(input: Any) -> Any:
     return input.sigmoid()
 
 
-@_overridable("input")
+@overridable("input")
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Shares that sum to one over a dimension."""
     return _over(input, "softmax", dim, dtype)
 
 
-@_overridable("input")
+@overridable("input")
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Their logarithms."""
     return _over(input, "log_softmax", dim, dtype)
 
 
-def _over(input: Any, name: str, dim: int | None, dtype: Any) -> Any:
+@overridable("input")
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """Of the elements with the other sign."""
+    return _over(-input, "softmax", dim, dtype, said="softmin")
+
+
+def _over(input: Any, name: str, dim: int | None, dtype: Any, *, said: str = "") -> Any:
     if dim is None:
         warnings.warn(
-            f"Implicit dimension choice for {name} has been deprecated. Change the call to "
+            f"Implicit dimension choice for {said or name} has been deprecated. Change the call to "
             "include dim=X as an argument.",
             stacklevel=4,
         )
@@ -135,7 +154,7 @@ def _over(input: Any, name: str, dim: int | None, dtype: Any) -> Any:
     return method(dim) if dtype is None else method(dim, dtype=dtype)
 
 
-@_overridable("input")
+@overridable("input")
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Zeros here and there, the rest the larger for it; ValueError for no probability."""
     if p < 0.0 or p > 1.0:
@@ -143,7 +162,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return _TORCH["dropout_" if inplace else "dropout"](input, p, training)
 
 
-@_overridable("input")
+@overridable("input")
 def pad(input: Any, pad: Any, mode: Any = "constant", value: Any = None) -> Any:
     """More elements at the ends of the last dimensions, or fewer."""
     return _NN["pad"](input, pad, mode, value)
@@ -152,7 +171,7 @@ def pad(input: Any, pad: Any, mode: Any = "constant", value: Any = None) -> Any:
 # --- layers -----------------------------------------------------------------------------------
 
 
-@_overridable("input", "weight")
+@overridable("input", "weight")
 def embedding(
     input: Any,
     weight: Any,
@@ -181,7 +200,7 @@ def embedding(
     return _TORCH["embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-@_overridable("input", "weight", "bias")
+@overridable("input", "weight", "bias")
 def layer_norm(
     input: Any,
     normalized_shape: Sequence[int],
@@ -192,7 +211,7 @@ def layer_norm(
     return _TORCH["layer_norm"](input, normalized_shape, weight, bias, eps, True)
 
 
-@_overridable("input", "running_mean", "running_var", "weight", "bias")
+@overridable("input", "running_mean", "running_var", "weight", "bias")
 def batch_norm(
     input: Any,
     running_mean: Any,
@@ -236,8 +255,8 @@ def _pooling(name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _WITH_INDICES: Final = "max_pool2d_with_indices"
-max_pool2d_with_indices = _overridable("input")(_pooling(_WITH_INDICES, _NN[_WITH_INDICES]))
-_max_pool2d = _overridable("input", public=lambda: max_pool2d)(
+max_pool2d_with_indices = overridable("input")(_pooling(_WITH_INDICES, _NN[_WITH_INDICES]))
+_max_pool2d = overridable("input", public=lambda: max_pool2d)(
     _pooling("_max_pool2d", _TORCH["max_pool2d"])
 )
 
@@ -250,112 +269,15 @@ def max_pool2d(*args: Any, **kwargs: Any) -> Any:
 
 # --- losses -----------------------------------------------------------------------------------
 
-
-def _comparison(name: str, differ: Callable[[Any, Any], Any], **overridden: Any) -> Any:
-    """A loss of two tensors in one shape; ``differ`` is what is weighted of each element."""
-
-    def compare(
-        input: Any,
-        target: Any,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> Any:
-        return weighed(input, target, size_average, reduce, reduction)
-
-    def weighed(
-        input: Any,
-        target: Any,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        weight: Any = None,
-    ) -> Any:
-        one, two = _in_one_shape(input, target)
-        if size_average is not None or reduce is not None:
-            reduction = _legacy_reduction(size_average, reduce)
-        if weight is None:
-            return _NN[name](one, two, _reduction(reduction))
-        if weight.size() != input.size():
-            raise ValueError("Weights and input must have the same size.")
-        return _reduced(differ(one, two) * weight, weight, reduction)
-
-    found = weighed if HABITS["losses take weights"] else compare
-    found.__name__ = found.__qualname__ = name
-    if found is compare:
-        return _overridable("input", "target")(compare)
-    return _overridable(**overridden)(weighed)
-
-
-def _in_one_shape(input: Any, target: Any) -> Any:
-    if target.size() != input.size():
-        warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=5,
-        )
-    return _TORCH["broadcast_tensors"]([input, target])
-
-
-def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """``legacy_get_string``."""
-    averages, reduces = (each is None or bool(each) for each in (size_average, reduce))
-    found = "none" if not reduces else "mean" if averages else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        stacklevel=5,
-    )
-    return found
-
-
-def _reduced(losses: Any, weight: Any, reduction: str) -> Any:
-    if reduction == "none":
-        return losses
-    if reduction not in _REDUCTIONS:
-        raise ValueError(
-            f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
-        )
-    total = _TORCH["sum"](losses)
-    return total if reduction == "sum" else total / _TORCH["sum"](weight)
-
-
-mse_loss = _comparison(
-    "mse_loss",
-    lambda one, two: _TORCH["pow"](one - two, 2),
-    relevant=("input", "target", "weight"),
-)
-l1_loss = _comparison(
-    "l1_loss",
-    lambda one, two: _TORCH["abs"](one - two),
-    relevant=("input", "target"),
-    hidden=("weight",),
-)
-
-
-@_overridable("input", "target", "weight")
-def nll_loss(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:
-    return _NN["nll_loss_nd"](input, target, weight, _reduction(reduction), ignore_index)
-
-
-@_overridable("input", "target", "weight")
-def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    found = _reduction(reduction)
-    return _NN["cross_entropy_loss"](input, target, weight, found, ignore_index, label_smoothing)
+binary_cross_entropy = _losses.binary_cross_entropy
+binary_cross_entropy_with_logits = _losses.binary_cross_entropy_with_logits
+cross_entropy = _losses.cross_entropy
+hinge_embedding_loss = _losses.hinge_embedding_loss
+huber_loss = _losses.huber_loss
+kl_div = _losses.kl_div
+l1_loss = _losses.l1_loss
+margin_ranking_loss = _losses.margin_ranking_loss
+mse_loss = _losses.mse_loss
+nll_loss = _losses.nll_loss
+poisson_nll_loss = _losses.poisson_nll_loss
+smooth_l1_loss = _losses.smooth_l1_loss

@@ -186,20 +186,19 @@ def copysign_tensor_self_backward(grad: Any, self: Any, result: Any) -> Any:
     return mul(grad, call("masked_fill_", ratio, eq(self, 0), 0))
 
 
+def sinc_backward(grad: Any, self: Any) -> Any:
+    scaled, squared = mul(self, math.pi), mul(mul(self, self), math.pi)
+    slope = div(sub(mul(scaled, call("cos", scaled)), call("sin", scaled)), squared)
+    zero = call("scalar_tensor", 0.0, TensorOptions.of(grad))
+    return call("where", eq(squared, 0.0), zero, mul(grad, conj(slope)))
+
+
 def angle_backward(grad: Any, self: Any) -> Any:
     if not self._dtype.is_complex:
         return call("zeros_like", self)
     turned = mul(div(mul(grad, self), call("pow", call("abs", self), 2)), 1j)
     zero = call("zeros", (), TensorOptions.of(self))
     return call("where", eq(self, 0.0), zero, turned)
-
-
-def sinc_backward(grad: Any, self: Any) -> Any:
-    scaled = mul(self, math.pi)
-    squared = mul(mul(self, self), math.pi)
-    slope = div(sub(mul(scaled, call("cos", scaled)), call("sin", scaled)), squared)
-    zero = call("scalar_tensor", 0.0, TensorOptions.of(grad))
-    return call("where", eq(squared, 0.0), zero, mul(grad, conj(slope)))
 
 
 def _to_copy_backward(grad: Any, options: TensorOptions) -> Any:

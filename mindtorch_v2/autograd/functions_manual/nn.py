@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.at import call
 from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _DENSITY: Final = 1 / math.sqrt(2 * math.pi)
 _BETA: Final = math.sqrt(2 / math.pi)
@@ -70,3 +72,56 @@ def embedding_dense_double_backward(grad: Any, indices: Any, padding_idx: int) -
         skipped = call("unsqueeze", call("reshape", call("eq", indices, padding_idx), [-1]), 1)
         call("masked_fill_", rows, skipped, 0)
     return call("view", rows, [*indices._sizes, rows._sizes[-1]])
+
+
+# --- binary cross entropy ---------------------------------------------------------------------
+
+
+def binary_cross_entropy_target_backward(
+    grad: Any, self: Any, target: Any, weight: Any, reduction: int
+) -> Any:
+    found = call("neg_", call("logit", self))
+    found = mul(found, grad) if is_tensor_subclass_like(grad) else call("mul_", found, grad)
+    if weight is not None:
+        found = _scaled(found, weight)
+    return call("div_", found, target.numel()) if reduction == MEAN else found
+
+
+def _scaled(found: Any, weight: Any) -> Any:
+    return mul(found, weight) if is_tensor_subclass_like(weight) else call("mul_", found, weight)
+
+
+def binary_cross_entropy_with_logits_backward(
+    grad: Any, input: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    """In place where nobody differentiates it again."""
+    keeps = tls.is_grad_enabled()
+    is_subclass = any(map(is_tensor_subclass_like, (input, target)))
+    tail = "" if keeps or is_subclass else "_"
+    sigmoid = call("sigmoid", input)
+    if pos_weight is None:
+        found = call(f"sub{tail}", sigmoid, target)
+    else:
+        scaled = call("mul", pos_weight, target)
+        found = call(f"sub{tail}", call("add", scaled, 1), target)
+        found = call(f"sub{tail}", call(f"mul{tail}", found, sigmoid), scaled)
+    for each in (grad, weight):
+        if each is not None:
+            found = call("mul" if keeps or is_tensor_subclass_like(each) else "mul_", found, each)
+    return call("div_", found, input.numel()) if reduction == MEAN else found
+
+
+def binary_cross_entropy_with_logits_target_backward(
+    grad: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int
+) -> Any:
+    if pos_weight is None:
+        found = mul(negative(self), grad)
+    else:
+        one, two = call("log_sigmoid", negative(self)), call("log_sigmoid", self)
+        is_subclass = any(map(is_tensor_subclass_like, (pos_weight, grad)))
+        tail = "" if is_subclass else "_"
+        found = call(f"sub{tail}", one, call(f"mul{tail}", two, pos_weight))
+        found = call(f"mul{tail}", found, grad)
+    if weight is not None:
+        found = _scaled(found, weight)
+    return call("div_", found, target.numel()) if reduction == MEAN else found

@@ -116,11 +116,11 @@ def _log_add_exp(values: Array, dim: int) -> Array:
     found = np.empty_like(rows)
     total = np.full(rows.shape[1:], -np.inf, rows.dtype)
     for place, row in enumerate(rows):
-        found[place] = total = _add_complex_exp(row, total)
+        found[place] = total = add_complex_exp(row, total)
     return np.moveaxis(found, 0, dim)
 
 
-def _add_complex_exp(x: Array, y: Array) -> Array:
+def add_complex_exp(x: Array, y: Array) -> Array:
     """``_log_add_exp_helper`` of complex numbers, which are ordered by their real parts."""
     is_less = x.real < y.real
     least, most = np.where(is_less, x, y), np.where(is_less, y, x)

@@ -1,144 +1,60 @@
-"""Pointwise functions beyond the elementary ones.
+"""Pointwise functions of one tensor or two that few programs call.
 
-Mirrors ``aten/src/ATen/native/UnaryOps.cpp``, ``BinaryOps.cpp``, ``TensorCompare.cpp`` and their
-CPU kernels.
+Mirrors ``aten/src/ATen/native/UnaryOps.cpp``, ``BinaryOps.cpp``, ``cpu/UnaryOpsKernel.cpp`` and
+``cpu/BinaryOpsKernel.cpp``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
-from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointwise import (
+    Pointwise,
+    as_array,
+    element,
+    pointwise,
+    rounded,
+)
 from mindtorch_v2.kernels.promotion import BOOL
+from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
     UNARY_FLOAT_OP,
+    UNARY_OP,
     Config,
+    TensorIterator,
 )
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_info import finfo
 
-# --- floats of one tensor --------------------------------------------------------------------
-
-_BERNOULLI: Final = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
-"""Coefficients of the asymptotic series of digamma, in powers of ``1 / x**2``."""
-_ASYMPTOTIC: Final = 10.0
-"""From where on that series has all the digits of a double."""
-
-
-_EPSILON: Final = 2.0**-53
-
-
-def _lgamma(x: float) -> float:
-    """Infinite at its poles."""
-    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
-        return math.inf
-    return math.lgamma(x)
-
-
-def _digamma(x: float) -> float:
-    """``calc_digamma``: reflected for negative numbers, raised by recurrence, then a series."""
-    if x == 0:
-        return math.copysign(math.inf, -x)
-    if x < 0:
-        if x == math.floor(x):
-            return math.nan
-        return _digamma(1 - x) - math.pi / math.tan(math.pi * math.fmod(x, 1.0))
-    below = 0.0
-    while x < _ASYMPTOTIC:
-        below += 1 / x
-        x += 1
-    if math.isinf(x) or math.isnan(x):
-        return x
-    power = 1 / (x * x)
-    series = 0.0
-    for coefficient in reversed(_BERNOULLI):
-        series = (series + coefficient) * power
-    return math.log(x) - 0.5 / x - series - below
-
-
-def _trigamma(x: float) -> float:
-    """``trigamma``: six steps of the recurrence, then four terms of the series."""
-    if x < 0.5:
-        sine = math.sin(math.pi * x)
-        return math.pi * math.pi / (sine * sine) - _trigamma(1 - x) if sine else math.inf
-    below = 0.0
-    for _ in range(6):
-        below += 1 / (x * x)
-        x += 1
-    square = 1 / (x * x)
-    series = 1 / 6 - square * (1 / 30 - square * (1 / 42))
-    return below + (1 + 1 / (2 * x) + square * series) / x
-
-
-_ZETA_TERMS: Final = 9
-_ZETA_RATIOS: Final = tuple(
-    math.factorial(2 * k) / bernoulli
-    for k, bernoulli in enumerate(
-        (
-            *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510),
-            *(43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730),
-        ),
-        start=1,
-    )
-)
-"""Of the Euler-Maclaurin formula: factorials over Bernoulli's numbers."""
-
-
-def _zeta(x: float, q: float) -> float:
-    """Hurwitz' zeta function, for ``x`` above one: terms, then the Euler-Maclaurin formula."""
-    if q <= 0:
-        if q == math.floor(q):
-            return math.inf
-        if x != math.floor(x):
-            return math.nan
-    total = math.pow(q, -x)
-    count = 0
-    while count < _ZETA_TERMS or q <= _ZETA_TERMS:
-        count += 1
-        q += 1
-        term = math.pow(q, -x)
-        total += term
-        if abs(term / total) < _EPSILON:
-            return total
-    total += term * q / (x - 1) - 0.5 * term
-    rising, power = 1.0, term
-    for k, ratio in enumerate(_ZETA_RATIOS):
-        rising *= x + 2 * k
-        power /= q
-        part = rising * power / ratio
-        total += part
-        if abs(part / total) < _EPSILON:
-            break
-        rising *= x + 2 * k + 1
-        power /= q
-    return total
-
-
-def _polygamma(self: Array, dtype: DType, n: int) -> Array:
-    """The n-th derivative of digamma; the zeta function's values are those of ``dtype``."""
-    if n < 2:
-        first: Array = one_by_one(_digamma if n == 0 else _trigamma)(self)
-        return first
-    factorial = math.exp(math.lgamma(n + 1)) * (1 if n % 2 else -1)
-    zeta = one_by_one(lambda x: _zeta(n + 1, x))(self)
-    return np.asarray(self.dtype.type(factorial) * rounded(zeta, dtype))
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_NAN_TO_NUM_OUT: Final = OperatorHandle("aten::nan_to_num.out")
 
 
 def _sinc(self: Array) -> Array:
-    """One at zero."""
     scaled = self * self.dtype.type(math.pi)
-    return np.asarray(np.where(self == 0, self.dtype.type(1), np.sin(scaled) / scaled))
+    return np.asarray(np.where(self == 0, 1, np.sin(scaled) / scaled), self.dtype)
 
 
 for _name, _compute in (
@@ -146,36 +62,12 @@ for _name, _compute in (
     ("asinh", np.arcsinh),
     ("atanh", np.arctanh),
     ("erfc", one_by_one(math.erfc)),
-    ("lgamma", one_by_one(_lgamma)),
-    ("digamma", one_by_one(_digamma)),
     ("sinc", _sinc),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 
 
-_POLYGAMMA: Final = Pointwise(
-    "aten::polygamma", _polygamma, UNARY_FLOAT_OP, 1, prepare=lambda dtype, n: (dtype, n)
-)
-
-
-@structured.structured("aten::polygamma")
-def polygamma(outputs: Outputs, n: int, self: Tensor) -> tuple[Tensor, ...]:
-    _refuse_negative(n)
-    return _POLYGAMMA(outputs, self, n)
-
-
-@structured.prologue("aten::polygamma")
-def _polygamma_prologue(outputs: Outputs, n: int, self: Tensor) -> None:
-    _refuse_negative(n)
-    _POLYGAMMA.prologue(outputs, self, n)
-
-
-def _refuse_negative(n: int) -> None:
-    if n < 0:
-        raise RuntimeError("polygamma(n, x) does not support negative n.")
-
-
-# --- questions to one tensor -----------------------------------------------------------------
+# --- truth ------------------------------------------------------------------------------------
 
 _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 
@@ -202,24 +94,24 @@ for _name, _ask in (
     structured.add(f"aten::{_name}", _question(_name, _ask))
 
 
-# --- of two tensors --------------------------------------------------------------------------
+# --- two tensors ------------------------------------------------------------------------------
+
+
+def _logaddexp(self: Array, other: Array) -> Array:
+    if self.dtype.kind == "c":
+        return add_complex_exp(self, other)
+    return np.asarray(np.logaddexp(self, other), self.dtype)
+
+
+def _xlogy(self: Array, other: Array, dtype: DType) -> Array:
+    """The logarithm is a value of ``dtype`` as well."""
+    found = np.where(self == 0, 0, self * rounded(np.log(other), dtype))
+    return np.asarray(np.where(np.isnan(other), np.nan, found), self.dtype)
 
 
 _FLOAT16: Final = DTYPES["float16"]
 _BFLOAT16: Final = DTYPES["bfloat16"]
 _BFLOAT16_STEP: Final = 1 << 16
-
-
-def _heaviside(self: Array, values: Array) -> Array:
-    """A step from 0 to 1; ``values`` at zero, and 0 for what is no number."""
-    return np.asarray(np.where(self == 0, values, (self > 0).astype(self.dtype)))
-
-
-def _refuse_two_dtypes(self: Tensor, values: Tensor) -> None:
-    if self._dtype.is_complex or values._dtype.is_complex:
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if self._dtype is not values._dtype:
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
 
 
 def _nextafter(self: Array, other: Array, dtype: DType) -> Array:
@@ -237,14 +129,157 @@ def _nextafter(self: Array, other: Array, dtype: DType) -> Array:
     return np.asarray(np.where(np.isnan(self) | np.isnan(other), np.float32(math.nan), same))
 
 
-def _xlogy(self: Array, other: Array, dtype: DType) -> Array:
-    """Zero times any logarithm is zero, but nothing of no number; the logarithm is rounded."""
-    product = np.where(self == 0, self.dtype.type(0), self * rounded(np.log(other), dtype))
-    return np.asarray(np.where(np.isnan(other), other.dtype.type(math.nan), product))
+def _heaviside(self: Array, values: Array) -> Array:
+    return np.asarray(np.where(self == 0, values, self > 0), self.dtype)
 
 
-pointwise("aten::heaviside", _heaviside, BINARY_OP, 2, before=_refuse_two_dtypes)
+pointwise("aten::hypot", np.hypot, BINARY_OP, 2)
+pointwise("aten::logaddexp", _logaddexp, BINARY_OP, 2)
+pointwise("aten::logaddexp2", np.logaddexp2, BINARY_OP, 2)
+pointwise("aten::xlogy.Tensor", _xlogy, BINARY_FLOAT_OP, 2, prepare=lambda dtype: (dtype,))
+pointwise("aten::nextafter", _nextafter, BINARY_OP, 2, prepare=lambda dtype: (dtype,))
 pointwise("aten::gcd", np.gcd, BINARY_OP, 2)
 pointwise("aten::lcm", np.lcm, BINARY_OP, 2)
-pointwise("aten::nextafter", _nextafter, BINARY_OP, 2, prepare=lambda dtype: (dtype,))
-pointwise("aten::xlogy.Tensor", _xlogy, BINARY_FLOAT_OP, 2, prepare=lambda dtype: (dtype,))
+
+_HEAVISIDE: Final = Pointwise("aten::heaviside", _heaviside, BINARY_OP, 2, before=lambda *_: None)
+
+
+@structured.structured("aten::heaviside")
+def heaviside(outputs: Outputs, self: Tensor, values: Tensor) -> tuple[Tensor, ...]:
+    (output,) = outputs
+    dtypes = [each._dtype for each in (self, values, output) if each is not None]
+    if any(dtype.is_complex for dtype in dtypes):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if any(dtype is not self._dtype for dtype in dtypes):
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return _HEAVISIDE(outputs, self, values)
+
+
+# --- logit ------------------------------------------------------------------------------------
+
+
+def _bound(dtype: DType, eps: float | None) -> tuple[Any, ...]:
+    return element(-1.0 if eps is None else eps, dtype), dtype
+
+
+def _logit(self: Array, eps: Any, dtype: DType) -> Array:
+    """Each step is a value of ``dtype``."""
+    low, high = eps, rounded(np.asarray(1 - eps, self.dtype), dtype)
+    inner = self if eps < 0 else np.where(self < low, low, np.where(self > high, high, self))
+    quotient = rounded(np.asarray(inner / rounded(1 - inner, dtype), self.dtype), dtype)
+    return np.asarray(np.log(quotient), self.dtype)
+
+
+def _logit_backward(grad: Array, self: Array, eps: Any, dtype: DType) -> Array:
+    found = grad / (self * (1 - self))
+    low, high, beyond = (0, 1, np.nan) if eps < 0 else (eps, 1 - eps, 0)
+    return np.asarray(np.where((self < low) | (self > high), beyond, found), self.dtype)
+
+
+pointwise("aten::logit", _logit, UNARY_FLOAT_OP, 1, prepare=_bound)
+pointwise("aten::logit_backward", _logit_backward, BINARY_OP, 2, prepare=_bound)
+
+
+# --- numbers that are none --------------------------------------------------------------------
+
+
+def _replacements(dtype: DType, *numbers: float | None) -> tuple[Any, ...]:
+    """Of nothing zero, of infinities the largest numbers that there are."""
+    real = REAL_OF_COMPLEX.get(dtype, dtype)
+    limit = finfo(real).max
+    given = zip(numbers, (0.0, limit, -limit), strict=True)
+    return tuple(element(other if each is None else each, real) for each, other in given)
+
+
+def _nan_to_num(self: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
+    if self.dtype.kind == "c":
+        parts = (_nan_to_num(each, nan, posinf, neginf) for each in (self.real, self.imag))
+        real, imag = parts
+        return np.asarray(real + 1j * imag, self.dtype)
+    found = np.where(np.isnan(self), nan, self)
+    found = np.where(self == np.inf, posinf, found)
+    return np.asarray(np.where(self == -np.inf, neginf, found), self.dtype)
+
+
+_NAN_TO_NUM: Final = Pointwise("aten::nan_to_num", _nan_to_num, UNARY_OP, 1, prepare=_replacements)
+
+
+@kernel("aten::nan_to_num", key=_EXPLICIT)
+def nan_to_num(self: Tensor, *numbers: float | None) -> Any:
+    return _NAN_TO_NUM_OUT(self, *numbers, out=_EMPTY_LIKE(self, memory_format=_PRESERVE))
+
+
+@kernel("aten::nan_to_num_", key=_EXPLICIT)
+def nan_to_num_inplace(self: Tensor, *numbers: float | None) -> Any:
+    return _NAN_TO_NUM_OUT(self, *numbers, out=self)
+
+
+@kernel("aten::nan_to_num.out")
+def nan_to_num_out(
+    self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor
+) -> Tensor:
+    if self._dtype is not out._dtype:
+        raise RuntimeError(
+            f"nan_to_num: dtype of out: {CPP_NAMES[out._dtype]} should be same as input: "
+            f"{CPP_NAMES[self._dtype]}"
+        )
+    if is_integral(self._dtype):
+        resize_output(out, self._sizes)
+        _COPY_(out, self)
+        return out
+    _NAN_TO_NUM((out,), self, nan, posinf, neginf)
+    return out
+
+
+# --- complex numbers of two real ones ---------------------------------------------------------
+
+_REAL: Final = tuple(DTYPES[name] for name in ("float16", "float32", "float64"))
+_COMPLEX: Final = {real: dtype for dtype, real in REAL_OF_COMPLEX.items()}
+_MADE_OP: Final = Config(check_all_same_dtype=False)
+
+
+def _check_floating(one: Tensor, two: Tensor) -> None:
+    if not {one._dtype, two._dtype} <= set(_REAL):
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{CPP_NAMES[one._dtype]} and {CPP_NAMES[two._dtype]}"
+        )
+
+
+def _complex_of_two(name: str, compute: Any) -> None:
+    out_form = OperatorHandle(f"aten::{name}.out")
+
+    def run(one: Tensor, two: Tensor) -> Any:
+        _check_floating(one, two)
+        return out_form(one, two, out=new_tensor((0,), _COMPLEX[one._dtype], one._device))
+
+    def run_out(one: Tensor, two: Tensor, out: Tensor) -> Tensor:
+        _check_floating(one, two)
+        if one._dtype is not two._dtype:
+            raise RuntimeError(
+                f"Expected object of scalar type {CPP_NAMES[one._dtype]} but got scalar type "
+                f"{CPP_NAMES[two._dtype]} for second argument"
+            )
+        if out._dtype is not (wanted := _COMPLEX[one._dtype]):
+            raise RuntimeError(
+                f"Expected object of scalar type {CPP_NAMES[wanted]} but got scalar type "
+                f"{CPP_NAMES[out._dtype]} for argument 'out'"
+            )
+        TensorIterator(_MADE_OP, (out,), (one, two))
+        if not out.is_meta and numel(out._sizes):
+            with np.errstate(all="ignore"):
+                store(out, compute(*(as_array(each, one._dtype) for each in (one, two))))
+        return out
+
+    kernel(f"aten::{name}", key=_EXPLICIT)(run)
+    kernel(f"aten::{name}.out", keys=("CPU", "Meta"))(run_out)
+
+
+def _pair(real: Array, imag: Array) -> Array:
+    made = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, np.complex64))
+    made.real, made.imag = real, imag
+    return made
+
+
+_complex_of_two("complex", _pair)
+_complex_of_two("polar", lambda size, angle: _pair(size * np.cos(angle), size * np.sin(angle)))

@@ -1,20 +1,45 @@
-"""The reference functions of the derivatives of activations.
+"""The reference functions of activations and of their derivatives.
 
-Mirrors ``torch/_decomp/decompositions.py``.
+Mirrors ``torch/_refs/nn/functional/__init__.py`` and ``torch/_decomp/decompositions.py``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
-from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import to_dtype
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import BOOL, Number
+from mindtorch_v2.kernels.refs.bodies import body, refuse_type
+from mindtorch_v2.kernels.refs.common import (
+    dtype_to_type,
+    elementwise,
+    is_weakly_lesser_type,
+    to_dtype,
+)
+from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES
+from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_info import finfo
 
+_NN: Final = "torch._refs.nn.functional."
 _DECOMPOSED: Final = "torch._decomp.decompositions."
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_CLAMP: Final = OperatorHandle("aten::clamp")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_ABS: Final = OperatorHandle("aten::abs")
+_COMPLEX: Final = OperatorHandle("aten::complex")
+_LE: Final = OperatorHandle("aten::le.Scalar")
+_SIGN: Final = OperatorHandle("aten::sign")
+_POW: Final = OperatorHandle("aten::pow.Scalar")
+_SIGMOID: Final = OperatorHandle("aten::sigmoid")
+_TENSOR_SPLIT: Final = OperatorHandle("aten::tensor_split.sections")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_WHERE: Final = OperatorHandle("aten::where.ScalarSelf")
 
 
 @body(_DECOMPOSED + "sigmoid_backward", _DECOMPOSED + "tanh_backward")
@@ -38,3 +63,112 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
 def threshold_backward(grad_output: Tensor, self: Tensor, threshold: Number) -> Any:
     """Zeros or the gradient, in its dtype."""
     return to_dtype(_MUL(grad_output, self), grad_output._dtype)
+
+
+# --- activations in pieces --------------------------------------------------------------------
+
+
+@body(_NN + "elu")
+def elu(a: Tensor, alpha: Number = 1.0, scale: Number = 1.0, input_scale: Number = 1.0) -> Tensor:
+    wanted = dtype_to_type(a._dtype)
+    named = (("input_scale", input_scale), ("scale", scale), ("alpha", alpha))
+    for name, number in named:
+        if not is_weakly_lesser_type(type(number), wanted):
+            raise RuntimeError(
+                f"{name} argument of type {type(number)} cannot be safely cast to type {wanted}!"
+            )
+    return elementwise(a)
+
+
+@body(_NN + "celu")
+def celu(a: Tensor, alpha: Number | None = None) -> Tensor:
+    if alpha is not None:
+        refuse_type("alpha", alpha, dtype_to_type(a._dtype))
+    return elementwise(a)
+
+
+@body(_NN + "softplus")
+def softplus(a: Tensor, beta: Number | None = None, threshold: Number = 20) -> Tensor:
+    if beta is not None:
+        refuse_type("beta", beta, dtype_to_type(a._dtype))
+    return elementwise(a)
+
+
+@body(_NN + "_aten_hardtanh")
+def hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
+    """``clamp`` whose bounds are integers where the tensor's are."""
+    if a._dtype is BOOL:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if is_integral(a._dtype):
+        min_val, max_val = int(min_val), int(max_val)
+        if a._dtype is DTYPES["uint8"] and (min_val < 0 or max_val < 0):
+            raise RuntimeError("Cannot do hardtanh on an unsigned type with negative limits")
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _CLAMP(a, min_val, max_val)
+
+
+@body(_NN + "hardshrink")
+def hardshrink(a: Tensor, lambd: float = 0.5) -> Any:
+    """Zeros or the elements, as ``where`` promotes them."""
+    return _WHERE(_LE(_ABS(a), lambd), 0, a)
+
+
+@body(_NN + "softshrink")
+def softshrink(a: Tensor, lambd: float = 0.5) -> Any:
+    if HABITS["softshrink has a bound by dtype"]:
+        limit = finfo(a._dtype).max
+        if not 0 <= lambd <= limit:
+            raise RuntimeError(
+                f"lambda must be in range [0, {limit}] for input dtype {a._dtype}, but found "
+                f"{lambd}"
+            )
+    elif lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
+    return _SUB(a, _MUL(_SIGN(a), lambd))
+
+
+@body(_DECOMPOSED + "hardsigmoid")
+def hardsigmoid(self: Tensor) -> Any:
+    return _DIV(_CLAMP(_ADD(self, 3), 0, 6), 6)
+
+
+@body(_DECOMPOSED + "hardswish")
+def hardswish(self: Tensor) -> Any:
+    return _DIV(_MUL(self, _CLAMP(_ADD(self, 3), 0, 6)), 6)
+
+
+@body(_NN + "glu")
+def glu(a: Tensor, dim: int = -1) -> Any:
+    dim = wrap_dim(dim, len(a._sizes))
+    size = a._sizes[dim] if a._sizes else 1
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    one, two = _TENSOR_SPLIT(a, 2, dim)
+    return _MUL(one, _SIGMOID(two))
+
+
+# --- of two real tensors, and of none ---------------------------------------------------------
+
+
+@body("torch._meta_registrations.meta_complex")
+def meta_complex(real: Tensor, imag: Tensor) -> Tensor:
+    shape = infer_size(real._sizes, imag._sizes)
+    return new_tensor(shape, COMPLEX_OF_REAL[real._dtype], real._device)
+
+
+@body("torch._refs._conversions.polar")
+def polar(abs: Tensor, angle: Tensor) -> Any:
+    return _COMPLEX(abs, angle)
+
+
+@body("torch._meta_registrations.nan_to_num")
+def nan_to_num(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    return new_tensor(self._sizes, self._dtype, self._device)
+
+
+@body(_DECOMPOSED + "ldexp")
+def ldexp(self: Tensor, other: Tensor) -> Any:
+    return _MUL(self, _POW(2.0, other))

@@ -70,7 +70,7 @@ def _operand_dtype(a: Operand, b: Operand) -> DType:
     return first._dtype
 
 
-def _refuse_type(what: str, value: Number, wanted: type) -> None:
+def refuse_type(what: str, value: Number, wanted: type) -> None:
     if not is_weakly_lesser_type(type(value), wanted):
         raise ValueError(
             f"{what} argument of type {type(value)} cannot be safely cast to type {wanted}!"
@@ -86,7 +86,7 @@ def add(a: Operand, b: Operand, *, alpha: Number | None = None) -> Tensor:
     if alpha is not None:
         wanted = dtype_to_type(_operand_dtype(a, b))
         if wanted is not bool:
-            _refuse_type("alpha", alpha, wanted)
+            refuse_type("alpha", alpha, wanted)
         b = _times(b, alpha)
     return elementwise(a, b)
 
@@ -111,7 +111,7 @@ def sub(a: Operand, b: Operand, *, alpha: Number = 1) -> Tensor:
     ):
         raise worded("a truth value less another")
     if alpha != 1:
-        _refuse_type("alpha", alpha, dtype_to_type(_operand_dtype(a, b)))
+        refuse_type("alpha", alpha, dtype_to_type(_operand_dtype(a, b)))
         b = _times(b, alpha)
     return elementwise(a, b)
 
@@ -267,7 +267,7 @@ def _as_truth(operand: Operand) -> Operand:
 
 @body(_REFS + "addcmul", _REFS + "addcdiv")
 def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    _refuse_type("value", value, dtype_to_type(self._dtype))
+    refuse_type("value", value, dtype_to_type(self._dtype))
     product = shaped_elementwise(elementwise(tensor1, value), tensor2)
     return shaped_elementwise(self, product)
 
@@ -480,7 +480,7 @@ def unchanged(self: Tensor) -> Tensor:
 
 @body(_NN + "leaky_relu")
 def leaky_relu(a: Tensor, negative_slope: float = 0.01) -> Tensor:
-    _refuse_type("negative_slope", negative_slope, dtype_to_type(a._dtype))
+    refuse_type("negative_slope", negative_slope, dtype_to_type(a._dtype))
     return elementwise(a)
 
 

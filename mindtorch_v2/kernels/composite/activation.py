@@ -1,0 +1,107 @@
+"""Activation functions that are made of others.
+
+Mirrors ``aten/src/ATen/native/Activation.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_ALPHA: Final = 1.6732632423543772848170429916717
+_SCALE: Final = 1.0507009873554804934193349852946
+_ELU: Final = OperatorHandle("aten::elu")
+_ELU_: Final = OperatorHandle("aten::elu_")
+_HARDTANH: Final = OperatorHandle("aten::hardtanh")
+_HARDTANH_: Final = OperatorHandle("aten::hardtanh_")
+_LOG_SIGMOID_FORWARD: Final = OperatorHandle("aten::log_sigmoid_forward")
+_LOG_SIGMOID_FORWARD_OUT: Final = OperatorHandle("aten::log_sigmoid_forward.output")
+_PRELU: Final = OperatorHandle("aten::_prelu_kernel")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+
+
+@kernel("aten::selu", key=_IMPLICIT)
+def selu(self: Tensor) -> Any:
+    return _ELU(self, _ALPHA, _SCALE)
+
+
+@kernel("aten::selu_", key=_IMPLICIT)
+def selu_(self: Tensor) -> Any:
+    return _ELU_(self, _ALPHA, _SCALE)
+
+
+@kernel("aten::celu", key=_EXPLICIT)
+def celu(self: Tensor, alpha: Number) -> Any:
+    return _ELU(self, alpha, 1.0, _inverse(alpha))
+
+
+@kernel("aten::celu_", key=_EXPLICIT)
+def celu_(self: Tensor, alpha: Number) -> Any:
+    return _ELU_(self, alpha, 1.0, _inverse(alpha))
+
+
+def _inverse(alpha: Number) -> float:
+    number = float(scalar_to(alpha, DTYPES["float64"]))
+    if not number:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return 1 / number
+
+
+@kernel("aten::relu6", key=_IMPLICIT)
+def relu6(self: Tensor) -> Any:
+    return _HARDTANH(self, 0, 6)
+
+
+@kernel("aten::relu6_", key=_IMPLICIT)
+def relu6_(self: Tensor) -> Any:
+    return _HARDTANH_(self, 0, 6)
+
+
+@kernel("aten::log_sigmoid", key=_IMPLICIT)
+def log_sigmoid(self: Tensor) -> Any:
+    return _LOG_SIGMOID_FORWARD(self)[0]
+
+
+@kernel("aten::log_sigmoid.out", key=_IMPLICIT)
+def log_sigmoid_out(self: Tensor, out: Tensor) -> Any:
+    buffer = new_tensor((0,), self._dtype, self._device)
+    return _LOG_SIGMOID_FORWARD_OUT(self, output=out, buffer=buffer)[0]
+
+
+@kernel("aten::prelu", key=_IMPLICIT)
+def prelu(self: Tensor, weight: Tensor) -> Any:
+    """With a weight for each channel, in a shape that says which dimension is theirs."""
+    if self._dtype is not weight._dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {CPP_NAMES[self._dtype]} and "
+            f"{CPP_NAMES[weight._dtype]}"
+        )
+    rank, count = len(self._sizes), numel(weight._sizes)
+    if count != 1:
+        if not rank:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = self._sizes[1] if rank > 1 else 1
+        if channels != count:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{count} and channel size = {channels}."
+            )
+    if len(weight._sizes) > 1:
+        raise RuntimeError(
+            "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = "
+            f"{len(weight._sizes)}"
+        )
+    if rank != len(weight._sizes):
+        weight = _RESHAPE(weight, [count if dim == 1 else 1 for dim in range(rank)])
+    return _PRELU(self, weight)

@@ -1,0 +1,106 @@
+"""Losses that are made of other operators.
+
+Mirrors ``aten/src/ATen/native/Loss.cpp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from mindtorch_v2.kernels.cpu.robust_losses import apply_loss_reduction
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_ADD_: Final = OperatorHandle("aten::add_.Tensor")
+_ADD_SCALAR: Final = OperatorHandle("aten::add.Scalar")
+_ADD_SCALAR_: Final = OperatorHandle("aten::add_.Scalar")
+_CLAMP_MIN_: Final = OperatorHandle("aten::clamp_min_")
+_EXP: Final = OperatorHandle("aten::exp")
+_LE: Final = OperatorHandle("aten::le.Scalar")
+_LOG: Final = OperatorHandle("aten::log")
+_LOG_SIGMOID: Final = OperatorHandle("aten::log_sigmoid")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
+_NE: Final = OperatorHandle("aten::ne.Scalar")
+_NEG: Final = OperatorHandle("aten::neg")
+_RSUB: Final = OperatorHandle("aten::rsub.Scalar")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUB_: Final = OperatorHandle("aten::sub_.Tensor")
+_SUB_SCALAR: Final = OperatorHandle("aten::sub.Scalar")
+_WHERE: Final = OperatorHandle("aten::where.self")
+_XLOGY: Final = OperatorHandle("aten::xlogy.Tensor")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
+
+
+@kernel("aten::binary_cross_entropy_with_logits", keys=(_EXPLICIT, "Meta"))
+def binary_cross_entropy_with_logits(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    pos_weight: Tensor | None,
+    reduction: int,
+) -> Any:
+    log_sigmoid = _LOG_SIGMOID(self)
+    if pos_weight is not None:
+        scale = _ADD_SCALAR_(_MUL(_SUB_SCALAR(pos_weight, 1), target), 1)
+        _MUL_(log_sigmoid, scale)
+    loss = _SUB_(_MUL_(_RSUB(target, 1), self), log_sigmoid)
+    if weight is not None:
+        _MUL_(loss, weight)
+    return apply_loss_reduction(loss, reduction)
+
+
+@kernel("aten::kl_div", key=_IMPLICIT)
+def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Any:
+    dtypes = (self._dtype, target._dtype)
+    if any(dtype.is_complex for dtype in dtypes):
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if any(map(is_integral, dtypes)):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        loss = _MUL(_EXP(target), _SUB(target, self))
+    else:
+        loss = _SUB(_XLOGY(target, target), _MUL(target, self))
+    return apply_loss_reduction(loss, reduction)
+
+
+@kernel("aten::hinge_embedding_loss", key=_IMPLICIT)
+def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
+    zeros = _ZEROS_LIKE(self, memory_format=_CONTIGUOUS)
+    rest = _CLAMP_MIN_(_RSUB(self, margin), 0)
+    of_margin = _WHERE(_NE(target, 1), rest, zeros)
+    own = _WHERE(_NE(target, -1), self, zeros)
+    return apply_loss_reduction(_ADD(of_margin, own), reduction)
+
+
+@kernel("aten::margin_ranking_loss", key=_IMPLICIT)
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
+) -> Any:
+    unclamped = _ADD_SCALAR(_MUL(_NEG(target), _SUB(input1, input2)), margin)
+    return apply_loss_reduction(_CLAMP_MIN_(unclamped, 0), reduction)
+
+
+@kernel("aten::poisson_nll_loss", key=_IMPLICIT)
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Any:
+    if log_input:
+        loss = _SUB(_EXP(input), _MUL(target, input))
+    else:
+        loss = _SUB(input, _MUL(target, _LOG(_ADD_SCALAR(input, eps))))
+    if full:  # Stirling's approximation of the factorial
+        half = _MUL_SCALAR(_LOG(_MUL_SCALAR(target, 2 * math.pi)), 0.5)
+        term = _ADD(_SUB(_MUL(target, _LOG(target)), target), half)
+        loss = _ADD_(loss, _MASKED_FILL(term, _LE(target, 1), 0))
+    return apply_loss_reduction(loss, reduction)

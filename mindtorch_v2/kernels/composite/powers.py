@@ -1,0 +1,165 @@
+"""Products and powers that are made of others: angles in degrees, powers in double precision.
+
+Mirrors ``aten/src/ATen/native/UnaryOps.cpp``, ``BinaryOps.cpp`` and ``Pow.cpp``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.promotion import Number, Operand, can_cast, float_of, result_type
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_EXPLICIT: Final = "CompositeExplicitAutograd"
+_KEYS: Final = (_EXPLICIT, "Meta")
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_OUT: Final = OperatorHandle("aten::mul.out")
+_TO: Final = OperatorHandle("aten::to.dtype")
+_XLOGY: Final = OperatorHandle("aten::xlogy.Tensor")
+_XLOGY_: Final = OperatorHandle("aten::xlogy_.Tensor")
+_XLOGY_OUT: Final = OperatorHandle("aten::xlogy.OutTensor")
+_POW_OF_NUMBER: Final = OperatorHandle("aten::pow.Scalar")
+
+
+# --- degrees and radians ----------------------------------------------------------------------
+
+
+def _angle(name: str, factor: float) -> None:
+    out_form = OperatorHandle(f"aten::{name}.out")
+
+    def run(self: Tensor) -> Any:
+        made = _EMPTY_LIKE(self, dtype=float_of(self._dtype), memory_format=_PRESERVE)
+        return out_form(self, out=made)
+
+    def run_inplace(self: Tensor) -> Any:
+        return out_form(self, out=self)
+
+    def run_out(self: Tensor, out: Tensor) -> Any:
+        if self._dtype.is_complex:
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
+        return _MUL_OUT(self, factor, out=out)
+
+    kernel(f"aten::{name}", keys=_KEYS)(run)
+    kernel(f"aten::{name}_", keys=_KEYS)(run_inplace)
+    kernel(f"aten::{name}.out", keys=_KEYS)(run_out)
+
+
+_angle("rad2deg", 180 / math.pi)
+_angle("deg2rad", math.pi / 180)
+
+
+# --- products with logarithms and powers of two -----------------------------------------------
+
+
+@kernel("aten::xlogy.Scalar_Self", "aten::xlogy.Scalar_Other", key=_EXPLICIT)
+def xlogy(self: Operand, other: Operand) -> Any:
+    return _XLOGY(self, other)
+
+
+@kernel("aten::xlogy_.Scalar_Other", key=_EXPLICIT)
+def xlogy_inplace(self: Tensor, other: Number) -> Any:
+    return _XLOGY_(self, other)
+
+
+@kernel("aten::xlogy.OutScalar_Self", "aten::xlogy.OutScalar_Other", key=_EXPLICIT)
+def xlogy_out(self: Operand, other: Operand, out: Tensor) -> Any:
+    return _XLOGY_OUT(self, other, out=out)
+
+
+@kernel("aten::ldexp.Tensor", keys=(_IMPLICIT, _EXPLICIT))
+def ldexp(self: Tensor, other: Tensor) -> Any:
+    return _MUL(self, _POW_OF_NUMBER(2.0, other))
+
+
+@kernel("aten::ldexp_", key=_IMPLICIT)
+def ldexp_inplace(self: Tensor, other: Tensor) -> Any:
+    return _MUL_(self, _POW_OF_NUMBER(2.0, other))
+
+
+@kernel("aten::ldexp.out", key=_IMPLICIT)
+def ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
+    return _MUL_OUT(self, _POW_OF_NUMBER(2.0, other), out=out)
+
+
+@kernel("aten::ldexp_", key=_EXPLICIT)
+def checked_ldexp_inplace(self: Tensor, other: Tensor) -> Any:
+    """Where it has a kernel, that has words of its own."""
+    return checked_ldexp_out(self, other, self)
+
+
+@kernel("aten::ldexp.out", key=_EXPLICIT)
+def checked_ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
+    power = _POW_OF_NUMBER(2.0, other)
+    if not can_cast(result_type((self, power)), out._dtype):
+        raise RuntimeError(
+            f"ldexp can't be cast to the desired output type {CPP_NAMES[out._dtype]}"
+        )
+    return _MUL_OUT(self, power, out=out)
+
+
+# --- powers in double precision ---------------------------------------------------------------
+
+
+def _widened(self: Operand, exponent: Operand) -> tuple[DType, Operand, Operand]:
+    """The dtype in which is computed, and both in it."""
+    operands = (self, exponent)
+    is_complex = any(
+        each._dtype.is_complex if isinstance(each, Tensor) else isinstance(each, complex)
+        for each in operands
+    )
+    dtype = DTYPES["complex128" if is_complex else "float64"]
+    number: Any = complex if is_complex else float
+    one, two = (_TO(each, dtype) if isinstance(each, Tensor) else number(each) for each in operands)
+    return dtype, one, two
+
+
+def _check_own(dtype: DType, tensor: Tensor, what: str) -> None:
+    if tensor._dtype is not dtype:
+        raise RuntimeError(
+            f"the {what} has dtype {CPP_NAMES[tensor._dtype]} but the operation's result requires "
+            f"dtype {CPP_NAMES[dtype]}"
+        )
+
+
+def _float_power(overload: str, out_overload: str) -> None:
+    power, power_out = (OperatorHandle(f"aten::pow.{each}") for each in (overload, out_overload))
+
+    def run(self: Operand, exponent: Operand) -> Any:
+        _, one, two = _widened(self, exponent)
+        return power(one, two)
+
+    def run_out(self: Operand, exponent: Operand, out: Tensor) -> Any:
+        dtype, one, two = _widened(self, exponent)
+        _check_own(dtype, out, "output given to float_power")
+        return power_out(one, two, out=out)
+
+    kernel(f"aten::float_power.{overload}", key=_IMPLICIT)(run)
+    kernel(f"aten::float_power.{out_overload}", key=_IMPLICIT)(run_out)
+
+
+for _overload in ("Tensor_Tensor", "Scalar", "Tensor_Scalar"):
+    _float_power(_overload, f"{_overload}_out")
+
+
+def _float_power_inplace(overload: str) -> None:
+    power = OperatorHandle(f"aten::pow_.{overload}")
+
+    def run(self: Tensor, exponent: Operand) -> Any:
+        dtype, _, two = _widened(self, exponent)
+        _check_own(dtype, self, "base given to float_power_")
+        return power(self, two)
+
+    kernel(f"aten::float_power_.{overload}", key=_IMPLICIT)(run)
+
+
+_float_power_inplace("Tensor")
+_float_power_inplace("Scalar")

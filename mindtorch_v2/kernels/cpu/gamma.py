@@ -1,0 +1,148 @@
+"""The logarithm of the gamma function and its derivatives.
+
+Mirrors ``aten/src/ATen/native/Math.h``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.unary import one_by_one
+from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.tensor import Tensor
+
+_BERNOULLI: Final = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
+"""Coefficients of the asymptotic series of digamma, in powers of ``1 / x**2``."""
+_ASYMPTOTIC: Final = 10.0
+"""From where on that series has all the digits of a double."""
+
+
+_EPSILON: Final = 2.0**-53
+
+
+def _lgamma(x: float) -> float:
+    """Infinite at its poles."""
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    return math.lgamma(x)
+
+
+def _digamma(x: float) -> float:
+    """``calc_digamma``: reflected for negative numbers, raised by recurrence, then a series."""
+    if x == 0:
+        return math.copysign(math.inf, -x)
+    if x < 0:
+        if x == math.floor(x):
+            return math.nan
+        return _digamma(1 - x) - math.pi / math.tan(math.pi * math.fmod(x, 1.0))
+    below = 0.0
+    while x < _ASYMPTOTIC:
+        below += 1 / x
+        x += 1
+    if math.isinf(x) or math.isnan(x):
+        return x
+    power = 1 / (x * x)
+    series = 0.0
+    for coefficient in reversed(_BERNOULLI):
+        series = (series + coefficient) * power
+    return math.log(x) - 0.5 / x - series - below
+
+
+def _trigamma(x: float) -> float:
+    """``trigamma``: six steps of the recurrence, then four terms of the series."""
+    if x < 0.5:
+        sine = math.sin(math.pi * x)
+        return math.pi * math.pi / (sine * sine) - _trigamma(1 - x) if sine else math.inf
+    below = 0.0
+    for _ in range(6):
+        below += 1 / (x * x)
+        x += 1
+    square = 1 / (x * x)
+    series = 1 / 6 - square * (1 / 30 - square * (1 / 42))
+    return below + (1 + 1 / (2 * x) + square * series) / x
+
+
+_ZETA_TERMS: Final = 9
+_ZETA_RATIOS: Final = tuple(
+    math.factorial(2 * k) / bernoulli
+    for k, bernoulli in enumerate(
+        (
+            *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510),
+            *(43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730),
+        ),
+        start=1,
+    )
+)
+"""Of the Euler-Maclaurin formula: factorials over Bernoulli's numbers."""
+
+
+def _zeta(x: float, q: float) -> float:
+    """Hurwitz' zeta function, for ``x`` above one: terms, then the Euler-Maclaurin formula."""
+    if q <= 0:
+        if q == math.floor(q):
+            return math.inf
+        if x != math.floor(x):
+            return math.nan
+    total = math.pow(q, -x)
+    count = 0
+    while count < _ZETA_TERMS or q <= _ZETA_TERMS:
+        count += 1
+        q += 1
+        term = math.pow(q, -x)
+        total += term
+        if abs(term / total) < _EPSILON:
+            return total
+    total += term * q / (x - 1) - 0.5 * term
+    rising, power = 1.0, term
+    for k, ratio in enumerate(_ZETA_RATIOS):
+        rising *= x + 2 * k
+        power /= q
+        part = rising * power / ratio
+        total += part
+        if abs(part / total) < _EPSILON:
+            break
+        rising *= x + 2 * k + 1
+        power /= q
+    return total
+
+
+def _polygamma(self: Array, dtype: DType, n: int) -> Array:
+    """The n-th derivative of digamma; the zeta function's values are those of ``dtype``."""
+    if n < 2:
+        first: Array = one_by_one(_digamma if n == 0 else _trigamma)(self)
+        return first
+    factorial = math.exp(math.lgamma(n + 1)) * (1 if n % 2 else -1)
+    zeta = one_by_one(lambda x: _zeta(n + 1, x))(self)
+    return np.asarray(self.dtype.type(factorial) * rounded(zeta, dtype))
+
+
+pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
+pointwise("aten::digamma", one_by_one(_digamma), UNARY_FLOAT_OP, 1)
+_POLYGAMMA: Final = Pointwise(
+    "aten::polygamma", _polygamma, UNARY_FLOAT_OP, 1, prepare=lambda dtype, n: (dtype, n)
+)
+
+
+@structured.structured("aten::polygamma")
+def polygamma(outputs: Outputs, n: int, self: Tensor) -> tuple[Tensor, ...]:
+    _refuse_negative(n)
+    return _POLYGAMMA(outputs, self, n)
+
+
+@structured.prologue("aten::polygamma")
+def _polygamma_prologue(outputs: Outputs, n: int, self: Tensor) -> None:
+    _refuse_negative(n)
+    _POLYGAMMA.prologue(outputs, self, n)
+
+
+def _refuse_negative(n: int) -> None:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")

@@ -1,0 +1,324 @@
+"""Activation functions in pieces: linear here, curved or constant there; and their derivatives.
+
+Mirrors ``aten/src/ATen/native/Activation.cpp``, ``GatedLinearUnit.cpp`` and ``cpu/Activation.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.pointwise import Pointwise, as_array, opmath_element, pointwise, rounded
+from mindtorch_v2.kernels.promotion import BOOL, Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_info import finfo
+
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_CLAMP_OUT: Final = OperatorHandle("aten::clamp.out")
+_NARROW: Final = OperatorHandle("aten::narrow")
+
+
+def _numbers(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
+    """In the precision in which is computed."""
+    return tuple(opmath_element(number, dtype) for number in numbers)
+
+
+# --- elu --------------------------------------------------------------------------------------
+
+
+def _elu(self: Array, alpha: Any, scale: Any, input_scale: Any) -> Array:
+    negative = np.expm1(self * input_scale) * (alpha * scale)
+    return np.asarray(np.where(self < 0, negative, self * scale), self.dtype)
+
+
+def _elu_backward(
+    grad: Array, self: Array, alpha: Any, scale: Any, input_scale: Any, is_result: bool
+) -> Array:
+    slope = alpha * scale
+    curved = self + slope if is_result else slope * np.exp(self * input_scale)
+    return np.asarray(np.where(self <= 0, grad * input_scale * curved, grad * scale), self.dtype)
+
+
+def _elu_numbers(
+    dtype: DType, alpha: Number, scale: Number, input_scale: Number, *is_result: bool
+) -> tuple[Any, ...]:
+    return (*_numbers(dtype, alpha, scale, input_scale), *is_result)
+
+
+pointwise("aten::elu", _elu, UNARY_OP, 1, prepare=_elu_numbers)
+_ELU_BACKWARD: Final = Pointwise("", _elu_backward, BINARY_OP, 2, prepare=_elu_numbers)
+
+
+@structured.structured("aten::elu_backward")
+def elu_backward(
+    outputs: Outputs,
+    grad_output: Tensor,
+    alpha: Number,
+    scale: Number,
+    input_scale: Number,
+    is_result: bool,
+    self_or_result: Tensor,
+) -> tuple[Tensor, ...]:
+    if is_result and scalar_to(alpha, DTYPES["float64"]) < 0:
+        raise RuntimeError(
+            "In-place elu backward calculation is triggered with a negative slope which is not "
+            "supported. This is caused by calling in-place forward function with a negative slope, "
+            "please call out-of-place version instead."
+        )
+    return _ELU_BACKWARD(outputs, grad_output, self_or_result, alpha, scale, input_scale, is_result)
+
+
+# --- softplus and mish ------------------------------------------------------------------------
+
+
+def _softplus(self: Array, beta: Any, threshold: Any) -> Array:
+    curved = np.log1p(np.exp(self * beta)) / beta
+    return np.asarray(np.where(self * beta > threshold, self, curved), self.dtype)
+
+
+def _softplus_backward(grad: Array, self: Array, beta: Any, threshold: Any) -> Array:
+    power = np.exp(self * beta)
+    curved = grad * power / (power + 1)
+    return np.asarray(np.where(self * beta > threshold, grad, curved), self.dtype)
+
+
+def _mish(self: Array) -> Array:
+    return np.asarray(self * np.tanh(np.log1p(np.exp(self))), self.dtype)
+
+
+def _mish_backward(grad: Array, self: Array) -> Array:
+    sigmoid = 1 / (1 + np.exp(-self))
+    tanh = np.tanh(np.log1p(np.exp(self)))
+    return np.asarray(grad * (tanh + self * sigmoid * (1 - tanh * tanh)), self.dtype)
+
+
+pointwise("aten::softplus", _softplus, UNARY_OP, 1, prepare=_numbers)
+pointwise("aten::softplus_backward", _softplus_backward, BINARY_OP, 2, prepare=_numbers)
+pointwise("aten::mish", _mish, UNARY_OP, 1)
+pointwise("aten::mish_backward", _mish_backward, BINARY_OP, 2)
+
+
+# --- the hard ones ----------------------------------------------------------------------------
+
+
+def _hardsigmoid(self: Array) -> Array:
+    return np.asarray(_between_0_and_6(self + 3) / 6, self.dtype)
+
+
+def _between_0_and_6(values: Array) -> Array:
+    """``std::min(std::max(x, 0), 6)``, of which nothing is 0."""
+    return np.where(values > 6, values.dtype.type(6), np.where(values < 0, 0, values))
+
+
+_SIXTH: Final = np.float32(1 / 6)
+"""Whatever the dtype."""
+
+
+def _hardsigmoid_backward(grad: Array, self: Array) -> Array:
+    inside = (self > -3) & (self < 3)
+    return np.asarray(np.where(inside, grad * self.dtype.type(_SIXTH), 0), self.dtype)
+
+
+def _hardswish(self: Array) -> Array:
+    return np.asarray(self * _between_0_and_6(self + 3) / 6, self.dtype)
+
+
+def _hardswish_backward(grad: Array, self: Array) -> Array:
+    found = np.where(self >= 3, grad, grad * (self / 3 + self.dtype.type(0.5)))
+    return np.asarray(np.where(self <= -3, 0, found), self.dtype)
+
+
+def _hardshrink(self: Array, lambd: Any) -> Array:
+    return np.asarray(np.where((self >= -lambd) & (self <= lambd), 0, self), self.dtype)
+
+
+def _softshrink(self: Array, lambd: Any) -> Array:
+    zeros = self * 0 if HABITS["softshrink keeps the sign of its zeros"] else 0
+    below = np.where(self < -lambd, self + lambd, zeros)
+    return np.asarray(np.where(self > lambd, self - lambd, below), self.dtype)
+
+
+def _shrink_backward(grad: Array, self: Array, lambd: Any) -> Array:
+    return np.asarray(np.where((self >= -lambd) & (self <= lambd), 0, grad), self.dtype)
+
+
+def _hardtanh_backward(grad: Array, self: Array, least: Any, most: Any) -> Array:
+    return np.asarray(np.where((self <= least) | (self >= most), 0, grad), self.dtype)
+
+
+def _softshrink_check(self: Tensor, lambd: Number) -> None:
+    number = float(scalar_to(lambd, DTYPES["float64"]))
+    if not HABITS["softshrink has a bound by dtype"]:
+        if number < 0:
+            raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {number:g}.")
+        return
+    limit = finfo(self._dtype).max
+    if not 0 <= number <= limit:
+        raise RuntimeError(
+            f"lambda must be in range [0, {limit:g}] for input dtype {CPP_NAMES[self._dtype]}, "
+            f"but found {number:g}"
+        )
+
+
+pointwise("aten::hardsigmoid", _hardsigmoid, UNARY_OP, 1)
+pointwise("aten::hardsigmoid_backward", _hardsigmoid_backward, BINARY_OP, 2)
+pointwise("aten::hardswish", _hardswish, UNARY_OP, 1)
+pointwise("aten::hardswish_backward", _hardswish_backward, BINARY_OP, 2)
+pointwise("aten::hardshrink", _hardshrink, UNARY_OP, 1, prepare=_numbers)
+pointwise("aten::hardshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_numbers)
+pointwise("aten::softshrink", _softshrink, UNARY_OP, 1, before=_softshrink_check, prepare=_numbers)
+pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_numbers)
+pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_numbers)
+
+
+@kernel("aten::hardtanh")
+def hardtanh(self: Tensor, min_val: Number, max_val: Number) -> Any:
+    return hardtanh_out(self, min_val, max_val, _EMPTY_LIKE(self, memory_format=_PRESERVE))
+
+
+@kernel("aten::hardtanh_", key="CompositeExplicitAutograd")
+def hardtanh_inplace(self: Tensor, min_val: Number, max_val: Number) -> Any:
+    return hardtanh_out(self, min_val, max_val, self)
+
+
+@kernel("aten::hardtanh.out")
+def hardtanh_out(self: Tensor, min_val: Number, max_val: Number, out: Tensor) -> Any:
+    """``clamp`` whose bounds are integers where the tensor's are."""
+    if self._dtype is BOOL:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if is_integral(self._dtype):
+        min_val, max_val = (int(scalar_to(each, DTYPES["int64"])) for each in (min_val, max_val))
+        if self._dtype is DTYPES["uint8"] and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+    return _CLAMP_OUT(self, min_val, max_val, out=out)
+
+
+# --- those with a second tensor ---------------------------------------------------------------
+
+
+@kernel("aten::log_sigmoid_forward")
+def log_sigmoid_forward(self: Tensor) -> tuple[Tensor, Tensor]:
+    """With the power that the derivative needs."""
+    found = [new_tensor(self._sizes, self._dtype, self._device) for _ in range(2)]
+    dispatch("log_sigmoid_cpu", self._dtype)
+    with np.errstate(all="ignore"):
+        values = as_array(self, self._dtype)
+        power = np.exp(-np.abs(values))
+        result = np.minimum(values, 0) - np.log1p(power)
+        for tensor, array in zip(found, (result, power), strict=True):
+            store(tensor, rounded(np.asarray(array, values.dtype), self._dtype))
+    return found[0], found[1]
+
+
+@structured.structured("aten::log_sigmoid_backward", keys=("CPU",))
+def log_sigmoid_backward(
+    outputs: Outputs, grad_output: Tensor, self: Tensor, buffer: Tensor
+) -> tuple[Tensor, ...]:
+    iterator = TensorIterator(UNARY_OP, outputs, (self, buffer, grad_output))
+    dtype = iterator.common_dtype
+    dispatch("log_sigmoid_backward_cpu", dtype)
+    with np.errstate(all="ignore"):
+        values, power, grad = (as_array(each, dtype) for each in (self, buffer, grad_output))
+        negative = values < 0
+        share = power / (1 + power)
+        found = grad * np.where(negative, 1 - share, share)
+        store(iterator.outputs[0], rounded(np.asarray(found, values.dtype), dtype))
+    return iterator.outputs
+
+
+@kernel("aten::log_sigmoid_forward.output")
+def log_sigmoid_forward_out(self: Tensor, output: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
+    """Outputs are resized without a word."""
+    made = log_sigmoid_forward(self)
+    for target, found in zip((output, buffer), made, strict=True):
+        if target._sizes != self._sizes:
+            set_sizes(target, self._sizes)
+        _COPY_(target, found)
+    return output, buffer
+
+
+def _gated(self: Tensor, dim: int) -> tuple[int, int]:
+    """The dimension, and half of its size."""
+    if not self._sizes:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = wrap_dim(dim, len(self._sizes))
+    size = self._sizes[dim]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    return dim, size // 2
+
+
+def _glu(one: Array, two: Array) -> Array:
+    return np.asarray(one * (1 / (1 + np.exp(-two))), one.dtype)
+
+
+@structured.structured("aten::glu")
+def glu(outputs: Outputs, self: Tensor, dim: int) -> tuple[Tensor, ...]:
+    dim, half = _gated(self, dim)
+    halves = [_NARROW(self, dim, start, half) for start in (0, half)]
+    if not self.is_meta:
+        iterator = TensorIterator(BINARY_OP, tuple(outputs), halves)
+        dispatch("glu_cpu", iterator.common_dtype)
+    return Pointwise("", _glu, BINARY_OP, 2)(outputs, *halves)
+
+
+@structured.structured("aten::glu_backward", keys=("CPU",))
+def glu_backward(
+    outputs: Outputs, grad_output: Tensor, self: Tensor, dim: int
+) -> tuple[Tensor, ...]:
+    dim, half = _gated(self, dim)
+    made = outputs[0] or new_tensor(self._sizes, self._dtype, self._device)
+    dtype = self._dtype
+    dispatch("glu_backward_cpu", dtype)
+    with np.errstate(all="ignore"):
+        one, two = np.split(as_array(self, dtype), [half], dim)
+        sigmoid = rounded(np.asarray(1 / (1 + np.exp(-two)), one.dtype), dtype)
+        grad = as_array(grad_output, dtype)
+        found = (rounded(sigmoid * grad, dtype), (1 - sigmoid) * sigmoid * one * grad)
+        store(made, rounded(np.concatenate(found, dim), dtype))
+    return (made,)
+
+
+@kernel("aten::_prelu_kernel")
+def prelu_kernel(self: Tensor, weight: Tensor) -> Tensor:
+    result: Tensor = _EMPTY_LIKE(self, memory_format=_PRESERVE)
+    iterator = TensorIterator(UNARY_OP, (result,), (self, weight))
+    dtype = iterator.common_dtype
+    dispatch("prelu_cpu", dtype)
+    with np.errstate(all="ignore"):
+        values, slope = (as_array(each, dtype) for each in (self, weight))
+        store(result, rounded(np.where(values > 0, values, slope * values), dtype))
+    return result
+
+
+@kernel("aten::_prelu_kernel_backward")
+def prelu_kernel_backward(grad_output: Tensor, self: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    iterator = TensorIterator(UNARY_OP, (None, None), (self, weight, grad_output))
+    dtype = iterator.common_dtype
+    dispatch("prelu_backward_cpu", dtype)
+    with np.errstate(all="ignore"):
+        values, slope, grad = (as_array(each, dtype) for each in (self, weight, grad_output))
+        positive = values > 0
+        of_self = np.where(positive, grad, slope * grad)
+        of_weight = np.where(positive, 0, values * grad).astype(grad.dtype)
+        for output, found in zip(iterator.outputs, (of_self, of_weight), strict=True):
+            if numel(output._sizes):
+                store(output, rounded(np.asarray(found), dtype))
+    return iterator.outputs
