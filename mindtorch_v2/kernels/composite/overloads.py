@@ -66,10 +66,6 @@ pass_on("div_.Scalar_mode", "div_.Tensor_mode")
 pass_on("floor_divide.Scalar", "floor_divide")
 pass_on("floor_divide_.Scalar", "floor_divide_.Tensor")
 
-for _scalar, _out in (("Scalar_Self", "OutScalar_Self"), ("Scalar_Other", "OutScalar_Other")):
-    pass_on(f"xlogy.{_scalar}", "xlogy.Tensor")
-    pass_on(f"xlogy.{_out}", "xlogy.OutTensor")
-pass_on("xlogy_.Scalar_Other", "xlogy_.Tensor")
 for _overload, _name in (
     ("", "Tensor"),
     (".self_scalar", "Scalar_Self"),
