@@ -123,7 +123,8 @@ _WORD: Final = 1 << 64
 def check_numel(sizes: Sequence[int]) -> None:
     """``safe_compute_numel``: RuntimeError where the count does not fit, not even on the way to
     zero; a negative size is a large unsigned one."""
-    if not 0 < math.prod(sizes) < _WORD // 2 and _overflows(sizes):
+    is_usual = 0 < math.prod(sizes) < _WORD // 2 and min(sizes, default=0) >= 0
+    if not is_usual and _overflows(sizes):
         raise RuntimeError("numel: integer multiplication overflow")
 
 
