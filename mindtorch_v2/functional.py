@@ -11,7 +11,9 @@ from itertools import accumulate
 from operator import mul
 from typing import Any
 
+from mindtorch_v2._boolean_dispatch import Flags, boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor import dtype as dtypes
 from mindtorch_v2.tensor.dtype import strided
@@ -164,32 +166,66 @@ def stft(
     return bound_function("stft")(input, n_fft, hop_length, win_length, window, *rest)
 
 
-def unique(
-    input: Any,
-    sorted: Any = True,
-    return_inverse: Any = False,
-    return_counts: Any = False,
-    dim: Any = None,
-) -> Any:
-    """The different elements, and what else is asked for."""
-    wanted = (True, bool(return_inverse), bool(return_counts))
-    options = {"return_inverse": return_inverse, "return_counts": return_counts}
-    if dim is not None:
-        found = bound_function("unique_dim")(input, dim, sorted=sorted, **options)
-    else:
-        found = bound_function("_unique2")(input, sorted=sorted, **options)
-    return _wanted(found, wanted)
+def _unique(wanted: Flags) -> Callable[..., Any]:
+    def compute(
+        input: Any,
+        sorted: Any = True,
+        return_inverse: Any = False,
+        return_counts: Any = False,
+        dim: Any = None,
+    ) -> Any:
+        options = {"return_inverse": return_inverse, "return_counts": return_counts}
+        if dim is not None:
+            found = bound_function("unique_dim")(input, dim, sorted=sorted, **options)
+        else:
+            found = bound_function("_unique2")(input, sorted=sorted, **options)
+        return _wanted(found, (True, *wanted))
+
+    return compute
 
 
-def unique_consecutive(
-    input: Any, return_inverse: Any = False, return_counts: Any = False, dim: Any = None
-) -> Any:
-    """The elements that differ from the one before, and what else is asked for."""
-    wanted = (True, bool(return_inverse), bool(return_counts))
-    found = bound_function("unique_consecutive")(
-        input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
-    )
-    return _wanted(found, wanted)
+unique = boolean_dispatch(
+    "unique",
+    {"return_inverse": 2, "return_counts": 3},
+    {
+        (False, False): "_return_output",
+        (False, True): "_return_counts",
+        (True, False): "_return_inverse",
+        (True, True): "_unique_impl"
+        if HABITS["unique of everything is its implementation"]
+        else "_return_inverse_and_counts",
+    },
+    _unique,
+)
+"""The different elements, and what else is asked for."""
+
+
+def _unique_consecutive(wanted: Flags) -> Callable[..., Any]:
+    def compute(
+        input: Any, return_inverse: Any = False, return_counts: Any = False, dim: Any = None
+    ) -> Any:
+        found = bound_function("unique_consecutive")(
+            input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
+        )
+        return _wanted(found, (True, *wanted))
+
+    return compute
+
+
+unique_consecutive = boolean_dispatch(
+    "unique_consecutive",
+    {"return_inverse": 2, "return_counts": 1},  # which stand the other way round
+    {
+        (False, False): "_consecutive_return_output",
+        (False, True): "_consecutive_return_counts",
+        (True, False): "_consecutive_return_inverse",
+        (True, True): "_unique_consecutive_impl"
+        if HABITS["unique of everything is its implementation"]
+        else "_consecutive_return_inverse_and_counts",
+    },
+    _unique_consecutive,
+)
+"""The elements that differ from the one before, and what else is asked for."""
 
 
 def _wanted(found: Sequence[Any], wanted: Sequence[bool]) -> Any:

@@ -1,5 +1,6 @@
 """What is selected by rank, frequency or chance, and a few products, for the area core-ops:
-``kthvalue``, ``mode``, ``logcumsumexp``, ``inner``, ``tensordot``, ``multinomial``.
+``kthvalue``, ``mode``, ``logcumsumexp``, ``inner``, ``tensordot``, ``multinomial``, ``rot90``,
+``unique``.
 
 Not here: what the functions of Python that are kernels on meta say of arguments that do not fit;
 products and running sums of halves; ``logcumsumexp`` of complex numbers.
@@ -40,6 +41,20 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     yield from _running(dtypes)
     yield from _products(dtypes)
     yield from _samples(dtypes)
+    for made, turns, dims in pairwise(("xp.ones(2, 3)", *_CUBES), ("1", "2", "-1"), _PLANES):
+        yield "rot90", f"xp.rot90({made}, {turns}, dims={dims})"
+    for call, given, named in pairwise(_DISTINCT, _GIVEN, _NAMED):
+        yield call.partition(".")[2], f"{call}({given}{named})"
+
+
+_CUBES: Final = ("xp.arange(12).view(3, 2, 2)", "xp.ones(2)", "xp.ones(2, 0, device='meta')")
+_PLANES: Final = ("(0, 1)", "(1, -1)", "(2, 0)", "(-3, 0)", "(0, 0)", "(-2, 0)", "(4, 2)", "(1,)")
+_DISTINCT: Final = ("xp.unique", "xp.unique_consecutive")
+_GIVEN: Final = (
+    *("", "xp.tensor([2, 2, 1]), ", "xp.tensor([2, 2, 1]), True, ", "1, 2, 3, 4, 5, 6, "),
+    *("xp.tensor([2, 2, 1]), False, True, ", "xp.tensor([2, 2, 1]), True, True, True, "),
+)
+_NAMED: Final = ("", "foo=1", "return_counts=True", "return_inverse=True, foo=1", "dim=0")
 
 
 def _selections(dtypes: Sequence[str]) -> Iterator[Text]:

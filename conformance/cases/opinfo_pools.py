@@ -68,9 +68,10 @@ OPERATORS: Final = words("""
     nn_functional_kl_div nn_functional_binary_cross_entropy
     nn_functional_binary_cross_entropy_with_logits nn_functional_hinge_embedding_loss
     nn_functional_margin_ranking_loss nn_functional_poisson_nll_loss
-    acosh asinh atanh digamma erfc lgamma sinc isposinf isneginf signbit hypot logaddexp logaddexp2
-    xlogy gcd lcm heaviside logit nan_to_num polar rad2deg deg2rad ldexp
-    float_power nextafter polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
+    tril_indices triu_indices
+    hypot logaddexp logaddexp2 logit nan_to_num polar rad2deg deg2rad ldexp float_power
+    acosh asinh atanh erfc lgamma digamma sinc isposinf isneginf signbit heaviside gcd lcm nextafter
+    xlogy polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
     polygamma_polygamma_n_3 polygamma_polygamma_n_4 special_polygamma_special_polygamma_n_0""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""

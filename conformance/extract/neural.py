@@ -88,6 +88,8 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A.glu_backward(zeros(dtype, 1), zeros(dtype, 2), 0),
     lambda dtype: A._prelu_kernel(zeros(dtype, 2), zeros(dtype, 1)),
     lambda dtype: A._prelu_kernel_backward(zeros(dtype, 2), zeros(dtype, 2), zeros(dtype, 1)),
+    lambda dtype: A.tril_indices(2, 2, dtype=dtype),
+    lambda dtype: A.triu_indices(2, 2, dtype=dtype),
     lambda dtype: A.smooth_l1_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
     lambda dtype: A.smooth_l1_loss_backward(*(zeros(dtype, 2),) * 3, 0, 1.0),
     lambda dtype: A.huber_loss(zeros(dtype, 2), zeros(dtype, 2), 0),
@@ -326,6 +328,12 @@ HABITS: dict[str, Callable[[], bool]] = {
         ).item()
         == 12.1015625
     ),
+    "rot90 wraps its dimensions first": lambda: (
+        error_of(lambda: torch.rot90(ROWS, 1, (2, 0)))[0] == "IndexError"
+    ),
+    "unique of everything is its implementation": lambda: error_of(
+        lambda: torch.unique(ROWS, True, True, True, 0, 0)
+    )[1].startswith("_unique_impl"),
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),

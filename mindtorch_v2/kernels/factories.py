@@ -24,13 +24,14 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
-from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS, Layout, strided
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, Layout, int64, strided
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
@@ -361,3 +362,36 @@ def _resize(out: Tensor, size: Sizes) -> None:
     """``resize_``: nothing for the sizes that it has."""
     if tuple(size) != tuple(out._sizes):
         set_sizes(out, tuple(size))
+
+
+# --- indices of triangles ---------------------------------------------------------------------
+
+
+def _triangle(name: str, find: Any) -> None:
+    """Rows and columns of the places in a triangle of a matrix, row by row."""
+
+    def run(row: int, col: int, offset: int, *options: Any) -> Tensor:
+        given = given_options(options)
+        dtype, device = given.get("dtype", int64), given.get("device", Device("cpu"))
+        for what, size in (("row", row), ("col", col)):
+            if size < 0:
+                gap = " " if device.type == "meta" else ""
+                raise RuntimeError(f"{what} must be non-negative, got{gap}{size}")
+        layout = given.get("layout", strided)
+        if device.type != "meta" and layout is not strided:
+            raise RuntimeError(f"only support layout=torch.strided, got{layout}")
+        if device.type != "meta":
+            dispatch(name, dtype)
+        elif dtype not in (int64, DTYPES["int32"]):
+            raise RuntimeError(f"\"{name}\" not implemented for '{dtype}'")
+        places = np.stack(find(row, offset, col))
+        made = new_tensor(places.shape, dtype, device)
+        if not made.is_meta:
+            store(made, places)
+        return made
+
+    kernel(f"aten::{name}", keys=("CPU", "Meta"))(run)
+
+
+_triangle("tril_indices", np.tril_indices)
+_triangle("triu_indices", np.triu_indices)

@@ -15,10 +15,11 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured, add
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import dim_list, size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import dense_strides_like, numel
+from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CAT: Final = OperatorHandle("aten::cat")
@@ -68,6 +69,9 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Any:
     if rank < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {rank}")
     first, second = dims
+    if HABITS["rot90 wraps its dimensions first"]:
+        for dim in dims:
+            wrap_dim(dim, rank)
     if first == second or abs(first - second) == rank:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}"
