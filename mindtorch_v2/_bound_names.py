@@ -37,6 +37,7 @@ _IN_PYTHON: Final = (
     "meshgrid",
     "norm",
     "split",
+    "tensordot",
     "unique",
     "unique_consecutive",
     "unravel_index",

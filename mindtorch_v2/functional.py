@@ -13,13 +13,14 @@ from typing import Any
 
 from mindtorch_v2._boolean_dispatch import Flags, boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
-from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor import dtype as dtypes
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.symbolic import SymInt
+from mindtorch_v2.tensor.tensor import Tensor
 
 
 def bound_function(name: str, module: str = "torch") -> Callable[..., Any]:
@@ -166,6 +167,33 @@ def stft(
     return bound_function("stft")(input, n_fft, hop_length, win_length, window, *rest)
 
 
+def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
+    """The product over the last dimensions of one and the first of the other, or over pairs."""
+    if has_torch_function((a, b)):
+        return handle_torch_function(tensordot, (a, b), a, b, dims=dims, out=out)
+    if not isinstance(dims, (tuple, list, Tensor, int, SymInt)):
+        raise RuntimeError(
+            "tensordot expects dims to be int or Tuple[List[int], List[int]] or List[List[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
+    dims_a: Any
+    dims_b: Any
+    if isinstance(dims, (tuple, list)):
+        dims_a, dims_b = dims
+    elif isinstance(dims, Tensor) and dims.numel() > 1:
+        assert dims._sizes[0] == 2
+        dims_a, dims_b = dims.tolist()
+    else:
+        count: Any = int(dims.item()) if isinstance(dims, Tensor) else dims
+        if count < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if count is dims and count > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        dims_a, dims_b = list(range(-count, 0)), list(range(count))
+    given = {} if out is None else {"out": out}
+    return bound_function("tensordot")(a, b, dims_a, dims_b, **given)
+
+
 def _unique(wanted: Flags) -> Callable[..., Any]:
     def compute(
         input: Any,
@@ -192,7 +220,7 @@ unique = boolean_dispatch(
         (False, True): "_return_counts",
         (True, False): "_return_inverse",
         (True, True): "_unique_impl"
-        if HABITS["unique of everything is its implementation"]
+        if NEURAL_HABITS["unique of everything is its implementation"]
         else "_return_inverse_and_counts",
     },
     _unique,
@@ -220,7 +248,7 @@ unique_consecutive = boolean_dispatch(
         (False, True): "_consecutive_return_counts",
         (True, False): "_consecutive_return_inverse",
         (True, True): "_unique_consecutive_impl"
-        if HABITS["unique of everything is its implementation"]
+        if NEURAL_HABITS["unique of everything is its implementation"]
         else "_consecutive_return_inverse_and_counts",
     },
     _unique_consecutive,

@@ -53,6 +53,7 @@ from mindtorch_v2.kernels.composite import activation as composite_activation
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import (
     comparing,
+    differences,
     dropout,
     functorch,
     matmul,
@@ -123,6 +124,8 @@ __all__ = [
     "cpu",
     "cross",
     "default_backend",
+    "differences",
+    "dimnames",
     "dimnames",
     "dropout",
     "embedding",

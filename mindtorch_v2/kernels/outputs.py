@@ -14,7 +14,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, numel, storage_bytes
 from mindtorch_v2.tensor.size import Size
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import warn
@@ -87,6 +87,16 @@ def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
         raise RuntimeError(
             f"Expected out tensor to have device {device}, but got {tensor._device} instead"
         )
+
+
+def check_like(out: Tensor, self: Tensor, dtype: DType) -> None:
+    """``check_scalar_type_device_layout_equal``."""
+    if out._dtype is not dtype:
+        raise RuntimeError(
+            f"expected scalar_type {CPP_NAMES[dtype]} but found {CPP_NAMES[out._dtype]}"
+        )
+    if out._device != self._device:
+        raise RuntimeError(f"expected device {self._device} but found {out._device}")
 
 
 def check_inplace(tensor: Tensor, sizes: Sequence[int], dtype: DType, device: Device) -> None:

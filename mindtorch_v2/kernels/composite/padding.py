@@ -1,6 +1,6 @@
-"""Padding with a number.
+"""Padding with a number, or with what lies at the other end.
 
-Mirrors ``constant_pad_nd`` of ``aten/src/ATen/native/PadNd.cpp``.
+Mirrors ``constant_pad_nd`` and ``_pad_circular`` of ``aten/src/ATen/native/PadNd.cpp``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_NEW_EMPTY: Final = OperatorHandle("aten::new_empty")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _NARROW: Final = OperatorHandle("aten::narrow")
 
 
@@ -65,6 +67,45 @@ def _cut(tensor: Any, dim: int, low: int, high: int) -> Any:
     if high < 0:
         tensor = _NARROW(tensor, dim, 0, tensor._sizes[dim] + high)
     return tensor
+
+
+# --- padding with what lies at the other end ----------------------------------------------------
+
+
+@kernel("aten::_pad_circular", key="CompositeImplicitAutograd")
+def pad_circular(self: Tensor, pad: Sequence[int]) -> Any:
+    """What is new at one end of a dimension is copied from the other: corners more than once."""
+    rank, padded = len(self._sizes), len(pad) // 2
+    first = rank - padded
+    if first not in (1, 2):
+        raise RuntimeError(
+            "Invalid padding size, expected 1 or 2 non-padded dimensions, which would be "
+            f"equivalent to padding of length {(rank - 1) * 2} or {(rank - 2) * 2} respectively "
+            f"but got {len(pad)}"
+        )
+    sizes = list(self._sizes)
+    ends = {rank - 1 - place: pad[2 * place : 2 * place + 2] for place in range(padded)}
+    for dim in range(first, rank):
+        low, high = ends[dim]
+        if max(low, high) > self._sizes[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        sizes[dim] += low + high
+        if sizes[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+    made = _NEW_EMPTY(self, sizes, **options)
+    inner, kept = made, self
+    for dim, (low, high) in ends.items():
+        inner = _SLICE(inner, dim, max(low, 0), sizes[dim] - max(high, 0))
+        kept = _SLICE(kept, dim, max(-low, 0), self._sizes[dim] - max(-high, 0))
+    _COPY_(inner, kept)
+    for dim, (low, high) in ends.items():
+        begin, end = max(low, 0), sizes[dim] - max(high, 0)
+        if low > 0:
+            _COPY_(_SLICE(made, dim, 0, low), _SLICE(made, dim, end - low, end))
+        if high > 0:
+            _COPY_(_SLICE(made, dim, end, sizes[dim]), _SLICE(made, dim, begin, begin + high))
+    return made
 
 
 # --- the operator that has modes ----------------------------------------------------------------

@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, write_chosen
 from mindtorch_v2.kernels.cpu.reductions import warn_of_cast
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.outputs import check_like, new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
@@ -27,7 +27,6 @@ from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
@@ -144,7 +143,7 @@ def logcumsumexp(self: Tensor, dim: int) -> Any:
 
 @kernel("aten::logcumsumexp.out", key=_EXPLICIT)
 def logcumsumexp_out(self: Tensor, dim: int, out: Tensor) -> Any:
-    _check_like(out, self, self._dtype)
+    check_like(out, self, self._dtype)
     return _LOGCUMSUMEXP_OUT(self, dim, out=out)
 
 
@@ -163,8 +162,8 @@ def _running(name: str, beats: Any) -> None:
         write_chosen((values, indices), self, dim, places)
 
     def run_out(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-        _check_like(values, self, self._dtype)
-        _check_like(indices, self, int64)
+        check_like(values, self, self._dtype)
+        check_like(indices, self, int64)
         resize_output(values, self._sizes)
         resize_output(indices, self._sizes)
         if not self._sizes:
@@ -198,16 +197,6 @@ def _running_places(rows: Array, beats: Any) -> Array:
         best = np.where(chosen, row, best)
         places[place] = np.where(chosen, place, places[place - 1])
     return places
-
-
-def _check_like(out: Tensor, self: Tensor, dtype: Any) -> None:
-    """``check_scalar_type_device_layout_equal``."""
-    if out._dtype is not dtype:
-        raise RuntimeError(
-            f"expected scalar_type {CPP_NAMES[dtype]} but found {CPP_NAMES[out._dtype]}"
-        )
-    if out._device != self._device:
-        raise RuntimeError(f"expected device {self._device} but found {out._device}")
 
 
 _running("cummax", np.greater_equal)
