@@ -287,6 +287,8 @@ def glu_backward(
     made = outputs[0] or new_tensor(self._sizes, self._dtype, self._device)
     dtype = self._dtype
     dispatch("glu_backward_cpu", dtype)
+    halves = [_NARROW(self, dim, start, half) for start in (0, half)]
+    TensorIterator(UNARY_OP, (None,), (*halves, grad_output))
     with np.errstate(all="ignore"):
         one, two = np.split(as_array(self, dtype), [half], dim)
         sigmoid = rounded(np.asarray(1 / (1 + np.exp(-two)), one.dtype), dtype)

@@ -172,3 +172,13 @@ def nan_to_num(
 @body(_DECOMPOSED + "ldexp")
 def ldexp(self: Tensor, other: Tensor) -> Any:
     return _MUL(self, _POW(2.0, other))
+
+
+@body("torch._refs.special.logit")
+def logit(self: Tensor, eps: float | None = None) -> Tensor:
+    return elementwise(self)
+
+
+@body(_DECOMPOSED + "logit_backward")
+def logit_backward(grad_output: Tensor, self: Tensor, eps: float | None = None) -> Any:
+    return _MUL(grad_output, self)
