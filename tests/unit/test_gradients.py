@@ -83,6 +83,7 @@ DOUBLE: Final = 7  # as schemas number dtypes
 #: not tell.
 ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "_reshape_alias": {"size": [3, 2], "stride": [2, 1]},
+    "acosh": {"self": values(2, 3) + 1},
     "_conj": {"self": values(3, 2)},
     "pow_.Scalar": {"self": values(2, 3)},
     "_unsafe_view": {"size": [3, 2]},

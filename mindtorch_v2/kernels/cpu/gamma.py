@@ -6,13 +6,15 @@ Mirrors ``aten/src/ATen/native/Math.h``.
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.unary import one_by_one
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
+from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP
 from mindtorch_v2.tensor.dtype import DType
@@ -126,6 +128,8 @@ def _polygamma(self: Array, dtype: DType, n: int) -> Array:
 
 pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
 pointwise("aten::digamma", one_by_one(_digamma), UNARY_FLOAT_OP, 1)
+_COPY_: Final = OperatorHandle("aten::copy_")
+_POLYGAMMA_OF: Final = OperatorHandle("aten::polygamma")
 _POLYGAMMA: Final = Pointwise(
     "aten::polygamma", _polygamma, UNARY_FLOAT_OP, 1, prepare=lambda dtype, n: (dtype, n)
 )
@@ -146,3 +150,8 @@ def _polygamma_prologue(outputs: Outputs, n: int, self: Tensor) -> None:
 def _refuse_negative(n: int) -> None:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
+
+
+@kernel("aten::polygamma_", key="CompositeExplicitAutograd")
+def polygamma_(self: Tensor, n: int) -> Any:
+    return _COPY_(self, _POLYGAMMA_OF(n, self))
