@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.function import (
@@ -53,9 +54,12 @@ class _ToDLPack:
     """``_to_dlpack`` and ``_to_dlpack_versioned`` since DLPack 1.0."""
 
     def __init__(self, name: str, *, versioned: bool) -> None:
-        text = f"{name}(Tensor data, *, IntArrayRef? dl_device=None, bool? copy=None)"
-        self._parser = ArgParser([text])
+        self._text = f"{name}(Tensor data, *, IntArrayRef? dl_device=None, bool? copy=None)"
         self._versioned = versioned
+
+    @cached_property
+    def _parser(self) -> ArgParser:
+        return ArgParser([self._text])
 
     def __call__(self, receiver: None, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         values = self._parser.parse(None, args, kwargs).values
