@@ -68,7 +68,8 @@ OPERATORS: Final = words("""
     nn_functional_kl_div nn_functional_binary_cross_entropy
     nn_functional_binary_cross_entropy_with_logits nn_functional_hinge_embedding_loss
     nn_functional_margin_ranking_loss nn_functional_poisson_nll_loss
-    tril_indices triu_indices nn_functional_pad_circular diff tensordot
+    tril_indices triu_indices nn_functional_pad_circular diff tensordot unravel_index
+    broadcast_shapes
     hypot logaddexp logaddexp2 logit nan_to_num polar rad2deg deg2rad ldexp float_power
     acosh asinh atanh erfc lgamma digamma sinc isposinf isneginf signbit heaviside gcd lcm nextafter
     xlogy polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
@@ -81,10 +82,10 @@ ELSEWHERE: Final = words("""
     to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
     signal_windows_cosine signal_windows_exponential signal_windows_gaussian
     signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
-    signal_windows_hann signal_windows_kaiser signal_windows_nuttall complex digamma""")
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall complex""")
 """Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
-the next are too large to be shown, of windows there is but what one without points calls, complex
-numbers of halves are warned of, and digamma has no derivative yet."""
+the next are too large to be shown, of windows there is but what one without points calls, and
+complex numbers of halves are warned of."""
 
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_

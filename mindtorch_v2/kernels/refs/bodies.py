@@ -460,6 +460,13 @@ def sigmoid(self: Tensor) -> Tensor:
     return _like(self, elementwise_dtypes(self, kind="INT_TO_FLOAT")[1])
 
 
+@body(_META + "meta_polygamma")
+def polygamma(n: int, self: Tensor) -> Tensor:
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return sigmoid(self)
+
+
 @body(_NN + "gelu")
 def gelu(a: Tensor, approximate: str = "none") -> Tensor:
     if approximate not in ("none", "tanh"):
