@@ -55,8 +55,10 @@ def _joined(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tens
 
 
 def _neighbours(self: Any, dim: int) -> tuple[Any, Any]:
+    """The second of each pair, and the first, which C++ takes before."""
     size = size_at(self, dim) - 1
-    return _NARROW(self, dim, 1, size), _NARROW(self, dim, 0, size)
+    first = _NARROW(self, dim, 0, size)
+    return _NARROW(self, dim, 1, size), first
 
 
 def _diff(self: Any, n: int, dim: int) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.autograd.operators import sub
+from mindtorch_v2.kernels.cpu.robust_losses import apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import int64
@@ -15,9 +17,18 @@ from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FRONT: Final = "FuncTorchDynamicLayerFrontMode"
+_ADD: Final = OperatorHandle("aten::add.Tensor")
 _ADD_: Final = OperatorHandle("aten::add_.Tensor")
+_ADD_SCALAR_: Final = OperatorHandle("aten::add_.Scalar")
 _ADDMM: Final = OperatorHandle("aten::addmm")
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
+_CLAMP_MIN: Final = OperatorHandle("aten::clamp_min")
+_EXP_: Final = OperatorHandle("aten::exp_")
+_LOG_: Final = OperatorHandle("aten::log_")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_NEG: Final = OperatorHandle("aten::neg")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUB_SCALAR: Final = OperatorHandle("aten::sub.Scalar")
 _INDEX_ADD: Final = OperatorHandle("aten::index_add")
 _INDEX_PUT: Final = OperatorHandle("aten::index_put")
 _MATMUL: Final = OperatorHandle("aten::matmul")
@@ -59,3 +70,31 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Any:
     options = {"dtype": int64, "layout": grad._layout, "device": grad._device}
     places = _ARANGE(0, numel(grad_input._sizes), sizes[1] + 1, **options)
     return _VIEW(_INDEX_PUT(grad_input, [places], grad), list(sizes))
+
+
+@kernel("aten::binary_cross_entropy_with_logits", key=_FRONT)
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    pos_weight: Tensor | None,
+    reduction: int,
+) -> Any:
+    """The logarithm of a sum of two powers, less the larger of their exponents."""
+    largest = _CLAMP_MIN(_NEG(input), 0)
+    if pos_weight is None:
+        loss = _ADD_(_MUL(sub(1, target), input), largest)
+        loss = _ADD_(loss, _LOG_(_sum_of_powers(input, largest)))
+    else:
+        scale = _ADD_SCALAR_(_MUL(_SUB_SCALAR(pos_weight, 1), target), 1)
+        loss = _MUL(sub(1, target), input)
+        logarithm = _ADD_(_LOG_(_sum_of_powers(input, largest)), largest)
+        loss = _ADD(loss, _MUL(scale, logarithm))
+    if weight is not None:
+        loss = _MUL(loss, weight)
+    return apply_loss_reduction(loss, reduction)
+
+
+def _sum_of_powers(input: Tensor, largest: Any) -> Any:
+    one = _EXP_(_NEG(largest))
+    return _ADD(one, _EXP_(_SUB(_NEG(input), largest)))

@@ -1,6 +1,6 @@
 """Losses that are made of other operators.
 
-Mirrors ``aten/src/ATen/native/Loss.cpp``.
+Mirrors ``aten/src/ATen/native/Loss.cpp``; of two operands GCC computes the second one first.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mindtorch_v2.autograd.operators import sub
 from mindtorch_v2.kernels.cpu.robust_losses import apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
@@ -33,7 +34,6 @@ _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 _MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 _NEG: Final = OperatorHandle("aten::neg")
-_RSUB: Final = OperatorHandle("aten::rsub.Scalar")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _SUB_: Final = OperatorHandle("aten::sub_.Tensor")
 _SUB_SCALAR: Final = OperatorHandle("aten::sub.Scalar")
@@ -54,7 +54,7 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         scale = _ADD_SCALAR_(_MUL(_SUB_SCALAR(pos_weight, 1), target), 1)
         _MUL_(log_sigmoid, scale)
-    loss = _SUB_(_MUL_(_RSUB(target, 1), self), log_sigmoid)
+    loss = _SUB_(_MUL_(sub(1, target), self), log_sigmoid)
     if weight is not None:
         _MUL_(loss, weight)
     return apply_loss_reduction(loss, reduction)
@@ -68,16 +68,18 @@ def kl_div(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> An
     if any(map(is_integral, dtypes)):
         raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
-        loss = _MUL(_EXP(target), _SUB(target, self))
+        difference = _SUB(target, self)
+        loss = _MUL(_EXP(target), difference)
     else:
-        loss = _SUB(_XLOGY(target, target), _MUL(target, self))
+        product = _MUL(target, self)
+        loss = _SUB(_XLOGY(target, target), product)
     return apply_loss_reduction(loss, reduction)
 
 
 @kernel("aten::hinge_embedding_loss", key=_IMPLICIT)
 def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction: int) -> Any:
     zeros = _ZEROS_LIKE(self, memory_format=_CONTIGUOUS)
-    rest = _CLAMP_MIN_(_RSUB(self, margin), 0)
+    rest = _CLAMP_MIN_(sub(margin, self), 0)
     of_margin = _WHERE(_NE(target, 1), rest, zeros)
     own = _WHERE(_NE(target, -1), self, zeros)
     return apply_loss_reduction(_ADD(of_margin, own), reduction)
@@ -87,7 +89,8 @@ def hinge_embedding_loss(self: Tensor, target: Tensor, margin: float, reduction:
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int
 ) -> Any:
-    unclamped = _ADD_SCALAR(_MUL(_NEG(target), _SUB(input1, input2)), margin)
+    difference = _SUB(input1, input2)
+    unclamped = _ADD_SCALAR(_MUL(_NEG(target), difference), margin)
     return apply_loss_reduction(_CLAMP_MIN_(unclamped, 0), reduction)
 
 
@@ -96,7 +99,8 @@ def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Any:
     if log_input:
-        loss = _SUB(_EXP(input), _MUL(target, input))
+        product = _MUL(target, input)
+        loss = _SUB(_EXP(input), product)
     else:
         loss = _SUB(input, _MUL(target, _LOG(_ADD_SCALAR(input, eps))))
     if full:  # Stirling's approximation of the factorial
