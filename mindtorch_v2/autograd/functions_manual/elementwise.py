@@ -188,9 +188,11 @@ def copysign_tensor_self_backward(grad: Any, self: Any, result: Any) -> Any:
 
 def sinc_backward(grad: Any, self: Any) -> Any:
     scaled, squared = mul(self, math.pi), mul(mul(self, self), math.pi)
-    slope = div(sub(mul(scaled, call("cos", scaled)), call("sin", scaled)), squared)
+    sine = call("sin", scaled)
+    slope = div(sub(mul(scaled, call("cos", scaled)), sine), squared)
+    found = mul(grad, conj(slope))
     zero = call("scalar_tensor", 0.0, TensorOptions.of(grad))
-    return call("where", eq(squared, 0.0), zero, mul(grad, conj(slope)))
+    return call("where", eq(squared, 0.0), zero, found)
 
 
 def angle_backward(grad: Any, self: Any) -> Any:

@@ -10,8 +10,10 @@ from mindtorch_v2.autograd.at import call
 from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
+_DIV_: Final = OperatorHandle("aten::div_.Scalar")
 _DENSITY: Final = 1 / math.sqrt(2 * math.pi)
 _BETA: Final = math.sqrt(2 / math.pi)
 _KAPPA: Final = 0.044715
@@ -84,7 +86,7 @@ def binary_cross_entropy_target_backward(
     found = mul(found, grad) if is_tensor_subclass_like(grad) else call("mul_", found, grad)
     if weight is not None:
         found = _scaled(found, weight)
-    return call("div_", found, target.numel()) if reduction == MEAN else found
+    return _DIV_(found, target.numel()) if reduction == MEAN else found
 
 
 def _scaled(found: Any, weight: Any) -> Any:
@@ -98,17 +100,17 @@ def binary_cross_entropy_with_logits_backward(
     keeps = tls.is_grad_enabled()
     is_subclass = any(map(is_tensor_subclass_like, (input, target)))
     tail = "" if keeps or is_subclass else "_"
-    sigmoid = call("sigmoid", input)
     if pos_weight is None:
-        found = call(f"sub{tail}", sigmoid, target)
+        found = call(f"sub{tail}", call("sigmoid", input), target)
     else:
         scaled = call("mul", pos_weight, target)
-        found = call(f"sub{tail}", call("add", scaled, 1), target)
-        found = call(f"sub{tail}", call(f"mul{tail}", found, sigmoid), scaled)
+        found = call(f"sub{tail}", add(scaled, 1), target)
+        found = call(f"mul{tail}", found, call("sigmoid", input))
+        found = call(f"sub{tail}", found, scaled)
     for each in (grad, weight):
         if each is not None:
             found = call("mul" if keeps or is_tensor_subclass_like(each) else "mul_", found, each)
-    return call("div_", found, input.numel()) if reduction == MEAN else found
+    return _DIV_(found, input.numel()) if reduction == MEAN else found
 
 
 def binary_cross_entropy_with_logits_target_backward(
@@ -124,4 +126,4 @@ def binary_cross_entropy_with_logits_target_backward(
         found = call(f"mul{tail}", found, grad)
     if weight is not None:
         found = _scaled(found, weight)
-    return call("div_", found, target.numel()) if reduction == MEAN else found
+    return _DIV_(found, target.numel()) if reduction == MEAN else found

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -23,6 +22,7 @@ _ALPHA: Final = 1.6732632423543772848170429916717
 _SCALE: Final = 1.0507009873554804934193349852946
 _ELU: Final = OperatorHandle("aten::elu")
 _ELU_: Final = OperatorHandle("aten::elu_")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _HARDTANH: Final = OperatorHandle("aten::hardtanh")
 _HARDTANH_: Final = OperatorHandle("aten::hardtanh_")
 _LOG_SIGMOID_FORWARD: Final = OperatorHandle("aten::log_sigmoid_forward")
@@ -75,7 +75,8 @@ def log_sigmoid(self: Tensor) -> Any:
 
 @kernel("aten::log_sigmoid.out", key=_IMPLICIT)
 def log_sigmoid_out(self: Tensor, out: Tensor) -> Any:
-    buffer = new_tensor((0,), self._dtype, self._device)
+    options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+    buffer = _EMPTY([0], **options)
     return _LOG_SIGMOID_FORWARD_OUT(self, output=out, buffer=buffer)[0]
 
 

@@ -109,17 +109,19 @@ def checked_ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
 # --- powers in double precision ---------------------------------------------------------------
 
 
-def _widened(self: Operand, exponent: Operand) -> tuple[DType, Operand, Operand]:
-    """The dtype in which is computed, and both in it."""
-    operands = (self, exponent)
+def _wide_dtype(self: Operand, exponent: Operand) -> DType:
     is_complex = any(
         each._dtype.is_complex if isinstance(each, Tensor) else isinstance(each, complex)
-        for each in operands
+        for each in (self, exponent)
     )
-    dtype = DTYPES["complex128" if is_complex else "float64"]
-    number: Any = complex if is_complex else float
-    one, two = (_TO(each, dtype) if isinstance(each, Tensor) else number(each) for each in operands)
-    return dtype, one, two
+    return DTYPES["complex128" if is_complex else "float64"]
+
+
+def _widened(operand: Operand, dtype: DType) -> Any:
+    if isinstance(operand, Tensor):
+        return _TO(operand, dtype)
+    number: Any = complex if dtype.is_complex else float
+    return number(operand)
 
 
 def _check_own(dtype: DType, tensor: Tensor, what: str) -> None:
@@ -134,13 +136,15 @@ def _float_power(overload: str, out_overload: str) -> None:
     power, power_out = (OperatorHandle(f"aten::pow.{each}") for each in (overload, out_overload))
 
     def run(self: Operand, exponent: Operand) -> Any:
-        _, one, two = _widened(self, exponent)
-        return power(one, two)
+        dtype = _wide_dtype(self, exponent)
+        two = _widened(exponent, dtype)  # which C++ takes first
+        return power(_widened(self, dtype), two)
 
     def run_out(self: Operand, exponent: Operand, out: Tensor) -> Any:
-        dtype, one, two = _widened(self, exponent)
+        dtype = _wide_dtype(self, exponent)
         _check_own(dtype, out, "output given to float_power")
-        return power_out(one, two, out=out)
+        two = _widened(exponent, dtype)
+        return power_out(_widened(self, dtype), two, out=out)
 
     kernel(f"aten::float_power.{overload}", key=_IMPLICIT)(run)
     kernel(f"aten::float_power.{out_overload}", key=_IMPLICIT)(run_out)
@@ -154,9 +158,9 @@ def _float_power_inplace(overload: str) -> None:
     power = OperatorHandle(f"aten::pow_.{overload}")
 
     def run(self: Tensor, exponent: Operand) -> Any:
-        dtype, _, two = _widened(self, exponent)
+        dtype = _wide_dtype(self, exponent)
         _check_own(dtype, self, "base given to float_power_")
-        return power(self, two)
+        return power(self, _widened(exponent, dtype))
 
     kernel(f"aten::float_power_.{overload}", key=_IMPLICIT)(run)
 
