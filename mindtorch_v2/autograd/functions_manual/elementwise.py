@@ -88,7 +88,7 @@ def pow_backward(grad: Any, self: Any, exponent: Any) -> Any:
 
 def pow_backward_self(grad: Any, self: Any, exponent: Any) -> Any:
     part = mul(grad, conj(mul(exponent, call("pow", self, sub(exponent, 1)))))
-    zero = _zero_of_power(grad)
+    zero = _zero_like(grad)
     return handle_r_to_c(self, call("where", eq(exponent, 0.0), zero, part))
 
 
@@ -99,7 +99,7 @@ def pow_backward_exponent(grad: Any, self: Any, exponent: Any, result: Any) -> A
         cond = call("logical_and", eq(self, 0), is_regular)
         base = call("to", self, call("result_type", self, exponent))
         part = conj(mul(result, call("log", base)))
-        out = mul(grad, call("where", cond, _zero_of_power(grad), part))
+        out = mul(grad, call("where", cond, _zero_like(grad), part))
         return handle_r_to_c(exponent, out)
     part = conj(mul(result, _log(self, complex_too=exponent._dtype.is_complex)))
     if self == 0.0:
@@ -124,7 +124,7 @@ def _log(base: Any, *, complex_too: bool) -> Any:
     return math.log(base) if base > 0 else math.nan
 
 
-def _zero_of_power(like: Any) -> Any:
+def _zero_like(like: Any) -> Any:
     if HABITS["a power's gradient of zero is made as a number"]:
         return scalar_like(0.0, like)
     return call("zeros", (), TensorOptions.of(like))
@@ -191,7 +191,7 @@ def sinc_backward(grad: Any, self: Any) -> Any:
     sine = call("sin", scaled)
     slope = div(sub(mul(scaled, call("cos", scaled)), sine), squared)
     found = mul(grad, conj(slope))
-    zero = call("scalar_tensor", 0.0, TensorOptions.of(grad))
+    zero = _zero_like(grad)
     return call("where", eq(squared, 0.0), zero, found)
 
 
