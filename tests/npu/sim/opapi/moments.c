@@ -83,7 +83,13 @@ OPERATOR(VarMean, check_moment, run_moment, &var_mean, TRAIT_WORKSPACE, SELF, DI
 
 /* --- norms ------------------------------------------------------------------------------- */
 
-static double norm(const double *x, int64_t n, double p)
+/* What is not of doubles is computed in floats: a large power is infinite. */
+static double precise(const View *self, double value)
+{
+    return self->dtype == ACL_DOUBLE ? value : (double)(float)value;
+}
+
+static double norm(const View *self, const double *x, int64_t n, double p)
 {
     double sum = p == -INFINITY ? INFINITY : 0;
     for (int64_t i = 0; i < n; i++) {
@@ -91,7 +97,7 @@ static double norm(const double *x, int64_t n, double p)
         if (isinf(p)) {
             sum = isnan(size) || (p > 0 ? size > sum : size < sum) ? size : sum;
         } else {
-            sum += p == 0 ? size != 0 : pow(size, p);
+            sum = precise(self, sum + (p == 0 ? size != 0 : precise(self, pow(size, p))));
         }
     }
     return isinf(p) || p == 0 ? sum : pow(sum, 1 / p);
@@ -116,7 +122,7 @@ static void run_norm(Call *call)
     double *values = reduction_reals(self, &reduction);
     double *norms = sim_allocate((size_t)reduction.results, sizeof *norms);
     for (int64_t i = 0; i < reduction.results; i++) {
-        norms[i] = norm(values + i * reduction.length, reduction.length, p);
+        norms[i] = norm(self, values + i * reduction.length, reduction.length, p);
     }
     write_reals(view_of(call, "out"), norms);
     free(values);
