@@ -32,7 +32,7 @@ _WITHOUT: Final = re.compile(
             r"as_tensor\(.*numpy\(",  # memory shared with the host
             r"linspace[.\w]*\(([^,()]*, *)?xp\.",  # makes a tensor on the CPU, wherever its own are
             r"rng_state|get_state",  # which is on the CPU
-            r"^o = \(?a\b",  # in which order memory is read and written over is the device's affair
+            r"^ *o = \(?a\b",  # the order of reading and writing is the device's
             r"sorted=False",  # in no order that documents name
             r"\[[^]]*\b(?P<twice>\d+),[^]]*\b(?P=twice)\b.*\.topk\(",  # which of two alike
             r"(sign|threshold|var_mean|std_mean)\w*\(.*(nan|inf)",  # nor what becomes of a NaN
