@@ -222,7 +222,7 @@ _CRASHES: Final = ("names", "grad_dtype")
 """What crashes when it is deleted."""
 _SEEN_AFTER: Final = ("grad", "_grad", "requires_grad", "grad_dtype", "volatile")
 """What is read again after it was set."""
-_NAMES: Final = ("No", "[N", "[T", "()", "[]", '["', '("', "Ro", "Pa")
+_NAMES: Final = ("No", "[N", "[T", "()", "[]", '["', '("', "Ro", "Pa", "xp.Size([])")
 """What values begin with that may be names."""
 
 
@@ -246,7 +246,7 @@ def _property(name: str, turn: Turn) -> Iterator[str]:
         return
     after = f", x.{name}" if name in _SEEN_AFTER else ""
     for value in POOL:
-        if name != "names" or value[:2] not in _NAMES:
+        if name != "names" or not value.startswith(_NAMES):
             yield _setting(turn.of(TENSORS), name, value, after)
     for tensor in TENSORS:
         for value in ("True", "False", "1", "xp.ones(2)", "x", "xp.float16", tensor):
