@@ -68,7 +68,7 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
         is_taken = only_functional and key == DispatchKey.CPU and name not in COPIES
         if own.function is not None and not is_taken:
             return own
-        return _route(find, name, key, own) or own
+        return _route(find, name, key, own, in_order=True) or own
 
     return provide
 
@@ -79,10 +79,11 @@ def route(name: str, key: int, *, own: Native) -> Native | None:
     ``own`` runs where the functional operator is made of the mutating one.  None for an operator
     that is no form of one that there is.
     """
-    return _route(rows.find, name, key, own)
+    return _route(rows.find, name, key, own, in_order=False)
 
 
-def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
+def _route(find: Provider, name: str, key: int, own: Native, *, in_order: bool) -> Native | None:
+    """``in_order``: ``own`` is a kernel that reads and writes memory as torch's does."""
     form = form_of(name) if key in BACKENDS else None
     if (
         form is None
@@ -90,7 +91,7 @@ def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
         or not any(find(form.functional, at).function for at in (key, *BACKENDS))
     ):
         return None
-    return Native(partial(_run_once, form, own), with_keyset=True)
+    return Native(partial(_run_once, form, own, in_order), with_keyset=True)
 
 
 class _Running(threading.local):
@@ -103,11 +104,13 @@ class _Running(threading.local):
 _running = _Running()
 
 
-def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: Any) -> Any:
+def _run_once(
+    form: Form, own: Native, in_order: bool, operator: Operator, keyset: int, /, *stack: Any
+) -> Any:
     """By the route, or by the operator's ``own`` kernel: within the route, and where it matters in
     which order memory is read and written, which a functional kernel does not say."""
     if form.functional in _running.names or (
-        own.function and _writes_to_inputs(form, operator, stack)
+        in_order and own.function and _writes_to_inputs(form, operator, stack)
     ):
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
