@@ -13,7 +13,7 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
+from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
 from mindtorch_v2.kernels.promotion import BOOL, Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
@@ -374,6 +374,14 @@ def mv(self: Tensor, vec: Tensor) -> Any:
 def mv_out(self: Tensor, vec: Tensor, out: Tensor) -> Any:
     added = new_tensor((_size(self, 0),), vec._dtype, vec._device)
     return _ADDMV_OUT(added, self, vec, beta=0, alpha=1, out=out)
+
+
+@structured.prologue("aten::mv")
+def prepare_mv(outputs: Sequence[Tensor], self: Tensor, vec: Tensor) -> None:
+    """What ``addmv`` says of its output."""
+    (out,) = outputs
+    check_out(out, vec._dtype, out._device)
+    resize_output(out, (_size(self, 0),))
 
 
 def _check_dot(self: Tensor, other: Tensor) -> None:
