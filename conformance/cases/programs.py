@@ -26,6 +26,7 @@ from conformance.cases.programs_pools import (
     NORMALIZED,
     OPTIMIZERS,
     OVERRIDDEN,
+    REDUCED,
     REFUSED,
     SMALL,
     WRONG_OPTIMIZERS,
@@ -195,6 +196,8 @@ def _modules() -> Iterator[Text]:
     for made, compared in LOSSES:
         head = f"nn = xp.nn\nx = xp.{compared[0]}.requires_grad_()\ny = xp.{compared[1]}\n"
         yield "losses", f"{head}loss = nn.{made}(x, y)\nloss.sum().backward()\nloss, x.grad"
+    for call in REDUCED:
+        yield "losses", f"x, y = xp.arange(6.0).view(2, 3), xp.tensor([2, 0])\n{call}"
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -140,6 +140,33 @@ LOSSES: Final = tuple(
     )
 )
 
+#: Losses of ``x`` and ``y``, and how what becomes of a batch used to be said.
+REDUCED: Final = tuple(
+    f"xp.nn.functional.{name}({given}, {options})"
+    for name, given in (
+        *((each, "x, x / 2") for each in ("mse_loss", "l1_loss", "smooth_l1_loss")),
+        *((each, "x, x[:, :2]") for each in ("mse_loss", "smooth_l1_loss")),
+        *((each, "x, y") for each in ("nll_loss", "cross_entropy", "kl_div")),
+        *((each, "x / 9, x / 9") for each in ("binary_cross_entropy", "kl_div")),
+        ("binary_cross_entropy_with_logits", "x, x"),
+        ("hinge_embedding_loss", "x, x - 3"),
+        ("margin_ranking_loss", "x, x, x"),
+        ("poisson_nll_loss", "x, x"),
+    )
+    for options in (
+        *("reduce=False", "reduce=True", "size_average=False", "size_average=True"),
+        *("reduce=False, size_average=False, reduction='x'", "size_average=0, reduction='none'"),
+        *("reduction='elementwise_mean'", "reduction='batchmean'"),
+    )
+) + tuple(
+    f"xp.nn.{name}({options})({given})"
+    for name, given in (
+        *((each, "x, x / 2") for each in ("MSELoss", "L1Loss")),
+        *((each, "x, y") for each in ("NLLLoss", "CrossEntropyLoss")),
+    )
+    for options in ("reduce=False", "size_average=False", "reduce=True, reduction='x'")
+)
+
 _NET: Final = (
     "xp.manual_seed(0)\nnn = xp.nn\n"
     "net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))\n"

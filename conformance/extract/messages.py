@@ -447,9 +447,12 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "asarray": lambda: torch.asarray(torch.ones(1, requires_grad=True)),
 }
 #: The same of warnings that Python gives.
-PYTHON_WARNINGS: dict[str, Callable[[], object]] = {"Function": lambda: Instantiated()}
+PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
+    "Function": lambda: Instantiated(),
+    "get_enum": lambda: torch.nn._reduction.get_enum("elementwise_mean"),
+}
 #: Warnings whose words differ between releases.
-REWORDED_WARNINGS = ("Function", "Tensor.grad", "mark_dirty")
+REWORDED_WARNINGS = ("Function", "get_enum", "Tensor.grad", "mark_dirty")
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
     "checkSparseTensorInvariants",

@@ -1,6 +1,6 @@
 """Losses of ``torch.nn.functional``.
 
-Mirrors the part of ``torch/nn/functional.py`` that has them, and ``torch/nn/_reduction.py``.
+Mirrors the part of ``torch/nn/functional.py`` that has them.
 """
 
 from __future__ import annotations
@@ -13,19 +13,10 @@ from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn._overriding import overridable
+from mindtorch_v2.nn._reduction import NUMBERS, chosen, chosen_enum, get_enum
 
 _TORCH: Final = FUNCTIONS["torch"]
 _NN: Final = FUNCTIONS["torch._C._nn"]
-
-_REDUCTIONS: Final = {"none": 0, "mean": 1, "sum": 2}
-
-
-def _reduction(reduction: str) -> int:
-    """The number that C++ has for it; ValueError if there is none."""
-    found = _REDUCTIONS.get(reduction)
-    if found is None:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return found
 
 
 def _comparison(name: str, differ: Callable[[Any, Any], Any], **overridden: Any) -> Any:
@@ -48,11 +39,9 @@ def _comparison(name: str, differ: Callable[[Any, Any], Any], **overridden: Any)
         reduction: str = "mean",
         weight: Any = None,
     ) -> Any:
-        one, two = _in_one_shape(input, target)
-        if size_average is not None or reduce is not None:
-            reduction = _legacy_reduction(size_average, reduce)
+        one, two, reduction = _in_one_shape(input, target, size_average, reduce, reduction)
         if weight is None:
-            return _NN[name](one, two, _reduction(reduction))
+            return _NN[name](one, two, get_enum(reduction))
         if weight.size() != input.size():
             raise ValueError("Weights and input must have the same size.")
         return _reduced(differ(one, two) * weight, weight, reduction)
@@ -64,7 +53,18 @@ def _comparison(name: str, differ: Callable[[Any, Any], Any], **overridden: Any)
     return overridable(**overridden)(weighed)
 
 
-def _in_one_shape(input: Any, target: Any) -> Any:
+def _in_one_shape(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> tuple[Any, Any, str]:
+    """Two tensors in one shape, and what becomes of their losses.
+
+    What is wrong with their sizes is warned of first, then switches of old; then they are
+    broadcast, which may fail.
+    """
     if target.size() != input.size():
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size "
@@ -72,24 +72,15 @@ def _in_one_shape(input: Any, target: Any) -> Any:
             "Please ensure they have the same size.",
             stacklevel=5,
         )
-    return _TORCH["broadcast_tensors"]([input, target])
-
-
-def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
-    """``legacy_get_string``."""
-    averages, reduces = (each is None or bool(each) for each in (size_average, reduce))
-    found = "none" if not reduces else "mean" if averages else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        stacklevel=5,
-    )
-    return found
+    reduction = chosen(size_average, reduce, reduction)
+    one, two = _TORCH["broadcast_tensors"]([input, target])
+    return one, two, reduction
 
 
 def _reduced(losses: Any, weight: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
-    if reduction not in _REDUCTIONS:
+    if reduction not in NUMBERS:
         raise ValueError(
             f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'."
         )
@@ -120,7 +111,8 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    return _NN["nll_loss_nd"](input, target, weight, _reduction(reduction), ignore_index)
+    number = chosen_enum(size_average, reduce, reduction)
+    return _NN["nll_loss_nd"](input, target, weight, number, ignore_index)
 
 
 @overridable("input", "target")
@@ -132,12 +124,11 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    one, two = _in_one_shape(input, target)
-    if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
+    one, two, reduction = _in_one_shape(input, target, size_average, reduce, reduction)
+    number = get_enum(reduction)
     if beta == 0.0:
-        return _NN["l1_loss"](one, two, _reduction(reduction))
-    return _NN["smooth_l1_loss"](one, two, _reduction(reduction), beta)
+        return _NN["l1_loss"](one, two, number)
+    return _NN["smooth_l1_loss"](one, two, number, beta)
 
 
 @overridable("input", "target", "weight")
@@ -151,16 +142,16 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    found = _reduction(reduction)
-    return _NN["cross_entropy_loss"](input, target, weight, found, ignore_index, label_smoothing)
+    number = chosen_enum(size_average, reduce, reduction)
+    return _NN["cross_entropy_loss"](input, target, weight, number, ignore_index, label_smoothing)
 
 
 # --- those that weigh a distance --------------------------------------------------------------
 
 
 def _huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    one, two = _in_one_shape(input, target)
-    return _NN["huber_loss"](one, two, _reduction(reduction), delta)
+    one, two, _ = _in_one_shape(input, target)
+    return _NN["huber_loss"](one, two, get_enum(reduction), delta)
 
 
 def _weighted_huber_loss(
@@ -168,10 +159,10 @@ def _weighted_huber_loss(
 ) -> Any:
     if weight is None:
         return _huber_loss(input, target, reduction, delta)
-    one, two = _in_one_shape(input, target)
+    one, two, _ = _in_one_shape(input, target)
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
-    losses = _NN["huber_loss"](one, two, _reduction("none"), delta) * weight
+    losses = _NN["huber_loss"](one, two, get_enum("none"), delta) * weight
     if reduction == "mean":
         return losses.mean()
     return _reduced(losses, weight, reduction)
@@ -186,12 +177,6 @@ else:
 
 
 # --- those that only C++ computes -------------------------------------------------------------
-
-
-def _reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
-    if size_average is not None or reduce is not None:
-        reduction = _legacy_reduction(size_average, reduce)
-    return _reduction(reduction)
 
 
 @overridable("input", "target")
@@ -214,7 +199,7 @@ def kl_div(
         )
     of_batch = reduction == "batchmean"
     wanted = "sum" if of_batch and not is_legacy else reduction
-    number = _reduction_of(size_average, reduce, wanted)
+    number = chosen_enum(size_average, reduce, wanted)
     loss = _TORCH["kl_div"](input, target, number, log_target=log_target)
     return loss / input.size()[0] if of_batch and input.dim() else loss
 
@@ -228,7 +213,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    number = _reduction_of(size_average, reduce, reduction)
+    number = chosen_enum(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size "
@@ -249,7 +234,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
-    number = _reduction_of(size_average, reduce, reduction)
+    number = chosen_enum(size_average, reduce, reduction)
     if target.size() != input.size():
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
@@ -266,7 +251,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    number = _reduction_of(size_average, reduce, reduction)
+    number = chosen_enum(size_average, reduce, reduction)
     return _TORCH["hinge_embedding_loss"](input, target, margin, number)
 
 
@@ -280,7 +265,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    number = _reduction_of(size_average, reduce, reduction)
+    number = chosen_enum(size_average, reduce, reduction)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -300,5 +285,8 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    number = _reduction_of(size_average, reduce, reduction)
+    reduction = chosen(size_average, reduce, reduction)
+    if reduction not in NUMBERS:  # which ``get_enum`` would know an old word of
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    number = NUMBERS[reduction]
     return _TORCH["poisson_nll_loss"](input, target, log_input, full, eps, number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_v2.nn import functional
+from mindtorch_v2.nn._reduction import chosen
 from mindtorch_v2.nn.modules.module import Module
 
 __all__ = ["CrossEntropyLoss", "L1Loss", "MSELoss", "NLLLoss"]
@@ -20,7 +21,7 @@ class _Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        self.reduction = reduction
+        self.reduction = chosen(size_average, reduce, reduction)
 
 
 class MSELoss(_Loss):
