@@ -13,6 +13,7 @@ differs grows over the steps, and torch's own differ between processors.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import indent
 from typing import Final
 
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from conformance.area import Area, Text
 from conformance.cases.programs_pools import (
     CLIPPED,
     LAYERS,
+    LIMITED,
     LOSSES,
     MODULES,
     NORMALIZED,
@@ -193,6 +195,14 @@ def _modules() -> Iterator[Text]:
             "clip_grad_norm_",
             f"{_WITH_GRADIENTS}n = xp.nn.utils.clip_grad_norm_({given})\n(n, p.grad, q.grad)",
         )
+    for given, device in LIMITED:
+        made = (
+            _WITH_GRADIENTS
+            if device == "cpu"
+            else f"with xp.device('{device}'):\n" + indent(_WITH_GRADIENTS, "    ")
+        )
+        call = f"xp.nn.utils.clip_grad_value_({given})"
+        yield "clip_grad_value_", f"{made}n = {call}\n(n, p.grad, q.grad)"
     for made, compared in LOSSES:
         head = f"nn = xp.nn\nx = xp.{compared[0]}.requires_grad_()\ny = xp.{compared[1]}\n"
         yield "losses", f"{head}loss = nn.{made}(x, y)\nloss.sum().backward()\nloss, x.grad"

@@ -329,3 +329,13 @@ CLIPPED: Final = (
     ),
     *("[p, q], 1.0, foreach=False", "[p, q], 'x'", "[p, q], 1.0, 3.5", "[p, 1], 1.0"),
 )
+
+#: What limits the elements of the same, and devices that they are made on.
+LIMITED: Final = tuple(
+    (given, device)
+    for device in ("cpu", "meta")
+    for given in (
+        *("[p, q, r], 2.0", "p, 1", "[p, q], 2, foreach=True", "[p, q], 2, foreach=False"),
+        *("[], 1.0", "[r], 'x'", "iter([p, r, q]), -1", "[p, 1], 1", "[q], float('nan')"),
+    )
+)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.factories import tensor
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -55,7 +56,12 @@ def clip_grad_norm_(
 
 
 def _groups(tensors: list[Any]) -> list[list[Any]]:
-    """Of a device and a dtype each (``_group_tensors_by_device_and_dtype``)."""
+    """Of a device and a dtype each (``_group_tensors_by_device_and_dtype``).
+
+    RuntimeError if there are none.
+    """
+    if not tensors:
+        raise RuntimeError(expected("!nested_tensorlist[0].empty()"))
     found: dict[Any, list[Any]] = {}
     for each in tensors:
         found.setdefault((str(each.device), each.dtype), []).append(each)
@@ -103,6 +109,10 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
     given: Iterable[Any] = [parameters] if isinstance(parameters, Tensor) else parameters
     limit = float(clip_value)
     with no_grad():
-        for parameter in given:
-            if parameter.grad is not None:
-                parameter.grad.clamp_(min=-limit, max=limit)
+        for group in _groups([each.grad for each in given if each.grad is not None]):
+            if _uses_foreach(group, foreach):
+                _TORCH["_foreach_clamp_min_"](group, -limit)
+                _TORCH["_foreach_clamp_max_"](group, limit)
+                continue
+            for each in group:
+                each.clamp_(min=-limit, max=limit)
