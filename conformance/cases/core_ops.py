@@ -32,6 +32,7 @@ from conformance.cases import (
     core_convolutions,
     core_foreach,
     core_nn,
+    core_odd_calls,
     core_ops_factories,
     core_ops_indexing,
     core_ops_products,
@@ -85,6 +86,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_random.texts(dtypes)
     yield from core_selections.texts(dtypes)
     yield from core_foreach.texts(profile)
+    yield from core_odd_calls.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -118,4 +118,10 @@ BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "|": lambda one, two: _OR(one, two),
 }
 
-UNARY: Final[Mapping[str, Callable[[Any], Any]]] = {"-": negative, "!": operator.not_}
+
+def _is_empty_or_false(value: Any) -> bool:
+    """``!`` of a truth value, or of an optional, which may well hold zero."""
+    return value is None or value is False
+
+
+UNARY: Final[Mapping[str, Callable[[Any], Any]]] = {"-": negative, "!": _is_empty_or_false}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.operator_names import in_registration_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
@@ -22,6 +23,11 @@ MUTABLE: Final = "mutable"
 
 OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 """``TensorOptions``, of an operator that makes a tensor."""
+
+
+def is_generated(name: str) -> bool:
+    """Whether torch generates an operator because another form of it exists."""
+    return "generated" in profile.active().schemas["tags"].get(name, ())
 
 
 class Form(NamedTuple):

@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
-from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
+from mindtorch_v2.tensor.geometry import check_numel, dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -97,7 +97,7 @@ def to_other(
 ) -> Any:
     dtype, layout = enum_value(other._dtype), enum_value(other._layout)
     return to_dtype_layout(
-        self, dtype, layout, other._device, None, non_blocking, copy, memory_format
+        self, dtype, layout, other._device, False, non_blocking, copy, memory_format
     )
 
 
@@ -149,7 +149,9 @@ def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
 def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Tensor:
     wanted = None if memory_format is None else memory_format_of_value(memory_format)
     if wanted is not None or tuple(size) != tuple(self._sizes):
-        set_sizes(self, tuple(size), strides_in(size, wanted))
+        check_numel(size)  # a negative size is a large one
+        strides = None if wanted is None else strides_in(size, wanted)
+        set_sizes(self, tuple(size), strides)
     return self
 
 

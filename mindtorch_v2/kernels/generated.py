@@ -7,13 +7,13 @@ says which they are.  Mirrors ``torchgen/native_function_generation.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from mindtorch_v2 import profile
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.dispatch.forms import OUT, form_of
+from mindtorch_v2.dispatch.forms import OUT, form_of, is_generated
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.dispatch.operator_names import in_registration_order
@@ -21,16 +21,13 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _KEY: Final = int(DispatchKey.CompositeExplicitAutograd)
 _META: Final = int(DispatchKey.Meta)
 """Where some releases have the ``out=`` forms of functions in Python."""
-
-
-def _is_generated(name: str) -> bool:
-    return "generated" in profile.active().schemas["tags"].get(name, ())
 
 
 def _operator(name: str) -> Operator:
@@ -83,6 +80,7 @@ def _out(functional: Operator) -> Any:
         arguments = operator.schema.arguments
         values = {each.name: value for each, value in zip(arguments, stack, strict=True)}
         outs = [values[each.name] for each in arguments if each.is_out]
+        values.update(_options_of(outs[0], values))
         wanted = functional.schema.arguments
         answer = Call(functional, tuple(values.get(each.name) for each in wanted)).run()
         results = answer if len(outs) > 1 else (answer,)
@@ -93,6 +91,18 @@ def _out(functional: Operator) -> Any:
         return tuple(outs) if len(outs) > 1 else outs[0]
 
     return run
+
+
+def _options_of(out: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the functional operator is to make, where only an ``out=`` tensor says so."""
+    if not isinstance(out, Tensor):
+        return {}
+    options = {
+        "dtype": enum_value(out._dtype),
+        "layout": enum_value(out._layout),
+        "device": out._device,
+    }
+    return {name: value for name, value in options.items() if name not in given}
 
 
 def copied_into(out: Any, result: Any) -> None:
@@ -111,7 +121,7 @@ def copied_into(out: Any, result: Any) -> None:
 
 
 def _find(name: str, key: int) -> Native:
-    if key not in (_KEY, _META) or not _is_generated(name):
+    if key not in (_KEY, _META) or not is_generated(name):
         return NONE
     form = form_of(name)
     if form is not None and form.kind == OUT:

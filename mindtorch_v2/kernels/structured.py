@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from mindtorch_v2.dispatch.forms import INPLACE, form_of
+from mindtorch_v2.dispatch.forms import INPLACE, form_of, is_generated
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
@@ -120,7 +120,7 @@ def _out(function: Structured, count: int, /, *stack: Any) -> Any:
 
 
 def _form(name: str, key: int) -> Native:
-    form = form_of(name)
+    form = None if is_generated(name) else form_of(name)
     found = None if form is None else _STRUCTURED.get((form.functional, key))
     if form is None or found is None:
         return NONE

@@ -19,6 +19,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
@@ -77,6 +78,7 @@ def tile(self: Tensor, dims: Sequence[int]) -> Any:
 @kernel("aten::repeat_interleave.Tensor")
 def repeat_interleave(repeats: Tensor, output_size: int | None) -> Tensor:
     """Each place as often as the element there says."""
+    dispatch("repeat_interleave_cpu", repeats._dtype)
     if len(repeats._sizes) != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats._dtype not in (int64, DTYPES["int32"]):
@@ -268,6 +270,8 @@ def one_hot(self: Tensor, num_classes: int) -> Any:
 
 @kernel("aten::take_along_dim", key=_IMPLICIT)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Any:
+    if dim is None and self._device == indices._device:
+        return _GATHER(_VIEW(self, [-1]), 0, _VIEW(indices, [-1]))
     return _GATHER(*_gathered(self, indices, dim, (self, indices)))
 
 
@@ -287,7 +291,8 @@ def _gathered(
                 f"{self._device} Device, but got tensor with {tensor._device} Device"
             )
     if dim is None:
-        return _VIEW(self, [-1]), 0, _VIEW(indices, [-1])
+        indices = _VIEW(indices, [-1])  # C++ takes its arguments from the last
+        return _VIEW(self, [-1]), 0, indices
     rank = len(self._sizes)
     if rank != len(indices._sizes):
         raise RuntimeError(

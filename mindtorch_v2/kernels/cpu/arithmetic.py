@@ -189,6 +189,10 @@ pointwise("aten::fmin", np.fmin, BINARY_OP, 2)
 
 def _power(base: Array, exponent: Array) -> Array:
     """``std::pow``, and for integers ``powi``: to a negative power 0 unless the base is a unit."""
+    if base.dtype.kind == "c":
+        found = np.power(base, exponent)
+        # C++ has no shortcut for powers of zero, where NumPy has one
+        return np.where(base == 0, np.exp(exponent * np.log(base)), found)
     if base.dtype.kind not in "iu":
         return np.power(base, exponent)
     if base.dtype.kind == "u":

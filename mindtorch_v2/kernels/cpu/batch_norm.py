@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -40,18 +41,6 @@ Three = tuple[Tensor, Tensor, Tensor]
 
 
 # --- what is checked --------------------------------------------------------------------------
-
-
-def _parameter_dtype(input: Tensor, *parameters: Tensor | None) -> DType:
-    """``is_mixed_type`` and ``check_mixed_data_type``: the dtype of what is learned and counted."""
-    given = [each for each in parameters if each is not None]
-    if not given or given[0]._dtype is input._dtype:
-        return input._dtype
-    if any(each._dtype is not _FLOAT for each in given):
-        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if input._dtype not in _HALVES:
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    return _FLOAT
 
 
 def _check_accessors(dtype: DType, *parameters: Tensor | None) -> None:
@@ -121,7 +110,7 @@ def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
     resize_output(output, input._sizes)
     if not input.is_meta:
         dispatch("batch_norm", input._dtype)
-    learned = _parameter_dtype(input, *parameters)
+    learned = checked_parameter_dtype(input, *parameters)
     if training:
         for each in saved:
             resize_output(each, (input._sizes[1],))
@@ -335,7 +324,7 @@ def native_batch_norm_backward(
     if not input.is_meta:
         dispatch("batch_norm_backward_cpu", input._dtype)
     parameters = (weight, running_mean, running_var, save_mean, save_invstd)
-    learned = _parameter_dtype(input, *parameters)
+    learned = checked_parameter_dtype(input, *parameters)
     made: list[Tensor | None] = [None, None, None]
     if output_mask[0] or input.is_meta:  # where a function of Python does not ask
         made[0] = _like(input)

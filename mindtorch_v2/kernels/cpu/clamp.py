@@ -135,5 +135,5 @@ def clamp_tensor(
     return _CLAMP_BETWEEN(outputs, self, low, high)
 
 
-pointwise("aten::clamp_min.Tensor", np.maximum, BINARY_OP, 2, facts="aten::maximum")
-pointwise("aten::clamp_max.Tensor", np.minimum, BINARY_OP, 2, facts="aten::minimum")
+pointwise("aten::clamp_min.Tensor", np.maximum, BINARY_OP, 2)
+pointwise("aten::clamp_max.Tensor", np.minimum, BINARY_OP, 2)

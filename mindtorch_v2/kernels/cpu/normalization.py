@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
@@ -25,21 +26,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
-
-
-def _parameter_dtype(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> DType:
-    """``param_scalar_type``: of what is learned, and of the statistics; another one than the
-    input's is float32."""
-    given = [each for each in (weight, bias) if each is not None]
-    dtype = input._dtype
-    if any(each._dtype is not dtype for each in given[:1]):
-        for each in given:
-            if each._dtype is not _FLOAT:
-                raise RuntimeError(
-                    "mixed dtype (CPU): expect parameter to have scalar type of Float"
-                )
-        return _FLOAT
-    return dtype
 
 
 def check_layer_norm_inputs(
@@ -112,7 +98,7 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    statistics = _parameter_dtype(input, weight, bias)
+    statistics = checked_parameter_dtype(input, weight, bias)
     rows, width = check_layer_norm_inputs(input, normalized_shape, weight, bias)
     dtype, sizes = input._dtype, tuple(input._sizes)
     output = new_tensor(sizes, dtype, input._device)
@@ -170,7 +156,7 @@ def native_layer_norm_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     rows, width = check_layer_norm_inputs(input, normalized_shape, weight, bias)
     dtype = input._dtype
-    learned = _parameter_dtype(input, weight, bias)
+    learned = parameter_dtype(input, weight, bias)
     made: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
         made[0] = new_tensor(input._sizes, dtype, input._device)

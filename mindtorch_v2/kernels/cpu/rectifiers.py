@@ -169,6 +169,7 @@ def _softshrink_check(self: Tensor, lambd: Number) -> None:
         if number < 0:
             raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {number:g}.")
         return
+    dispatch("softshrink_check", self._dtype)
     limit = finfo(self._dtype).max
     if not 0 <= number <= limit:
         raise RuntimeError(
@@ -245,11 +246,17 @@ def log_sigmoid_backward(
 
 @kernel("aten::log_sigmoid_forward.output")
 def log_sigmoid_forward_out(self: Tensor, output: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
-    """Outputs are resized without a word."""
+    """Outputs are resized without a word; RuntimeError if they have another dtype."""
     made = log_sigmoid_forward(self)
-    for target, found in zip((output, buffer), made, strict=True):
+    for target in (output, buffer):
         if target._sizes != self._sizes:
             set_sizes(target, self._sizes)
+    for target, found in zip((output, buffer), made, strict=True):
+        if target._dtype is not self._dtype:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[self._dtype]} but found "
+                f"{CPP_NAMES[target._dtype]}"
+            )
         _COPY_(target, found)
     return output, buffer
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.losses import MEAN, NONE
+from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
@@ -45,9 +45,10 @@ _HUBER_BACKWARD: Final = OperatorHandle("aten::huber_loss_backward.out")
 
 
 def apply_loss_reduction(loss: Any, reduction: int) -> Any:
-    if reduction == NONE:
-        return loss
-    return _MEAN(loss) if reduction == MEAN else _SUM(loss)
+    """A number that stands for no reduction is as good as none."""
+    if reduction == MEAN:
+        return _MEAN(loss)
+    return _SUM(loss) if reduction == SUM else loss
 
 
 def _arrays(iterator: TensorIterator) -> list[Array]:

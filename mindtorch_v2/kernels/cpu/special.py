@@ -209,7 +209,7 @@ def nan_to_num(self: Tensor, *numbers: float | None) -> Any:
     return _NAN_TO_NUM_OUT(self, *numbers, out=_EMPTY_LIKE(self, memory_format=_PRESERVE))
 
 
-@kernel("aten::nan_to_num_", keys=(_EXPLICIT, "Meta"))
+@kernel("aten::nan_to_num_", key=_EXPLICIT)
 def nan_to_num_inplace(self: Tensor, *numbers: float | None) -> Any:
     return _NAN_TO_NUM_OUT(self, *numbers, out=self)
 

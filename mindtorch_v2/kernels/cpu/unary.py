@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
@@ -118,12 +119,15 @@ def _round_decimals(self: Array, decimals: int) -> Array:
 
 
 _ROUND_DECIMALS: Final = Pointwise("aten::round.decimals", _round_decimals, UNARY_OP, 1)
-_ROUND: Final = Pointwise("aten::round", _of_floats(np.rint), UNARY_OP, 1)
+_ROUND: Final = Pointwise("aten::round", np.rint, UNARY_OP, 1)
 
 
 @structured.structured("aten::round.decimals")
 def round_decimals(outputs: Outputs, self: Tensor, decimals: int) -> tuple[Tensor, ...]:
-    return _ROUND_DECIMALS(outputs, self, decimals) if decimals else _ROUND(outputs, self)
+    if decimals:
+        return _ROUND_DECIMALS(outputs, self, decimals)
+    dispatch("round_vml_cpu", self._dtype)
+    return _ROUND(outputs, self)
 
 
 # --- the absolute value, which is real -------------------------------------------------------

@@ -29,6 +29,8 @@ _NN: Final = "torch._refs.nn.functional."
 _DECOMPOSED: Final = "torch._decomp.decompositions."
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _CLAMP: Final = OperatorHandle("aten::clamp")
+_CLONE: Final = OperatorHandle("aten::clone")
+_ISNEGINF: Final = OperatorHandle("aten::isneginf")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _ABS: Final = OperatorHandle("aten::abs")
@@ -94,6 +96,15 @@ def softplus(a: Tensor, beta: Number | None = None, threshold: Number = 20) -> T
     return elementwise(a)
 
 
+@body(_NN + "hardtanh")
+def checked_hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
+    """As the function of that name in ``torch.nn.functional`` checks its bounds."""
+    found = hardtanh(a, min_val, max_val)
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return found
+
+
 @body(_NN + "_aten_hardtanh")
 def hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
     """``clamp`` whose bounds are integers where the tensor's are."""
@@ -103,8 +114,6 @@ def hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
         min_val, max_val = int(min_val), int(max_val)
         if a._dtype is DTYPES["uint8"] and (min_val < 0 or max_val < 0):
             raise RuntimeError("Cannot do hardtanh on an unsigned type with negative limits")
-    if min_val > max_val:
-        raise ValueError("min_val cannot be greater than max_val")
     return _CLAMP(a, min_val, max_val)
 
 
@@ -167,6 +176,17 @@ def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
     return new_tensor(self._sizes, self._dtype, self._device)
+
+
+@body("torch._refs.nan_to_num")
+def nan_to_num_of_parts(
+    a: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """What is infinite is asked of each sign, which complex numbers have none of."""
+    if is_integral(a._dtype):
+        return _CLONE(a)
+    _ISNEGINF(a)
+    return elementwise(a)
 
 
 @body(_DECOMPOSED + "ldexp")

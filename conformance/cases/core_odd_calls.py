@@ -1,0 +1,59 @@
+"""Calls that a schema allows and hardly anybody makes.
+
+Dtypes that a kernel's switch refuses, powers of complex zeros, sizes below zero, outputs and
+parameters of another dtype, and conversions that a gradient does not survive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+
+#: By operators whose kernels refuse dtypes in words of their own.
+_SWITCHED: Final = (
+    *("xp.round({x}, decimals=0)", "xp.repeat_interleave({x})", "xp.repeat_interleave({x}[None])"),
+    *("xp.nn.functional.softshrink({x})", "xp.clamp_min({x}, {x})", "xp.clamp_max({x}, {x})"),
+    *("xp._C._nn.hardtanh({x}, 2, 1)", "xp._C._nn.hardtanh_({x}, 2, 1)", "xp.isnan({x})"),
+)
+_CONVERTED: Final = ("x.to(xp.{0})", "x.type(xp.{0})", "x.to(xp.zeros(1, dtype=xp.{0}))")
+_COMPLEX_ZEROS: Final = ("0j", "complex(-0.0, 0.0)", "complex(0.0, -0.0)")
+_EXPONENTS: Final = ("0", "1", "2", "-1", "0.5", "1j", "-2-1j", "complex('nan')", "complex('inf')")
+_FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
+_SIZES: Final = ("2, -1", "-1,", "-1, -1", "-1, 2, -1", "2, -5, -1", "3, 2")
+
+#: ``out=`` operators that torch generates of those that make a tensor.
+_GENERATED: Final = (
+    *("isnan.out({x}, out={out})", "isinf.out({x}, out={out})", "_to_copy.out({x}, out={out})"),
+    *("ones_like.out({x}, out={out})", "zeros_like.out({x}, out={out})"),
+    *("new_ones.out({x}, [2], out={out})", "new_full.out({x}, [2], 3, out={out})"),
+    *("clone.out({x}, out={out})", "flip.out({x}, [0], out={out})"),
+)
+
+
+def texts(dtypes: Sequence[str]) -> Iterator[Text]:
+    for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
+        made = f"xp.ones(2, dtype=xp.{dtype}, device='{device}')"
+        yield _named(call), call.format(x=made)
+    for call, dtype, x in product(_CONVERTED, dtypes, ("", " * 1")):
+        yield "to", f"x = xp.ones(2, requires_grad=True){x}\n{call.format(dtype)}"
+    for width, base, exponent in product((64, 128), _COMPLEX_ZEROS, _EXPONENTS):
+        dtype = f"dtype=xp.complex{width}"
+        base, power = f"xp.tensor([{base}] * 3, {dtype})", f"xp.tensor([{exponent}] * 3, {dtype})"
+        yield "pow", f"xp.pow({base}, {power})"
+    for sizes, device in product(_SIZES, ("cpu", "meta")):
+        yield "resize_", f"xp.ones(6, device='{device}').resize_({sizes})"
+    for call, dtype, other in product(_GENERATED, ("float32", "int64"), ("bool", *_FLOATS)):
+        out = f"xp.zeros(2, dtype=xp.{other})"
+        yield _named(call), f"xp.ops.aten.{call.format(x=f'xp.ones(2, dtype=xp.{dtype})', out=out)}"
+    for dtype, *parameters in product(_FLOATS, ("None", *_FLOATS), ("None", *_FLOATS)):
+        given = [each if each == "None" else f"xp.ones(3, dtype=xp.{each})" for each in parameters]
+        for shape in ("[3]", "[2]"):
+            x = f"xp.ones(2, 3, dtype=xp.{dtype})"
+            yield "layer_norm", f"xp.native_layer_norm({x}, {shape}, {', '.join(given)}, 0.1)"
+
+
+def _named(call: str) -> str:
+    return call.split("(")[0].split(".")[-1 if call.startswith("xp") else 0]
