@@ -32,6 +32,25 @@ _GENERATED: Final = (
     *("clone.out({x}, out={out})", "flip.out({x}, [0], out={out})"),
 )
 
+#: Operators that once took names of dimensions.
+_NAMED: Final = (
+    *("cumsum.dimname(xp.ones(2), {0})", "unbind.Dimname(xp.ones(2), {0})"),
+    *("sum.dim_DimnameList(xp.ones(2), [{0}])", "squeeze.dimname(xp.ones(2), {0})"),
+    *("select.Dimname(xp.ones(2), {0}, 0)", "cumprod.dimname(xp.ones(2), {0})"),
+)
+
+_WEIGHTS: Final = (
+    *("0.5", "xp.tensor(0.5)", "xp.tensor([0.5])", "xp.tensor(2)"),
+    *("xp.tensor(0.5, dtype=xp.float64)", "xp.tensor([0.5], dtype=xp.float64)"),
+)
+_SOURCES: Final = (
+    "xp.ones(2)",
+    "xp.ones(2, 2)",
+    "xp.ones(())",
+    "xp.ones(1, 2, 2)",
+    "xp.ones(1, 1)",
+)
+
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
@@ -39,6 +58,13 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield _named(call), call.format(x=made)
     for call, dtype, x in product(_CONVERTED, dtypes, ("", " * 1")):
         yield "to", f"x = xp.ones(2, requires_grad=True){x}\n{call.format(dtype)}"
+    for call, name in product(_NAMED, ("'a'", "'dimname::a'", "'dimname::*'", "'a b'", "1")):
+        yield _named(call), f"xp.ops.aten.{call.format(name)}"
+    for weight, one, two in product(_WEIGHTS, ("float32", "int64"), ("float32", "float64")):
+        yield "lerp", f"xp.lerp(xp.ones(2, dtype=xp.{one}), xp.zeros(2, dtype=xp.{two}), {weight})"
+    for index, source in product(("xp.tensor([[0, 1]])", "xp.tensor([0, 1])"), _SOURCES):
+        for dim in (0, 1, -2):
+            yield "scatter", f"xp.zeros(2, 2).scatter({dim}, {index}, {source})"
     for width, base, exponent in product((64, 128), _COMPLEX_ZEROS, _EXPONENTS):
         dtype = f"dtype=xp.complex{width}"
         base, power = f"xp.tensor([{base}] * 3, {dtype})", f"xp.tensor([{exponent}] * 3, {dtype})"

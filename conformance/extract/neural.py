@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from conformance.extract import takes
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -308,6 +309,12 @@ HABITS: dict[str, Callable[[], bool]] = {
         A.zeros.default, lambda: A.value_selecting_reduction_backward(ROWS[0], 0, LABELS, [2], True)
     ),
     "atan2 has a gradient of zero at its origin": lambda: not gradient_at_origin().isnan(),
+    "one_hot says what it takes": lambda: (
+        "LongTensor" in error_of(lambda: torch.nn.functional.one_hot(torch.ones(2)))[1]
+    ),
+    "lerp promotes a weight without dimensions": lambda: takes(
+        lambda: torch.lerp(torch.ones(2), torch.ones(2), torch.ones((), dtype=torch.float64))
+    ),
     "one_hot asks for both extremes at once": lambda: is_reached(
         A.aminmax.default, lambda: torch.nn.functional.one_hot(LABELS)
     ),

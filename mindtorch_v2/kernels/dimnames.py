@@ -27,6 +27,10 @@ _WILDCARD: Final = "dimname::*"
 
 
 def _position(tensor: Tensor, name: str) -> int:
+    if "::" not in name:  # ``Symbol::fromQualString``: Python's parser qualifies, operators do not
+        raise RuntimeError(
+            f"all symbols must have a namespace, <namespace>::<string>, but found: {name}"
+        )
     if name == _WILDCARD:
         raise RuntimeError("Please look up dimensions by name, got: name = None.")
     shown = ", ".join(["None"] * len(tensor._sizes))  # no tensor of this package has other names

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.elements import Array
@@ -44,7 +45,8 @@ def _rank(tensor: Tensor) -> int:
 
 
 def _size(tensor: Tensor, dim: int) -> int:
-    return tensor._sizes[dim] if tensor._sizes else 1
+    """``ensure_nonempty_size``; IndexError for a dimension that is not there."""
+    return size_at(tensor, dim) if tensor._sizes else 1
 
 
 def _along(tensor: Array) -> Array:
@@ -189,9 +191,11 @@ def _check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | Non
         if not fits:
             raise _too_large(self, dim, index, None)
         return
+    # IndexError for a source of too few dimensions, which C++ notices later
+    fits = fits and all(_size(index, at) <= _size(source, at) for at in dims)
     if _rank(source) != _rank(index):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if not fits or any(_size(index, at) > _size(source, at) for at in dims):
+    if not fits:
         raise _too_large(self, dim, index, source)
 
 

@@ -259,7 +259,15 @@ def _check_given(given: Tensor, self: Tensor, indices: Indices) -> None:
 # --- writing ----------------------------------------------------------------------------------
 
 
-@kernel("aten::_index_put_impl_", keys=("CPU", "Meta"))
+@kernel("aten::_index_put_impl_", key="Meta")
+def index_put_impl_on_meta(
+    self: Tensor, indices: Indices, values: Tensor, accumulate: bool, unsafe: bool
+) -> Tensor:
+    """Nothing is looked at."""
+    return self
+
+
+@kernel("aten::_index_put_impl_")
 def index_put_impl_(
     self: Tensor, indices: Indices, values: Tensor, accumulate: bool, unsafe: bool
 ) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import accumulate_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -97,7 +98,7 @@ def instance_norm(
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
-    batch, channels, *space = input._sizes
+    batch, channels, space = size_at(input, 0), size_at(input, 1), input._sizes[2:]
     repeated = [
         None if given is None else _REPEAT(given, [batch])
         for given in (weight, bias, running_mean, running_var)

@@ -247,7 +247,8 @@ def diagflat(self: Tensor, offset: int) -> Any:
 @kernel("aten::one_hot", key=_IMPLICIT)
 def one_hot(self: Tensor, num_classes: int) -> Any:
     if self._dtype is not int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        of_type = " of type LongTensor" if NEURAL_HABITS["one_hot says what it takes"] else ""
+        raise RuntimeError(f"one_hot is only applicable to index tensor{of_type}.")
     options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
     if self.is_meta:
         count = _ITEM(_MAX(self)) + 1 if num_classes == -1 else num_classes

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
 from mindtorch_v2.kernels.pointwise import (
+    Pointwise,
     as_array,
     opmath_element,
     pointwise,
@@ -22,6 +23,7 @@ from mindtorch_v2.kernels.pointwise import (
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_OP,
     TERNARY_OP,
@@ -139,13 +141,19 @@ def _check_lerp_tensor(self: Tensor, end: Operand, weight: Operand) -> None:
 
 
 pointwise("aten::lerp.Scalar", _lerp, BINARY_OP, 2, before=_check_lerp_scalar, prepare=_factor)
-pointwise(
-    "aten::lerp.Tensor",
-    _lerp,
-    Config(allow_cpu_scalars=True),
-    3,
-    before=_check_lerp_tensor,
+
+_OF_ONE_DTYPE: Final = Config(allow_cpu_scalars=True)
+_LERP: Final = Pointwise("aten::lerp.Tensor", _lerp, _OF_ONE_DTYPE, 3, before=_check_lerp_tensor)
+_PROMOTED_LERP: Final = Pointwise(
+    "aten::lerp.Tensor", _lerp, BINARY_OP, 3, before=_check_lerp_scalar
 )
+
+
+@structured.structured("aten::lerp.Tensor")
+def lerp_tensor(outputs: Outputs, self: Tensor, end: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    is_promoted = not weight._sizes and HABITS["lerp promotes a weight without dimensions"]
+    return (_PROMOTED_LERP if is_promoted else _LERP)(outputs, self, end, weight)
+
 
 # --- masked_fill_ ----------------------------------------------------------------------------
 
