@@ -51,6 +51,11 @@ _SOURCES: Final = (
     "xp.ones(1, 1)",
 )
 
+_SHARES: Final = (
+    *("xp.tensor([0.0, 0.5, 1.0])", "xp.tensor([0.5, 2.0, -1.0])", "xp.tensor([-0.5, 0.5, 0.5])"),
+    *("xp.tensor([0.5, 0.5, float('nan')])", "xp.ones(0)"),
+)
+
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
@@ -65,12 +70,16 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for index, source in product(("xp.tensor([[0, 1]])", "xp.tensor([0, 1])"), _SOURCES):
         for dim in (0, 1, -2):
             yield "scatter", f"xp.zeros(2, 2).scatter({dim}, {index}, {source})"
+    for one, two in product(_SHARES, _SHARES):
+        yield "binary_cross_entropy", f"xp._C._nn.binary_cross_entropy({one}, {two})"
     for width, base, exponent in product((64, 128), _COMPLEX_ZEROS, _EXPONENTS):
         dtype = f"dtype=xp.complex{width}"
         base, power = f"xp.tensor([{base}] * 3, {dtype})", f"xp.tensor([{exponent}] * 3, {dtype})"
         yield "pow", f"xp.pow({base}, {power})"
     for sizes, device in product(_SIZES, ("cpu", "meta")):
         yield "resize_", f"xp.ones(6, device='{device}').resize_({sizes})"
+        for name in ("new_zeros", "new_ones", "new_empty"):
+            yield name, f"xp.ones(6, device='{device}').{name}([{sizes}]).shape"
     for call, dtype, other in product(_GENERATED, ("float32", "int64"), ("bool", *_FLOATS)):
         out = f"xp.zeros(2, dtype=xp.{other})"
         yield _named(call), f"xp.ops.aten.{call.format(x=f'xp.ones(2, dtype=xp.{dtype})', out=out)}"

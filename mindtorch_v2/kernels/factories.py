@@ -275,7 +275,10 @@ def new_empty_strided(self: Tensor, size: Sizes, stride: Sizes, *options: Any) -
 
 @kernel("aten::new_zeros", keys=_MADE)
 def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
-    return _zeroed(factories.zeros(tuple(size), **_like(self, options)))
+    given = _like(self, options)
+    if any(extent < 0 for extent in size):  # which ``zeros`` has words of its own for
+        return factories.empty(tuple(size), **given)
+    return _zeroed(factories.zeros(tuple(size), **given))
 
 
 @kernel("aten::new_ones", keys=_MADE)

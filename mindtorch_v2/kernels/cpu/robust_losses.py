@@ -224,9 +224,7 @@ def binary_cross_entropy_out(
     dispatch("binary_cross_entropy", dtype)
     with np.errstate(all="ignore"):
         one, two = _arrays(iterator)
-        for name, values in (("input", one), ("target", two)):
-            if not ((values >= 0) & (values <= 1)).all():
-                raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        _check_shares(one, two)
         least = one.dtype.type(-100)
         rest, own = (
             np.maximum(rounded(each, dtype), least) for each in (np.log1p(-one), np.log(one))
@@ -239,6 +237,16 @@ def binary_cross_entropy_out(
         reduced = apply_loss_reduction(out, reduction)
         _COPY_(_RESIZE_AS_(out, reduced), reduced)
     return out
+
+
+def _check_shares(input: Array, target: Array) -> None:
+    """RuntimeError for the first element that is no share, of the input before the target."""
+    wrong = [~((values >= 0) & (values <= 1)).ravel() for values in (input, target)]
+    if not any(each.any() for each in wrong):
+        return
+    first, second = (each.argmax() if each.any() else each.size for each in wrong)
+    name = "input" if first <= second else "target"
+    raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
 @kernel("aten::binary_cross_entropy_backward")
