@@ -71,6 +71,16 @@ def answer(text: str) -> Any:
     return found.dtype, tuple(found.shape), found.tolist(), names["y"].tolist()
 
 
+def test_parameters_are_usual_until_they_override() -> None:
+    binding, x = binding_of(xp.mm), xp.ones(2, 2)
+    parameter = xp.nn.Parameter(xp.ones(2, 2))
+    for _ in range(_OFTEN):
+        assert xp.mm(x, parameter).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert (xp.Tensor, xp.nn.Parameter) in binding._usual
+    parameter.__torch_function__ = lambda *args: "overridden"  # type: ignore[attr-defined]
+    assert xp.mm(x, parameter) == "overridden"
+
+
 def test_what_is_given_decides_the_form() -> None:
     assert form_of((1, 2.0), {"dim": None}) == ((int, float), ("dim",), (type(None),))
 

@@ -1,9 +1,9 @@
 """Usual calls of a bound function: recognised by the types of their arguments, parsed once.
 
 Whether a signature takes a call, the types of the arguments alone say as long as these are usual:
-tensors of the class Tensor itself, plain numbers, torch's constants, lists of integers.  So a call
-that was parsed leaves behind a function for all calls of its :data:`Form`, which goes from the
-arguments to the operator with no parser between.  For ``x.select(0, 1)`` it reads:
+tensors, plain numbers, torch's constants, lists of integers.  So a call that was parsed leaves
+behind a function for all calls of its :data:`Form`, which goes from the arguments to the operator
+with no parser between.  For ``x.select(0, 1)`` it reads:
 
     def usual(receiver, args, kwargs):
         _0, _1, = args
@@ -11,8 +11,9 @@ arguments to the operator with no parser between.  For ``x.select(0, 1)`` it rea
         if not -(1 << 63) <= _1 < 1 << 63: return UNUSUAL
         return call(receiver, _0, _1)
 
-What the types do not say (the range of an integer, what a list holds) it checks itself, and answers
-UNUSUAL for what is beyond it: then the parser sees the call, as it does the first of every form.
+What the types do not say (the range of an integer, what a list holds, whether a parameter or a
+tensor of another class overrides functions) it checks itself, and answers UNUSUAL for what is
+beyond it: then the parser sees the call, as it does the first of every form.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Operator
 from mindtorch_v2.binding.python import parameter as types
+from mindtorch_v2.binding.python.checks import has_torch_function
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value
@@ -97,15 +99,15 @@ def usual_call(
     None where the types do not tell, or the signature wants more than this module knows.
     """
     *before, chosen = tried
-    if not (receiver is None or type(receiver) is Tensor) or not _USUAL.issuperset(
-        (*form[0], *form[2])
-    ):
+    kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
+    if not (receiver is None or type(receiver) is Tensor) or not kinds <= _USUAL:
         return None
     scope: dict[str, Any] = {
         "__name__": f"{__package__}.bindings",  # whose frame this stands for
         "UNUSUAL": UNUSUAL,
         "are_integers": are_integers,
         "enum_value": enum_value,
+        "has_torch_function": has_torch_function,
         "call": operator.unboxed.call,
     }
     try:
@@ -122,9 +124,9 @@ def usual_call(
 def _check_refused_by_types(signature: Signature, form: Form) -> None:
     """A signature that did not take a call takes none of the form, unless a tensor decides."""
     for parameter, given in _matched(signature, form):
-        if given is Tensor and parameter.type is not types.TENSOR:
+        if issubclass(given, Tensor) and parameter.type is not types.TENSOR:
             _check_takes_no_tensor(parameter)
-    if signature.varargs and form[0][:1] == (Tensor,):
+    if signature.varargs and form[0] and issubclass(form[0][0], Tensor):
         raise Untellable
 
 
@@ -199,6 +201,8 @@ def _takes_integers_one_by_one(signature: Signature, form: Form) -> bool:
 def _conversion(parameter: Parameter, kind: type) -> tuple[str, str]:
     if kind is int and parameter.type in INT_LISTS and parameter.length:
         return _IN_RANGE, f"[{{0}}] * {parameter.length}"
+    if issubclass(kind, Tensor) and kind is not Tensor and parameter.type is types.TENSOR:
+        return "not has_torch_function({0})", "{0}"
     found = _CONVERSIONS.get((parameter.type, kind))
     if found is None:
         raise Untellable
