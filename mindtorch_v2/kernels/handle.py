@@ -15,9 +15,10 @@ from typing import Any
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
 
-_CONSTANTS = (DType, Layout, memory_format)
+_CONSTANTS = frozenset((DType, Layout, memory_format))
 
 
 class OperatorHandle:
@@ -45,7 +46,10 @@ class OperatorHandle:
         return operator
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return Call(self.operator, self.stack(args, kwargs)).run()
+        operator = self.operator
+        if not OBSERVERS.count and operator.is_worth_compiling():
+            return operator.unboxed.call(*self.stack(args, kwargs))
+        return Call(operator, self.stack(args, kwargs)).run_observed()
 
     def redispatch(self, keyset: int, *args: Any, **kwargs: Any) -> Any:
         """The kernel at the highest key of ``keyset``."""
@@ -53,14 +57,12 @@ class OperatorHandle:
 
     def stack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Stack:
         """The values in the schema's order, with its defaults; KeyError for one that is missing."""
-        rest = self.operator.schema.arguments[len(args) :]
-        named = (
-            kwargs[argument.name]
-            if argument.name in kwargs or not argument.has_default
-            else argument.default_value
-            for argument in rest
-        )
-        return tuple(
-            enum_value(value) if isinstance(value, _CONSTANTS) else value
-            for value in (*args, *named)
-        )
+        values = [enum_value(each) if type(each) in _CONSTANTS else each for each in args]
+        arguments = self.operator.schema.arguments
+        for argument in arguments[len(args) :] if len(args) < len(arguments) else ():
+            if argument.name in kwargs or not argument.has_default:
+                value = kwargs[argument.name]
+            else:
+                value = argument.default_value
+            values.append(enum_value(value) if type(value) in _CONSTANTS else value)
+        return tuple(values)

@@ -15,7 +15,8 @@ import ctypes
 import threading
 from bisect import bisect_left, insort
 from collections import defaultdict, deque
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from mindtorch_v2.kernels.npu import libraries, runtime, status
@@ -32,15 +33,15 @@ def block_size(nbytes: int) -> int:
     return -(-padded // _GRANULARITY) * _GRANULARITY
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Block:
     """Memory that the device has given us."""
 
     address: int
     size: int
     queue: Queue
-    #: Other streams whose queued work may use it.
-    others: dict[int, Queue] = field(default_factory=dict)
+    #: Other streams whose queued work may use it, by number.
+    others: dict[int, Queue] | None = None
 
 
 @dataclass
@@ -115,21 +116,24 @@ class _Device:
         """Put blocks that have come back where they can be taken."""
         while self.returned:
             block = self.returned[0]
-            marks = []
-            for queue in block.others.values():
-                mark = Mark(self.index, timing=False)
-                mark.record(queue)
-                marks.append(mark)
+            if block.others is not None:
+                self.waiting.append(_Waiting(block, self._marked(block.others.values())))
             self.returned.popleft()  # now that nothing has failed
             self.allocated -= block.size
-            self.waiting.append(_Waiting(block, marks))
-        still = []
-        for each in self.waiting:
+            if block.others is None:
+                self._put(block)
+        for each in [*self.waiting]:
             if all(mark.is_done() for mark in each.marks):
+                self.waiting.remove(each)
                 self._put(each.block)
-            else:
-                still.append(each)
-        self.waiting = still
+
+    def _marked(self, queues: Iterable[Queue]) -> list[Mark]:
+        """Marks at what is queued now."""
+        marks = []
+        for queue in queues:
+            marks.append(Mark(self.index, timing=False))
+            marks[-1].record(queue)
+        return marks
 
     def _put(self, block: Block) -> None:
         insort(self.free[block.queue.number], (block.size, block.address))
@@ -180,9 +184,9 @@ class Memory:
         self._block: Block | None = None
         if nbytes:
             with _lock:
-                self._block = _device(device).take(nbytes, current_queue(device))
-                self.address = self._block.address
-                _live[self.address] = device
+                block = self._block = _device(device).take(nbytes, current_queue(device))
+                self.address = block.address
+                _live[block.address] = device
 
     def __del__(self) -> None:
         block = getattr(self, "_block", None)
@@ -192,7 +196,8 @@ class Memory:
     def used_on(self, queue: Queue) -> None:
         """Work of another stream uses it: it goes back only after that."""
         if self._block is not None and queue.number != self._block.queue.number:
-            self._block.others[queue.number] = queue
+            others = self._block.others = self._block.others or {}
+            others[queue.number] = queue
 
 
 def memory_info(device: int) -> tuple[int, int]:

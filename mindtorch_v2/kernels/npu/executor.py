@@ -82,12 +82,11 @@ class Executor:
     def launch_on(self, memories: Sequence[Memory]) -> None:
         """Phase 2 of a repeatable executor, with its tensors in this memory."""
         queue = current_queue(self.device)
-        for memory in memories:
-            memory.used_on(queue)
         with _lock:  # another thread may launch it with other addresses
-            for at, (slot, memory) in enumerate(zip(self._marshalled.slots, memories, strict=True)):
+            for at, memory in enumerate(memories):
+                memory.used_on(queue)
                 if memory.address != self._addresses[at]:
-                    self._move(at, slot, memory.address)
+                    self._move(at, self._marshalled.slots[at], memory.address)
             self.launch()
 
     def _move(self, at: int, slot: Slot, address: int) -> None:
@@ -102,20 +101,16 @@ class Executor:
 
         Under ASCEND_LAUNCH_BLOCKING it is waited for.
         """
-        queue = current_queue(self.device)
-        workspace = Memory(self.workspace_size, self.device)
+        queue, size = current_queue(self.device), self.workspace_size
+        workspace = Memory(size, self.device) if size else None
         if not self.is_repeatable:
             self._marshalled.handles.disown(self._address)
         runtime.use_device(self.device)
-        code: int = self._running(
-            workspace.address or None, self.workspace_size, self._address, queue.handle
-        )
-        status.check(
-            code,
-            self.operator.symbol,
-            runtime.recent_message,
-            self._described,
-        )
+        address = None if workspace is None else workspace.address
+        code: int = self._running(address, size, self._address, queue.handle)
+        if code != status.SUCCESS:
+            symbol = self.operator.symbol
+            status.check(code, symbol, runtime.recent_message, self._described)
         if runtime.is_blocking():
             queue.synchronize(self._described())
 

@@ -63,7 +63,8 @@ def recent_message() -> str:
 def call(name: str, *arguments: object, context: str = "") -> None:
     """Call a function that answers a status; AclError if that is none of success."""
     code: int = libraries.function(name)(*arguments)
-    status.check(code, name, recent_message, lambda: context)
+    if code != status.SUCCESS:
+        status.check(code, name, recent_message, lambda: context)
 
 
 # --- start ----------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ def soc_name() -> str:
 
 def is_blocking() -> bool:
     """Whether each operator is waited for, so that an error names the one it is of."""
-    return os.environ.get(BLOCKING, "0") not in ("", "0")
+    return BLOCKING in os.environ and os.environ[BLOCKING] not in ("", "0")
 
 
 # --- devices and threads --------------------------------------------------------------------------
