@@ -286,20 +286,16 @@ def _batched(key: int, title: str) -> Fallback:
 
 
 def _pipeline(call: Call, keyset: int) -> Any:
-    return _pipeline_fallback()(call, keyset)
+    from mindtorch_v2.pipeline.capture import pipeline_fallback  # stands on this package
+
+    return pipeline_fallback(call, keyset)
 
 
 @makes(_pipeline)
-def _enqueued(operator: Operator, keyset: int) -> Run:
-    run = _pipeline_fallback()
-    return lambda *stack: run(operator.call(stack), keyset)
+def _in_pipeline(operator: Operator, keyset: int) -> Run:
+    from mindtorch_v2.pipeline.capture import run_in_pipeline  # stands on this package
 
-
-@cache
-def _pipeline_fallback() -> Fallback:
-    from mindtorch_v2.pipeline.capture import pipeline_fallback  # stands on this package
-
-    return pipeline_fallback
+    return run_in_pipeline(operator, keyset)
 
 
 # --- refusals and keys that are only passed on ------------------------------------------------

@@ -117,7 +117,7 @@ class Operator:
             if at in found:
                 return found[at]
             is_kept = not tls.goes_past_pipeline(keys)
-        run = self._run_of(resolve(self.entry, keys, self.full_name))
+        run = self.run_of(resolve(self.entry, keys, self.full_name))
         if is_kept:
             DISPATCHER.remember(version, found, at, run)
         return run
@@ -125,11 +125,12 @@ class Operator:
     def find_below(self, found: dict[int, Run], keyset: int) -> Run:
         """What runs a call at the highest key of a keyset; ``found`` keeps it."""
         version = DISPATCHER.version
-        run = self._run_of(at_highest(self.entry, keyset, self.full_name))
+        run = self.run_of(at_highest(self.entry, keyset, self.full_name))
         DISPATCHER.remember(version, found, keyset, run)
         return run
 
-    def _run_of(self, target: Target) -> Run:
+    def run_of(self, target: Target) -> Run:
+        """What runs a call at a target, while nobody observes."""
         kernel = target.kernel
         if kernel.is_native:
             assert kernel.function is not None

@@ -18,10 +18,10 @@ they read:
             return _long_way(_0, _1, _2)
         _raw = _thread.raw
         _keys = (_0._keys if type(_0) is _Tensor else _keys_of(_0, _none0)) | (…)
-        _run = _kernels.get((_keys, _raw._included, _raw._excluded))
-        if _run is None or _raw.pipeline is not None:
-            _run = _find(_keys)
-        return _run(_0, _1, _2)
+        _at = _keys, _raw._included, _raw._excluded
+        if _raw.pipeline is not None:
+            _at = (*_at, _PIPELINE_BIT)
+        return (_kernels.get(_at) or _find(_keys))(_0, _1, _2)
 
     def bind(self=_absent, other=_absent, *, alpha=_default2):
         if _observers.count:
@@ -53,6 +53,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mindtorch_v2.binding.op_schema import OpSchema, free_prefix, parameter_names
 from mindtorch_v2.binding.values import PythonArguments
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import PIPELINE_BIT
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.schema.base_types import Type
 from mindtorch_v2.tensor.device import Device
@@ -148,6 +149,7 @@ class Unboxed:
             "is_plain_list": is_plain_list,
             "keys_of": self.operator.keys_of,
             "kernels": self._kernels,
+            "PIPELINE_BIT": PIPELINE_BIT,
             "find": self._find if name == "call" else self._find_if_current,
             "below": self.kept_below,
             "find_below": self._find_below_if_current,
@@ -178,9 +180,9 @@ class Unboxed:
         yield f" if _observers.count: return _long_way({listed})"
         yield f" _keys = {' | '.join(keys) or '0'}"
         yield " _raw = _thread.raw"
-        yield " _run = _kernels.get((_keys, _raw._included, _raw._excluded))"
-        yield " if _run is None or _raw.pipeline is not None: _run = _find(_keys)"
-        yield f" return _run({listed})"
+        yield " _at = _keys, _raw._included, _raw._excluded"
+        yield " if _raw.pipeline is not None: _at = (*_at, _PIPELINE_BIT)"
+        yield f" return (_kernels.get(_at) or _find(_keys))({listed})"
 
     def _bind_source(self, p: str, *, is_below: bool = False) -> Iterator[str]:
         arguments = self.schema.schema.arguments

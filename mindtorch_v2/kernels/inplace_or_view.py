@@ -81,11 +81,14 @@ def as_detached_view(
     return made if seen is None else seen
 
 
-def creation_meta(original: CreationMeta = CreationMeta.DEFAULT) -> CreationMeta:
-    """How a view that is made now comes to be."""
-    if tls.is_inference_mode_enabled():
+def creation_meta(
+    original: CreationMeta = CreationMeta.DEFAULT, state: tls.RawLocalDispatchKeySet | None = None
+) -> CreationMeta:
+    """How a view comes to be that is made in a thread's state, by default now."""
+    raw = state or tls.thread_local.raw
+    if raw.inference_mode:
         return CreationMeta.INFERENCE_MODE
-    return original if tls.is_grad_enabled() else CreationMeta.NO_GRAD_MODE
+    return original if raw.grad_mode else CreationMeta.NO_GRAD_MODE
 
 
 def inplace_or_view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
@@ -134,9 +137,10 @@ def makes_views(operator: Operator) -> bool:
     return facts.base is not None and facts.is_differentiable
 
 
-def make_views(call: Call, answer: Any) -> None:
-    """Make aliases, which such an operator has answered below, views of its argument."""
-    _as_views(call.operator, _facts(call.operator), call.stack, answer)
+def make_views(call: Call, answer: Any, state: tls.RawLocalDispatchKeySet) -> None:
+    """Make aliases, which such an operator has answered below in a thread's state, views of its
+    argument."""
+    _as_views(call.operator, _facts(call.operator), call.stack, answer, state)
 
 
 class _Facts:
@@ -157,7 +161,13 @@ def _facts(operator: Operator) -> _Facts:
     return _Facts(operator)
 
 
-def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer: Any) -> Any:
+def _as_views(
+    operator: Operator,
+    facts: _Facts,
+    stack: tuple[Any, ...],
+    answer: Any,
+    state: tls.RawLocalDispatchKeySet | None = None,
+) -> Any:
     assert facts.base is not None
     base = stack[facts.base]
     if not facts.is_differentiable:
@@ -167,8 +177,8 @@ def _as_views(operator: Operator, facts: _Facts, stack: tuple[Any, ...], answer:
     if isinstance(answer, Tensor):
         is_replayed = facts.is_replayed or base._functional is not None  # which has no strides
         function = _replay(operator, facts, stack) if is_replayed else None
-        return as_view(base, answer, view_fn=function, creation_meta=creation_meta())
-    several = creation_meta(CreationMeta.MULTI_OUTPUT_NODE)
+        return as_view(base, answer, view_fn=function, creation_meta=creation_meta(state=state))
+    several = creation_meta(CreationMeta.MULTI_OUTPUT_NODE, state)
     return type(answer)(_each_as_view(base, answer, several))
 
 

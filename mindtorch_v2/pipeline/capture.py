@@ -13,8 +13,9 @@ from operator import or_
 from typing import Any, Final
 
 from mindtorch_v2.autograd import anomaly, saved_variable
-from mindtorch_v2.binding.fallbacks import list_of_tensors, tensors_of
-from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.binding.fallbacks import tensors_of
+from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.unboxed import Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.dispatch_table import DispatchTable
@@ -42,6 +43,7 @@ from mindtorch_v2.tensor.pending import settled
 from mindtorch_v2.tensor.tensor import Tensor
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
+_INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 _AUTOCAST: Final = reduce(
     or_, (functionality_bit(key) for key in DispatchKey if key.name.startswith("Autocast"))
 )
@@ -51,66 +53,94 @@ _SPECIAL: Final = ~(
     | _AUTOGRAD
     | functionality_bit(DispatchKey.AutogradOther)  # of None and numbers in a tensor's place
     | functionality_bit(DispatchKey.Dense)
-    | functionality_bit(DispatchKey.ADInplaceOrView)
+    | _INPLACE_OR_VIEW
 )
 """Keys of tensors that do not wait."""
 _BELOW: Final = full_after(PIPELINE_VALUE)
 
 
-_recipes: Final[dict[Signature, Recipe]] = {}
-_ways: Final[dict[tuple[str, int, int], Target | Traits]] = {}
-_MOST_RECIPES: Final = 10_000
-"""So many are kept; then all are forgotten."""
+class Way:
+    """Where the calls of one operator with one keyset go, as it is registered now."""
+
+    __slots__ = ("composite", "keyset", "recipes", "traits")
+
+    def __init__(self, operator: Operator, keyset: int) -> None:
+        #: Where a call goes at once, if its kernel is a composite one.
+        self.composite = _composite_of(operator.entry.table, keyset)
+        self.keyset, self.traits = keyset, traits_of(operator)
+        self.recipes: dict[Signature, Recipe] = {}
+
+    def recipe(self, call: Call, tensors: Sequence[Tensor], signature: Signature | None) -> Recipe:
+        """CannotWaitError for a call of which nothing can be said before it runs."""
+        found = None if signature is None else self.recipes.get(signature)
+        if found is None:
+            keyset, device = self.keyset, _device_of(call, tensors)
+            _, kernel = call.operator.entry.table.lookup(keyset if tensors else _dense_on(device))
+            found = Recipe(call, tensors, device, keyset, kernel)
+            if signature is not None:
+                if len(self.recipes) >= _MOST_RECIPES:
+                    self.recipes.clear()
+                self.recipes[signature] = found
+        return found
+
+
+_ways: Final[dict[tuple[str, int, int], Way]] = {}
+_MOST_WAYS: Final = 10_000
+_MOST_RECIPES: Final = 1_000
+"""So many are kept, and recipes of each way; then all are forgotten."""
+
+
+def _way(operator: Operator, keyset: int) -> Way:
+    """The way that calls with a keyset go which have come to the key."""
+    asked = operator.canonical, intersection(keyset, _BELOW), DISPATCHER.version
+    way = _ways.get(asked)
+    if way is None:
+        if len(_ways) >= _MOST_WAYS:
+            _ways.clear()
+        way = _ways[asked] = Way(operator, asked[1])
+    return way
 
 
 def pipeline_fallback(call: Call, keyset: int) -> Any:
     """What the call answers, or will answer."""
-    below = intersection(keyset, _BELOW)
     pipeline = tls.local_dispatch_key_set().pipeline
     if not isinstance(pipeline, Pipeline):  # somebody has included the key without a pipeline
-        return call.redispatch(below)
-    way = _way(call, below)
-    if not isinstance(way, Traits):
-        return call.run_at(way)
-    tensors = list_of_tensors(call.stack)
-    reason = _why_not(call, way, tensors, pipeline)
+        return call.redispatch(intersection(keyset, _BELOW))
+    way = _way(call.operator, keyset)
+    if way.composite is not None:
+        return call.run_at(way.composite)
+    return _waiting(call, way, pipeline)
+
+
+def run_in_pipeline(operator: Operator, keyset: int) -> Run:
+    """The same for calls of one operator that nobody observes: a composite one's kernel itself."""
+    way = _way(operator, keyset)
+    if way.composite is not None:
+        return operator.run_of(way.composite)
+
+    def run(*stack: Any) -> Any:
+        pipeline = tls.thread_local.raw.pipeline
+        if not isinstance(pipeline, Pipeline):
+            return Call(operator, stack).redispatch(way.keyset)
+        return _waiting(Call(operator, stack), way, pipeline)
+
+    return run
+
+
+def _waiting(call: Call, way: Way, pipeline: Pipeline) -> Any:
+    """What a call will answer that no composite kernel makes of other calls."""
+    tensors: list[Tensor] = []
+    signature = signature_of(call.stack, tensors)
+    reason = _why_not(call, way.traits, tensors, pipeline)
     if not reason:
         try:
-            recipe = _recipe(call, tensors, below)
+            recipe = way.recipe(call, tensors, signature)
         except CannotWaitError as error:
             reason = str(error)
         else:
-            return pipeline.enqueue(call, tensors, recipe, below)
+            return pipeline.enqueue(call, tensors, recipe, way.keyset)
     with pipeline.at_its_place(call, reason):
         return call.run()
-
-
-def _recipe(call: Call, tensors: Sequence[Tensor], keyset: int) -> Recipe:
-    """CannotWaitError for a call of which nothing can be said before it runs."""
-    signature = signature_of(call, keyset, tensors)
-    recipe = None if signature is None else _recipes.get(signature)
-    if recipe is None:
-        device = _device_of(call, tensors)
-        _, kernel = call.operator.entry.table.lookup(keyset if tensors else _dense_on(device))
-        recipe = Recipe(call, tensors, device, keyset, kernel)
-        if signature is not None:
-            if len(_recipes) >= _MOST_RECIPES:
-                _recipes.clear()
-            _recipes[signature] = recipe
-    return recipe
-
-
-def _way(call: Call, keyset: int) -> Target | Traits:
-    """What the operator alone says: where the call goes at once, if its kernel is a composite one,
-    else its traits."""
-    asked = call.operator.canonical, keyset, DISPATCHER.version
-    way = _ways.get(asked)
-    if way is None:
-        if len(_ways) >= _MOST_RECIPES:
-            _ways.clear()
-        composite = _composite_of(call.operator.entry.table, keyset)
-        way = _ways[asked] = composite or traits_of(call.operator)
-    return way
 
 
 def _composite_of(table: DispatchTable, keyset: int) -> Target | None:
@@ -148,11 +178,12 @@ def _why_not(call: Call, traits: Traits, tensors: Sequence[Tensor], pipeline: Pi
         return traits.reason
     if anomaly.is_enabled() or saved_variable.defaults.hooks:
         return "hooks want to see what is saved"
-    inference = tls.is_inference_mode_enabled()
+    is_inference_mode = tls.thread_local.raw.inference_mode
     for tensor in tensors:
-        if tensor._keys & _SPECIAL:
+        keys = tensor._keys
+        if keys & _SPECIAL:
             return "it has keys of a layout or a quantized dtype"
-        if not inference and tensor._is_inference():
+        if not (is_inference_mode or keys & _INPLACE_OR_VIEW):
             return "what may be done with inference tensors depends on the mode"
         if tensor._pending is not pipeline:
             reason = _why_not_ready(tensor, pipeline)

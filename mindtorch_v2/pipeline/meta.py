@@ -60,10 +60,13 @@ class Planned(NamedTuple):
 
     #: What the impl kernel is handed.
     plan: Any
-    #: New tensors like those that the call answers, with the memory that those will have: what is
-    #: planned later may ask for it (`planned_output`).
-    outputs: Sequence[Tensor] = ()
+    #: New tensors like those that the call answers, with the memory that those will have, or what
+    #: makes them: what is planned later may ask for it (`planned_output`).
+    outputs: Sequence[Tensor] | Callable[[], Sequence[Tensor]] = ()
     again: Callable[[], Planned | None] | None = None
+    #: Computes the call in the place of the impl kernel, for whom nothing is left to be asked; or
+    #: answers None for one whose arguments turned out to be others.
+    run: Callable[[Call], Any] | None = None
 
 
 def Reusable(plan: Any) -> Planned:  # noqa: N802 (a kind of `Planned`)
@@ -112,6 +115,8 @@ class Recipe:
     straight: Target | None
     #: Whether its answers are views, of which all is known but what they are views of.
     is_plain_view: bool = False
+    #: Whether its answers are known to be nothing but its arguments' memory, though no views.
+    is_bare_alias: bool = False
     #: How later calls are planned, once the plan kernel has said it.
     again: Callable[[], Planned | None] | None = None
 

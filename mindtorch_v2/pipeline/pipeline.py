@@ -95,23 +95,28 @@ class Pipeline:
             forecast = recipe.forecast(tensors)
             kept, outputs = self._kept, forecast.outputs
             for tensor in tensors:
-                kept.take(tensor)
+                if tensor._pending is not self:
+                    kept.take(tensor)
             if recipe.is_random:
                 for generator in recipe.generators(call):
                     kept.take_generator(generator)
             for output, base in zip(outputs, forecast.bases, strict=True):
-                kept.memory[id(output)] = id(output) if base is None else self.memory_of(base)
-                if base is not None and not (recipe.is_single and self.records()):
-                    kept.restricted_views.add(id(output))
                 output._pending = self
-            for written in tensors_of(call.stack[position] for position in recipe.written):
-                kept.written.add(kept.memory[id(written)])
-            if kept.requiring_grad and any(map(self.may_require_grad, tensors)):
+                if base is None:
+                    kept.memory[id(output)] = id(output)
+                else:
+                    kept.memory[id(output)] = kept.memory[id(base)]
+                    if not (recipe.is_single and self.records()):
+                        kept.restricted_views.add(id(output))
+            if recipe.written:
+                for written in tensors_of(call.stack[position] for position in recipe.written):
+                    kept.written.add(kept.memory[id(written)])
+            if kept.requiring_grad and not kept.requiring_grad.isdisjoint(map(id, tensors)):
                 kept.requiring_grad.update(map(id, outputs))
             site = CallSite()
             queued = Queued(call, recipe, backend, self._state(), forecast, site)
             self._queue.append(queued)
-            self._note("queued", queued.name, site, start)
+            self._events.append(("queued", queued.name, site, start, now()))
             if self._max_ops is not None and len(self._queue) >= self._max_ops:
                 self.flush("max_ops")
             elif self._max_pending_bytes is not None:
@@ -142,8 +147,11 @@ class Pipeline:
 
     def _state(self) -> tls.RawLocalDispatchKeySet:
         """The thread's state without the pipeline: one object for as long as it is the same."""
-        raw = tls.local_dispatch_key_set()
-        key = raw.included, raw.excluded, raw.grad_mode, raw.inference_mode, raw.python_dispatcher
+        raw = tls.thread_local.raw
+        key = (
+            *(raw._included, raw._excluded),
+            *(raw.grad_mode, raw.inference_mode, raw.python_dispatcher),
+        )
         if self._last_state is None or self._last_state[0] != key:
             state = raw.copy()
             state.pipeline = None

@@ -14,6 +14,7 @@ from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.call_site import CallSite
 from mindtorch_v2.dispatch import tls, trace
+from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, highest_priority_type_id
 from mindtorch_v2.dispatch.operator_entry import Plan
@@ -108,35 +109,57 @@ class Queued:
 
     def run(self) -> None:
         """Compute the outputs, as eager mode would have where the call stands."""
-        state, straight = self.state, None
+        straight = None
         if not trace.is_tracing() and self.recipe.version == DISPATCHER.version:
             if self.recipe.is_plain_view and not self._is_recorded():
-                with tls.with_state(state):
-                    self._make_views()
+                self._make_views()
                 return
             if self.recipe.straight is not None and not self._is_recorded():
+                if self.recipe.is_bare_alias:
+                    self._make_aliases()
+                    return
                 straight = self.recipe.straight
-        state = state.copy()
+        planned, answer = self.plan, None
+        if straight is not None and planned is not None and planned.run is not None:
+            answer = planned.run(self.call)
+        if answer is None:
+            answer = self._called(straight)
+        if self.recipe.is_functional and isinstance(answer, Tensor):
+            _become(self.outputs[0], answer)
+        else:
+            known = set(map(id, tensors_of(self.call.stack)))
+            new = [tensor for tensor in tensors_of((answer,)) if id(tensor) not in known]
+            for output, tensor in zip(self.outputs, new, strict=True):
+                _become(output, tensor)
+        if straight is not None and planned is None and None not in self.bases:
+            self.recipe.is_bare_alias = self._is_bare_alias()
+
+    def _called(self, straight: Target | None) -> Any:
+        """What the call answers, in the state in which it was made."""
+        state = self.state.copy()
         if straight is not None:
             state.excluded |= BELOW_INPLACE_OR_VIEW
         plan = None if self.plan is None else self.plan.plan
         handed_on = self.site.hands_warnings_on
         with tls.with_state(state), warn.as_called(handed_on), _handed_over(plan):
-            answer = self.call.run() if straight is None else self.call.run_at(straight)
-        if self.recipe.is_functional and isinstance(answer, Tensor):
-            _become(self.outputs[0], answer)
-            return
-        known = set(map(id, tensors_of(self.call.stack)))
-        new = [tensor for tensor in tensors_of((answer,)) if id(tensor) not in known]
-        for output, tensor in zip(self.outputs, new, strict=True):
-            _become(output, tensor)
+            return self.call.run() if straight is None else self.call.run_at(straight)
 
-    def _make_views(self) -> None:
-        """Of outputs all is known but what they are views of."""
+    def _is_bare_alias(self) -> bool:
+        """Whether a call that has run did nothing but to answer its arguments' memory."""
+        pairs = zip(self.outputs, self.bases, strict=True)
+        return all(base is not None and base._storage is output._storage for output, base in pairs)
+
+    def _make_aliases(self) -> None:
+        """Of outputs all is known but whose memory they have."""
         for output, base in zip(self.outputs, self.bases, strict=True):
             assert base is not None
             put_into(base._untyped_storage(), output)
-        make_views(self.call, self.outputs[0] if self.recipe.is_single else self.outputs)
+
+    def _make_views(self) -> None:
+        """The same, and what they are views of."""
+        self._make_aliases()
+        answer = self.outputs[0] if self.recipe.is_single else self.outputs
+        make_views(self.call, answer, self.state)
 
     def _is_recorded(self) -> bool:
         """Whether autograd has something to do with it."""
@@ -200,7 +223,8 @@ class Outlook:
         queued, at = self._makers.get(id(tensor), (None, 0))
         planned = None if queued is None else queued.plan
         if planned is not None and planned.outputs:
-            return planned.outputs[at], True
+            outputs = planned.outputs() if callable(planned.outputs) else planned.outputs
+            return outputs[at], True
         base = None if queued is None else queued.bases[at]
         if base is None:
             return like(tensor, UntypedStorage._of(nbytes_of(tensor), tensor._device)), False

@@ -9,56 +9,58 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
-from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.tensor import Tensor
 
 Signature = tuple[Hashable, ...]
+"""Of calls of one operator at one keyset."""
 
 _PLAIN: Final = frozenset((int, bool, str, type(None), Device))
 _SIGNED: Final = frozenset((float, complex))
 """Types whose zeros have a sign, and which have values that do not equal themselves."""
 
 
-def signature_of(call: Call, keyset: int, tensors: Sequence[Tensor]) -> Signature | None:
-    """The operator, its arguments' metadata, and the state that its kernels may ask.
+def signature_of(stack: Sequence[Any], tensors: list[Tensor]) -> Signature | None:
+    """The arguments' metadata, and the state that kernels may ask.
 
-    None for a value of a type that nobody here knows.
+    ``tensors`` gets those among the arguments, in their order, those in lists too.  None for a
+    value of a type that nobody here knows.
     """
-    raw = tls.local_dispatch_key_set()
-    parts: list[Any] = [
-        *(call.operator.canonical, DISPATCHER.version, keyset, get_default_dtype()),
-        *(raw.included, raw.excluded, raw.inference_mode),
-    ]
+    raw = tls.thread_local.raw
+    parts: list[Any] = [raw._included, raw._excluded, raw.inference_mode, get_default_dtype()]
+    is_known = _describe(stack, parts, tensors)
     if len(tensors) > 1:
-        names = [id(tensor) for tensor in tensors]
+        names = [*map(id, tensors)]
         if len(set(names)) < len(names):  # which are the same tensor
             parts.append(tuple(map(names.index, names)))
-    return tuple(parts) if _describe(call.stack, parts) else None
+    return tuple(parts) if is_known else None
 
 
-def _describe(values: Sequence[Any], parts: list[Any]) -> bool:
-    """Add what is known of the values; False for one of which nothing is."""
+def _describe(values: Sequence[Any], parts: list[Any], tensors: list[Tensor]) -> bool:
+    """Add what is known of the values; False if there is one of which nothing is."""
+    is_known = True
     for value in values:
         kind = type(value)
-        if kind in _PLAIN:
-            parts += (kind, value)
-        elif isinstance(value, Tensor):
+        if kind is Tensor or isinstance(value, Tensor):
+            tensors.append(value)
+            device = value._device
             parts.append(
                 (
                     *(value._sizes, value._strides, value._storage_offset),
-                    *(value._dtype, value._keys, value._device.type, value._device._index),
+                    *(value._dtype, value._keys, device.type, device._index),
                 )
             )
+        elif kind in _PLAIN:
+            parts += (kind, value)
         elif kind in _SIGNED:
             parts.append(repr(value))
         elif kind is list or kind is tuple:
             parts.append((kind, len(value)))
-            if not _describe(value, parts):
-                return False
+            is_known &= _describe(value, parts, tensors)
+        elif isinstance(value, (list, tuple)):
+            is_known = _describe(value, parts, tensors) and False
         else:
-            return False
-    return True
+            is_known = False
+    return is_known

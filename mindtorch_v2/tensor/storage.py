@@ -85,6 +85,14 @@ class UntypedStorage(metaclass=MadeInC):
         return self
 
     @classmethod
+    def _on_device(cls, memory: DeviceMemory, device: Device) -> UntypedStorage:
+        """A storage of new memory of an accelerator."""
+        self = cls.__new__(cls)
+        self.device, self._nbytes, self._resizable = device, memory.nbytes, True
+        self._bytes, self._is_exported = memory, False
+        return self
+
+    @classmethod
     def _owning(cls, memory: Bytes, device: Device) -> UntypedStorage:
         """A storage of new memory that nobody else knows."""
         self = cls.__new__(cls)

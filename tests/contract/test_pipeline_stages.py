@@ -10,7 +10,7 @@ import pytest
 import mindtorch_v2 as torch
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.pipeline import Reusable, take_plan
+from mindtorch_v2.pipeline import Planned, Reusable, take_plan
 
 from .pipeline_events import names
 
@@ -220,3 +220,32 @@ def test_a_factory_is_refused_at_its_call_where_the_kernel_of_its_device_refuses
         with pytest.raises(RuntimeError, match="floating-point or complex dtype"):
             torch.normal(1.0, 2.0, (6,), dtype=torch.int32, device="meta")
         queue.flush()
+
+
+def test_memory_that_is_answered_though_no_view_is_so_however_often() -> None:
+    for _ in range(3):  # from the second time on it is known
+        x = torch.zeros(4)
+        with torch.pipeline():
+            flat = torch.ops.aten._unsafe_view(x, (2, 2))
+            flat.add_(1)
+        assert x.tolist() == [1.0] * 4
+        assert (x._version, flat._version, flat._is_view()) == (0, 1, False)
+        assert flat.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_plan_may_compute_a_call_itself_and_impl_does_else(fits: bool) -> None:
+    library = torch.library.Library("computing", "DEF")
+    library.define("op(Tensor x) -> Tensor")
+    library.impl("op", torch.empty_like, "Meta")
+    library.impl("op", lambda x: x + 1, "CPU")
+    undo = registry.register_kernels(
+        "computing::op",
+        DispatchKey.CPU,
+        plan=lambda x: Planned(None, run=lambda call: call.stack[0] + 2 if fits else None),
+    )
+    with torch.pipeline():
+        y = torch.ops.computing.op(torch.zeros(1))
+    assert y.item() == (2 if fits else 1)
+    undo()
+    library._destroy()

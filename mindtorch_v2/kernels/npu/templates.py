@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindtorch_v2.binding.fallbacks import tensors_of
+from mindtorch_v2.binding.fallbacks import list_of_tensors, tensors_of
 from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.kernels.npu.accelerator import TensorMemory
 from mindtorch_v2.kernels.npu.allocator import Memory
 from mindtorch_v2.kernels.npu.executor import Executor, Launch
-from mindtorch_v2.kernels.npu.marshal import memory_of
+from mindtorch_v2.kernels.npu.marshal import UnsupportedError, memory_of
 from mindtorch_v2.pipeline.meta import Planned, like, metadata_copy
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -48,48 +49,78 @@ class Template:
         self._arguments, self._steps = arguments, steps
         self._sizes, self._device, self._outputs = sizes, device, outputs
 
-    def prepared(self) -> Prepared:
-        """With memory for a call."""
-        storages = [UntypedStorage._of(nbytes, self._device) for nbytes in self._sizes]
-        outputs = [like(tensor, storages[at]) for tensor, at in self._outputs]
-        return Prepared(self, outputs, [_memory(storage) for storage in storages])
-
     def announced(self) -> Planned | None:
-        """The same, as a pipeline wants to have it; None when its executors have been closed."""
-        if any(step.executor.is_closed for step in self._steps):
+        """A plan for one call, as a pipeline wants to have it; None when its executors have been
+        closed."""
+        for step in self._steps:
+            if step.executor.is_closed:
+                return None
+        prepared = Prepared(self)
+        return Planned(prepared, prepared.outputs, self.announced, prepared.run_if_it_fits)
+
+    def allocated(self) -> tuple[list[Tensor], list[Memory]]:
+        """New tensors for what a call answers, and all the memory that it needs."""
+        device, index = self._device, self._device.index
+        assert index is not None
+        memories = [TensorMemory(nbytes, index) for nbytes in self._sizes]
+        storages = [UntypedStorage._on_device(memory, device) for memory in memories]
+        return [like(tensor, storages[at]) for tensor, at in self._outputs], [*memories]
+
+    def memory_of(self, call: Call) -> list[Memory] | None:
+        """That of the tensors of a call, if they look like those that it was made for."""
+        given = list_of_tensors(call.stack)
+        if call.operator.canonical != self.name or len(given) != len(self._arguments):
             return None
-        prepared = self.prepared()
-        return Planned(prepared, prepared.outputs, self.announced)
+        memories = []
+        for tensor, form in zip(given, self._arguments, strict=True):
+            memory = memory_of(tensor)
+            if _form(tensor, memory) != form:
+                return None
+            memories.append(memory)
+        return memories
 
-    def fits(self, call: Call) -> bool:
-        """Whether the tensors of a call look like those that it was made for."""
-        return call.operator.canonical == self.name and self._arguments == [
-            _form(tensor) for tensor in tensors_of(call.stack)
-        ]
-
-    def launch(self, call: Call, made: Sequence[Memory]) -> None:
-        memories = [*map(memory_of, tensors_of(call.stack)), *made]
+    def launch(self, memories: Sequence[Memory]) -> None:
+        """With the tensors of a call, and what was made for it, in this memory."""
         for executor, places in self._steps:
             executor.launch_on([memories[at] for at in places])
 
 
 class Prepared:
-    """A template with memory, for one call."""
+    """A template for one call, which has its memory from when that is first asked for."""
 
-    __slots__ = ("_made", "_template", "outputs")
+    __slots__ = ("_made", "_template")
 
-    def __init__(
-        self, template: Template, outputs: Sequence[Tensor], made: Sequence[Memory]
-    ) -> None:
-        self.outputs = outputs
-        self._template, self._made = template, made
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._made: tuple[list[Tensor], list[Memory]] | None = None
+
+    def outputs(self) -> list[Tensor]:
+        """What the call is going to answer."""
+        if self._made is None:
+            self._made = self._template.allocated()
+        return self._made[0]
 
     def fits(self, call: Call) -> bool:
-        return self._template.fits(call)
+        return self._template.memory_of(call) is not None
 
     def run(self, call: Call) -> Any:
-        self._template.launch(call, self._made)
-        return self.outputs[0] if self._template.is_single else tuple(self.outputs)
+        """The answer to a call that fits."""
+        given, outputs = self._template.memory_of(call), self.outputs()
+        assert given is not None
+        return self._launched(given, outputs)
+
+    def run_if_it_fits(self, call: Call) -> Any:
+        """The answer; None for a call that does not fit."""
+        try:
+            given = self._template.memory_of(call)
+        except UnsupportedError:
+            return None
+        return None if given is None else self._launched(given, self.outputs())
+
+    def _launched(self, given: Sequence[Memory], outputs: Sequence[Tensor]) -> Any:
+        assert self._made is not None
+        self._template.launch([*given, *self._made[1]])
+        return outputs[0] if self._template.is_single else tuple(outputs)
 
 
 def template_of(call: Call, launches: Sequence[Launch], answer: Any) -> Template | None:
@@ -115,7 +146,7 @@ def template_of(call: Call, launches: Sequence[Launch], answer: Any) -> Template
     if len({at for _, at in outputs}) < len(outputs):
         return None
     sizes = [storage._nbytes for storage in made.storages]
-    forms = [_form(tensor) for tensor in given]
+    forms = [_form(tensor, memory_of(tensor)) for tensor in given]
     is_single = isinstance(answer, Tensor)
     return Template(call, forms, steps, sizes, answered[0]._device, outputs, is_single)
 
@@ -150,14 +181,9 @@ class _Made:
         return self.storages.index(storage)
 
 
-def _form(tensor: Tensor) -> tuple[Any, ...]:
-    """What an executor knows of a tensor, but its address."""
+def _form(tensor: Tensor, memory: Memory) -> tuple[Any, ...]:
+    """What an executor knows of a tensor in memory, but its address."""
     return (
-        *(tensor._dtype, tensor._sizes, tensor._strides, tensor._storage_offset),
-        memory_of(tensor).nbytes,
+        *(tensor._dtype, tensor._sizes, tensor._strides),
+        *(tensor._storage_offset, memory.nbytes),
     )
-
-
-def _memory(storage: UntypedStorage) -> Memory:
-    assert isinstance(storage._bytes, Memory)
-    return storage._bytes
