@@ -12,7 +12,7 @@ from __future__ import annotations
 import dis
 import sys
 from collections.abc import Sequence
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Final, NamedTuple
 
 _LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
@@ -78,6 +78,17 @@ def hands_warnings_on() -> bool:
     return CallSite().hands_warnings_on
 
 
+Place = tuple[CodeType, int]
+"""A code object and an instruction of it."""
+
+
+def shown(place: Place) -> str:
+    """``file:line``."""
+    code, at = place
+    lines = (line for start, end, line in code.co_lines() if start <= at < end)
+    return f"{code.co_filename}:{next(lines, None)}"
+
+
 class CallSite:
     """Where the package was called from when this was made; ``file:line`` as text.
 
@@ -85,7 +96,7 @@ class CallSite:
     ``hands_warnings_on`` is what the function of that name says then.
     """
 
-    __slots__ = ("_code", "_instruction", "hands_warnings_on")
+    __slots__ = ("hands_warnings_on", "place")
 
     def __init__(self) -> None:
         frame: FrameType | None = sys._getframe(1)
@@ -107,13 +118,11 @@ class CallSite:
             calls_operator |= is_operators
             frame = frame.f_back
         assert site is not None
-        self._code, self._instruction = site.f_code, site.f_lasti
+        self.place: Place = site.f_code, site.f_lasti
         self.hands_warnings_on = handed_on or was_binding or not calls_operator
 
     def __str__(self) -> str:
-        at = self._instruction
-        lines = (line for start, end, line in self._code.co_lines() if start <= at < end)
-        return f"{self._code.co_filename}:{next(lines, None)}"
+        return shown(self.place)
 
 
 class _Kind(NamedTuple):

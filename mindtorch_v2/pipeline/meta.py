@@ -177,8 +177,8 @@ class Recipe:
         if type(found) is _Given:
             return Forecast(tensors[found.position], outputs, bases)
         if type(found) is _Made:
-            output = metadata_copy(found.template)
-            return Forecast(output, [output], [_base_of(found, tensors)])
+            output, base = metadata_copy(found.template), found.base
+            return Forecast(output, [output], [None if base is None else tensors[base]])
 
         def filled(leaf: _Given | _Made) -> Tensor:
             if type(leaf) is _Given:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
-from mindtorch_v2.call_site import CallSite
+from mindtorch_v2.call_site import CallSite, Place, shown
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_BIT
 from mindtorch_v2.pipeline.meta import Recipe
@@ -57,7 +57,8 @@ class Pipeline:
         self._queue: list[Queued] = []
         self._pending_bytes = 0
         self._kept = Kept(self)
-        self._events: deque[tuple[Kind, str, object, float, float]] = deque(maxlen=max_events)
+        #: As tuples of what has no references, which Python's garbage collector leaves out soon.
+        self._events: deque[tuple[Kind, str, str | Place, float, float]] = deque(maxlen=max_events)
         self._last_state: tuple[tuple[object, ...], tls.RawLocalDispatchKeySet] | None = None
         self._entered: tuple[tls.RawLocalDispatchKeySet, Any, int] | None = None
 
@@ -116,7 +117,7 @@ class Pipeline:
             site = CallSite()
             queued = Queued(call, recipe, backend, self._state(), forecast, site)
             self._queue.append(queued)
-            self._events.append(("queued", queued.name, site, start, now()))
+            self._note("queued", queued.name, site.place, start)
             if self._max_ops is not None and len(self._queue) >= self._max_ops:
                 self.flush("max_ops")
             elif self._max_pending_bytes is not None:
@@ -193,15 +194,14 @@ class Pipeline:
             try:
                 with planning(queue):
                     for at in queue:
-                        begun = now()
                         made = at.make_plan()
                         if made is not None:
-                            self._note(made, at.name, at.site, begun)
+                            begun = self._note(made, at.name, at.site.place, begun)
+                begun = now()
                 for at in queue:
-                    begun = now()
                     at.run()
                     done += 1
-                    self._note("run", at.name, at.site, begun)
+                    begun = self._note("run", at.name, at.site.place, begun)
             except BaseException as error:
                 self._note("failed", at.name, f"{type(error).__name__}: {error}", begun)
                 for queued in queue[done:]:
@@ -215,8 +215,8 @@ class Pipeline:
         left: list[Queued] = []
         while self._queue:
             queued = self._queue.pop()
-            if queued.is_unseen():
-                self._note("dropped", queued.name, queued.site, now())
+            if queued.recipe.is_view and queued.is_unseen():
+                self._note("dropped", queued.name, queued.site.place, now())
             else:
                 left.append(queued)
         return left[::-1]
@@ -229,7 +229,10 @@ class Pipeline:
 
     def trace(self) -> list[Event]:
         """What has happened so far, in order; of a long run the last part (``max_events``)."""
-        return [Event(kind, name, str(why), *times) for kind, name, why, *times in self._events]
+        return [
+            Event(kind, name, why if isinstance(why, str) else shown(why), *times)
+            for kind, name, why, *times in self._events
+        ]
 
     def chrome_trace(self) -> dict[str, Any]:
         """The same in the JSON form that Perfetto opens: ``json.dump`` it to a file."""
@@ -241,8 +244,11 @@ class Pipeline:
 
         return page(self.trace(), title)
 
-    def _note(self, kind: Kind, name: str, reason: object, start: float) -> None:
-        self._events.append((kind, name, reason, start, now()))
+    def _note(self, kind: Kind, name: str, reason: str | Place, start: float) -> float:
+        """Keep an event that ends now, which is answered."""
+        end = now()
+        self._events.append((kind, name, reason, start, end))
+        return end
 
 
 class _Invalid:

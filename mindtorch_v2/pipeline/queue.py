@@ -99,13 +99,11 @@ class Queued:
         return self.call.operator.entry.plans.get(highest_priority_type_id(self.backend))
 
     def is_unseen(self) -> bool:
-        """Whether nobody can tell that the call never runs: it makes a view that nobody holds.
+        """Whether nobody can tell that a call that makes views never runs: nobody holds one.
 
         Any other call may fail, and that would be seen.
         """
-        return self.recipe.is_view and all(
-            getrefcount(output) == _HELD_BY_QUEUE for output in self.outputs
-        )
+        return all(getrefcount(output) == _HELD_BY_QUEUE for output in self.outputs)
 
     def run(self) -> None:
         """Compute the outputs, as eager mode would have where the call stands."""

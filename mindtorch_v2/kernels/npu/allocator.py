@@ -70,7 +70,8 @@ class _Device:
 
     def take(self, nbytes: int, queue: Queue) -> Block:
         size = block_size(nbytes)
-        self._settle()
+        if self.returned or self.waiting:
+            self._settle()
         address = self._cached(size, queue)
         if address is None:
             address = (self._new(size), size)
@@ -184,7 +185,8 @@ class Memory:
         self._block: Block | None = None
         if nbytes:
             with _lock:
-                block = self._block = _device(device).take(nbytes, current_queue(device))
+                owner = _devices.get(device) or _device(device)
+                block = self._block = owner.take(nbytes, current_queue(device))
                 self.address = block.address
                 _live[block.address] = device
 

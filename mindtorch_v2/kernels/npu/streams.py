@@ -108,12 +108,12 @@ _free_events: Final[dict[tuple[int, bool], list[int]]] = defaultdict(list)
 
 def default_queue(device: int) -> Queue:
     """The stream that a context has from the start."""
-    return _defaults.get(device) or _defaults.setdefault(device, Queue(device, None, 0))
+    return _defaults.setdefault(device, Queue(device, None, 0))
 
 
 def current_queue(device: int) -> Queue:
     """The stream to which this thread's work goes."""
-    return _thread.current.get(device) or default_queue(device)
+    return _thread.current.get(device) or _defaults.get(device) or default_queue(device)
 
 
 def set_current_queue(queue: Queue) -> None:
