@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor import factories
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import is_on_accelerator, store, value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
@@ -474,7 +474,9 @@ def prepare_randperm(outputs: Sequence[Tensor], n: int, generator: Generator | N
     (out,) = outputs
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got{n}")
-    if generator is not None and generator.device != out._device:
+    is_elsewhere = generator is not None and generator.device != out._device
+    if is_elsewhere and not is_on_accelerator(out):  # whose random numbers the CPU draws
+        assert generator is not None
         raise RuntimeError(
             f"Expected a '{out._device}' generator device but found '{generator.device}'"
         )

@@ -9,13 +9,15 @@ from mindtorch_v2.kernels.conv_params import ConvParams
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
 from mindtorch_v2.kernels.npu.rows import row
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
+from mindtorch_v2.tensor.geometry import suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
 Sizes = Sequence[int]
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 _FLOAT: Final = DTYPES["float32"]
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 
 
 # --- losses ---------------------------------------------------------------------------------------
@@ -37,12 +39,17 @@ def mse_loss_backward(
     return out
 
 
+_CLASSES: Final = (DTYPES["int64"], DTYPES["uint8"])
 _NONE: Final = 0
 """``Reduction::None``: a loss for each row."""
 
 
-def _class_weights(b: Builder, self: Tensor, weight: Tensor | None) -> Tensor:
-    """ACLNN wants some in any case."""
+def _class_weights(b: Builder, self: Tensor, target: Tensor, weight: Tensor | None) -> Tensor:
+    """ACLNN wants some in any case.  RefusedError for dtypes that the CPU refuses."""
+    if weight is not None and weight._dtype is not self._dtype:
+        raise RefusedError("the weights have another dtype")
+    if target._dtype not in _CLASSES:
+        raise RefusedError("the target has another dtype")
     classes = self._sizes[-1] if len(self._sizes) == 1 else self._sizes[1]
     return b.number(1, self._dtype, (classes,)) if weight is None else weight
 
@@ -57,7 +64,7 @@ def nll_loss_forward(
     ignore_index: int,
 ) -> Any:
     loss, total = b.outputs
-    weights = _class_weights(b, self, weight)
+    weights = _class_weights(b, self, target, weight)
     b.launch("NLLLoss", self, target, weights, reduction, ignore_index, loss, total)
     if reduction == _NONE and len(self._sizes) == 2:
         b.launch("InplaceFillScalar", total, 0)  # torch adds nothing up there; ACLNN leaves it open
@@ -76,7 +83,7 @@ def nll_loss_backward(
     total_weight: Tensor,
 ) -> Tensor:
     out = b.out
-    weights = _class_weights(b, self, weight)
+    weights = _class_weights(b, self, target, weight)
     settings = (weights, reduction, ignore_index, total_weight)
     b.launch("NLLLossBackward", grad_output, self, target, *settings, out)
     return out
@@ -180,6 +187,9 @@ def _check_convolution(
         raise RefusedError(str(error)) from error
     if {each._dtype for each in (weight, bias) if each is not None} != {input._dtype}:
         raise RefusedError("its tensors have several dtypes")
+    formats = {suggest_memory_format(each._sizes, each._strides) for each in (input, weight)}
+    if formats != {_CONTIGUOUS}:
+        raise RefusedError("on the CPU the answer has the memory format of one of them")
 
 
 def _per_axis(input: Tensor, values: Sizes) -> list[int]:
@@ -202,6 +212,8 @@ def convolution_backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> Gradients:
+    if not any(output_mask[:2]):
+        raise RefusedError("only the bias is asked for, of which the CPU has an answer of its own")
     window = (_per_axis(input, each) for each in (stride, padding, dilation))
     wanted = _new_gradients(b, (input, weight, weight), (*output_mask[:2], False))
     if output_mask[2]:

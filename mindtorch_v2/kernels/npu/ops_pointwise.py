@@ -116,9 +116,10 @@ def pow_tensor_tensor(b: Builder, self: Operand, exponent: Operand) -> Tensor:
 def pow_tensor_scalar(b: Builder, self: Tensor, exponent: Number) -> Tensor:
     out = b.out
     dtype = result_type((self, exponent))
+    number = as_scalar(exponent, dtype)
     if is_integral(dtype):
         return pow_tensor_tensor(b, self, exponent)
-    b.launch("PowTensorScalar", b.cast(self, dtype), as_scalar(exponent, dtype), out)
+    b.launch("PowTensorScalar", b.cast(self, dtype), number, out)
     return out
 
 

@@ -62,31 +62,43 @@ def index_select(b: Builder, self: Tensor, dim: int, index: Tensor) -> Tensor:
     return out
 
 
+def _with_axis(*tensors: Tensor) -> list[Tensor]:
+    """Tensors of a dimension at least: ACLNN wants as many of each where torch lets one be none."""
+    return [
+        each if each._sizes else each._as_view((1,), (1,), each._storage_offset) for each in tensors
+    ]
+
+
 @row("aten::gather")
 def gather(b: Builder, self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
     out = b.out
-    b.launch("Gather", self, dim, index, out)
+    values, indices, gathered = _with_axis(self, index, out)
+    b.launch("Gather", values, dim, indices, gathered)
     return out
 
 
 @row("aten::scatter.src")
 def scatter_src(b: Builder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     out = b.out
-    b.launch("Scatter", self, dim, index, src, _SET, out)
+    values, indices, sources, scattered = _with_axis(self, index, src, out)
+    b.launch("Scatter", values, dim, indices, sources, _SET, scattered)
     return out
 
 
 @row("aten::scatter.value")
 def scatter_value(b: Builder, self: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
     out = b.out
-    b.launch("ScatterValue", self, dim, index, as_scalar(value, self._dtype), _SET, out)
+    number = as_scalar(value, self._dtype)
+    values, indices, scattered = _with_axis(self, index, out)
+    b.launch("ScatterValue", values, dim, indices, number, _SET, scattered)
     return out
 
 
 @row("aten::scatter_add")
 def scatter_add(b: Builder, self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     out = b.out
-    b.launch("ScatterAdd", self, dim, index, src, out)
+    values, indices, sources, scattered = _with_axis(self, index, src, out)
+    b.launch("ScatterAdd", values, dim, indices, sources, scattered)
     return out
 
 

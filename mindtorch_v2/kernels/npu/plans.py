@@ -185,13 +185,13 @@ def as_scalar(number: Number, dtype: DType) -> Number:
     RefusedError for one that the dtype cannot hold.
     """
     try:
-        scalar_to(number, dtype)
+        element = scalar_to(number, dtype)
     except RuntimeError as error:
         raise RefusedError(str(error)) from error
     if dtype is BOOL:
         return bool(number)
     if is_integral(dtype):
-        return int(number.real)
+        return int(element)  # of an unsigned dtype, which has no number below zero
     return number if dtype.is_complex else float(number.real)
 
 

@@ -208,7 +208,8 @@ static Plan make_plan(const Call *call)
         } else if (is_tensor_kind(kind)) {
             source->operand = plan.loop.operands;
             loop_add(&plan.loop, &argument->view);
-        } else if (class_of(source->number.dtype) == CLASS_REAL && plan.compute != ACL_DOUBLE) {
+        } else if (class_of(source->number.dtype) == CLASS_REAL && plan.compute != ACL_DOUBLE &&
+                   plan.compute != ACL_COMPLEX128) {
             source->number.real = (double)(float)source->number.real; /* scalars are f32 there */
         }
     }
