@@ -36,6 +36,7 @@ from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 
+_HOME: Final = Device("cpu")
 _META: Final = Device("meta")
 _META_KEY: Final = int(DispatchKey.Meta)
 _CPU: Final = mask_of(DispatchKey.CPU)
@@ -121,15 +122,22 @@ class Recipe:
     again: Callable[[], Planned | None] | None = None
 
     def __init__(
-        self, call: Call, tensors: Sequence[Tensor], device: Device, keyset: int, kernel: Kernel
+        self,
+        call: Call,
+        tensors: Sequence[Tensor],
+        device: Device,
+        keyset: int,
+        kernel: Kernel,
+        *,
+        is_rehearsed: bool = True,
     ):
         """CannotWaitError if nothing can be said, as where the call would raise or warn.
 
         ``kernel`` is what will compute, the one at the highest key of ``keyset``.  A structured
         one is asked itself, and so is one that serves every backend, or that has a row at Meta,
         whatever speaks there in torch; for others the meta kernel
-        speaks, which in torch is now and then another function than the backend's, and on the CPU
-        the kernel rehearses.
+        speaks, which in torch is now and then another function than the backend's, and the CPU's
+        kernel rehearses, for an NPU too.
         """
         self.version = DISPATCHER.version
         self.plan = call.operator.entry.plans.get(highest_priority_type_id(keyset))
@@ -160,7 +168,8 @@ class Recipe:
                     answer = call._replace(stack=stack).run()
             except (Exception, StateNeededError) as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
-        if kernel.is_native and tensors and device.type == "cpu":
+        is_at_home = device.type in ("cpu", EXTENSION_DEVICE)
+        if is_rehearsed and speaker.is_native and tensors and is_at_home:
             _rehearse(call, generators, answer)
         if any(_geometry(shell) != geometry for shell, geometry in found):
             raise CannotWaitError("it changes the geometry of an argument")
@@ -270,12 +279,18 @@ def _rehearse(call: Call, generators: Sequence[Generator], foreseen: Any) -> Non
     """CannotWaitError for what the kernel refuses or answers otherwise than its meta kernel."""
 
     def without_bytes(tensor: Tensor) -> Tensor:
-        twin = _look_alike(tensor, tensor._device)
-        twin._storage = storage_without_bytes(nbytes_of(tensor), tensor._device)
+        device = _HOME if tensor._device.type == EXTENSION_DEVICE else tensor._device
+        twin = _look_alike(tensor, device)
+        twin._storage = storage_without_bytes(nbytes_of(tensor), device)
         twin._autograd, twin._versions = None, VersionCounter()
         return twin
 
-    stack = tuple(mapped(value, without_bytes) for value in call.stack)
+    stack = tuple(
+        _HOME
+        if isinstance(value, Device) and value.type == EXTENSION_DEVICE
+        else mapped(value, without_bytes)
+        for value in call.stack
+    )
     try:
         with without_state(generators):
             answer = rehearse(call._replace(stack=stack), _state_below_autograd())

@@ -33,6 +33,9 @@ class DeviceMemory(Protocol):
     def write(self, start: int, data: Bytes) -> None:
         """Put bytes where ``start`` says."""
 
+    def part(self, start: int, stop: int) -> DeviceMemory:
+        """Some of them, which are the same memory."""
+
     def resized(self, nbytes: int) -> DeviceMemory:
         """New memory that begins with the same bytes."""
 

@@ -233,6 +233,9 @@ class UntypedStorage(metaclass=MadeInC):
             )
         if self._bytes is None:
             return UntypedStorage._without_memory(max(stop - start, 0), self.device)
+        if not isinstance(self._bytes, np.ndarray):
+            part = self._bytes.part(start, max(start, stop))
+            return UntypedStorage._on_device(part, self.device)
         return UntypedStorage._around(self._memory()[start : max(start, stop)])
 
     def __setitem__(self, index: Any, value: Any) -> None:

@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.npu.allocator import Memory
 from mindtorch_v2.kernels.npu.copies import Bytes
 from mindtorch_v2.kernels.npu.executor import Launch
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
+from mindtorch_v2.kernels.npu.streams import Queue
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.geometry import is_contiguous
@@ -33,10 +34,27 @@ class TensorMemory(Memory):
     def write(self, start: int, data: Bytes) -> None:
         copies.write(self, start, data)
 
+    def part(self, start: int, stop: int) -> TensorMemory:
+        return _Part(self, start, stop)
+
     def resized(self, nbytes: int) -> TensorMemory:
         grown = TensorMemory(nbytes, self.device)
         copies.write(grown, 0, self.read(0, min(nbytes, self.nbytes)))
         return grown
+
+
+class _Part(TensorMemory):
+    """Some of the bytes of other memory."""
+
+    __slots__ = ("_whole",)
+
+    def __init__(self, whole: TensorMemory, start: int, stop: int) -> None:
+        self._whole, self._block = whole, None
+        self.nbytes, self.device = stop - start, whole.device
+        self.address = whole.address + start if stop > start else 0
+
+    def used_on(self, queue: Queue) -> None:
+        self._whole.used_on(queue)
 
 
 class NpuAccelerator:

@@ -74,7 +74,8 @@ class Builder:
         kernel = self.call.operator.entry.table.lookup(_CPU)[1]
         tensors = list(tensors_of(self.call.stack))
         try:
-            forecast = Recipe(self.call, tensors, self.device, _CPU, kernel).forecast(tensors)
+            recipe = Recipe(self.call, tensors, self.device, _CPU, kernel, is_rehearsed=False)
+            forecast = recipe.forecast(tensors)
         except CannotWaitError as error:
             raise RefusedError(str(error)) from error
         if any(base is not None for base in forecast.bases):
