@@ -10,7 +10,7 @@ from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
 from mindtorch_v2.kernels.npu.rows import row
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import suggest_memory_format
+from mindtorch_v2.tensor.geometry import numel, suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
 Sizes = Sequence[int]
@@ -50,6 +50,8 @@ def _class_weights(b: Builder, self: Tensor, target: Tensor, weight: Tensor | No
         raise RefusedError("the weights have another dtype")
     if target._dtype not in _CLASSES:
         raise RefusedError("the target has another dtype")
+    if len(self._sizes) == 1 and numel(target._sizes) != 1:
+        raise RefusedError("there are more targets than rows")
     classes = self._sizes[-1] if len(self._sizes) == 1 else self._sizes[1]
     return b.number(1, self._dtype, (classes,)) if weight is None else weight
 
