@@ -111,6 +111,13 @@ CALLS: Final = (
     *("x.clone().abs_()", "torch.masked_fill(x, b, s)", "x.clone().masked_fill_(b, 2)"),
     *("x.clone().masked_fill_(b, s)", "x.index_put((k,), v)"),
     *("torch.zeros_like(x)", "torch.full_like(x, 3)", "x.new_ones(2)", "torch.ones_like(x.t())"),
+    *("v.gather(0, s.long())", "s.gather(0, l[1:])", "v.scatter(0, s.long(), s)"),
+    *("v.scatter(0, s.long(), 2.0)", "v.scatter_add(0, s.long(), s)"),
+    *(
+        "i.byte().clamp_min(-1)",
+        "i.byte().clamp_max(-1)",
+        "x.cfloat().cdouble().add(1, alpha=1e30)",
+    ),
 )
 
 

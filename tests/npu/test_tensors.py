@@ -11,6 +11,7 @@ import mindtorch_v2 as torch
 
 from .comparing import assert_same, on_npu
 
+nll_loss = torch.nn.functional.nll_loss
 pytestmark = [pytest.mark.npu, pytest.mark.usefixtures("npu")]
 
 
@@ -172,6 +173,29 @@ def test_errors_are_those_of_the_cpu() -> None:
         x + torch.ones(4, device="npu")
     with pytest.raises(IndexError, match="Dimension out of range"):
         x.sum(2)
+    with pytest.raises(RuntimeError, match="cannot be converted to type uint8_t without overflow"):
+        x.byte() ** 300
+    with pytest.raises(RuntimeError, match="rounding_mode to be one of"):
+        x[:1].expand(2, 3).div_(2, rounding_mode="nosuch")
+    with pytest.raises(RuntimeError, match="expected scalar type Float but found BFloat16"):
+        nll_loss(x, torch.tensor([2, 0], device="npu"), torch.ones(3, device="npu").bfloat16())
+
+
+def test_a_part_of_a_storage_is_the_same_memory() -> None:
+    x = torch.ones(4, device="npu")
+    part = x.untyped_storage()[4:12]
+    assert (part.device, len(part)) == (torch.device("npu:0"), 8)
+    part.fill_(0)
+    assert x.tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert len(x.untyped_storage()[3:2]) == 0
+
+
+def test_what_a_kernel_refuses_is_refused_at_the_call_in_a_pipeline() -> None:
+    x, index = torch.zeros(2, device="npu"), torch.tensor([0], device="npu")
+    with torch.pipeline() as queue:
+        with pytest.raises(RuntimeError, match="shape mismatch"):
+            x.index_put((index,), torch.ones(2, device="npu"))
+        queue.flush()
 
 
 def test_a_copy_may_go_on_while_it_is_made(npu: ModuleType) -> None:
