@@ -117,7 +117,6 @@ CALLS: Final = (
         "i.byte().clamp_min(-1)",
         "i.byte().clamp_max(-1)",
         "x.to(torch.complex128).add(1, alpha=1e39)",
-        "x.cfloat().cdouble().add(1, alpha=1e30)",
     ),
 )
 
