@@ -40,7 +40,7 @@ _WITHOUT: Final = re.compile(
             r"^ *o = \((?P<out>\w+), (a|(?P=out))\)",  # and that of writing twice
             r"\b(sum|mean|amax|prod)\((?P<read>\w), [^\n]*out=(?P=read)\b",
             r"fill_\(\w+, xp\.tensor\(1e\+300",  # what becomes of what no integer is
-            r"float16\)$.*\b(prod\(\w\)|dot\()",  # whether each product is rounded
+            r"float16\)$.*\b(prod\(\w\)|v?dot\()",  # whether each product is rounded
             r"float16\)$.*mse_loss\(.*'none'",  # the CPU's own warning
             r"sorted=False",  # in no order that documents name
             r"\[[^]]*\b(?P<twice>\d+),[^]]*\b(?P=twice)\b.*\.topk\(",  # which of two alike

@@ -111,6 +111,8 @@ CALLS: Final = (
     *("x.clone().abs_()", "torch.masked_fill(x, b, s)", "x.clone().masked_fill_(b, 2)"),
     *("x.clone().masked_fill_(b, s)", "x.index_put((k,), v)"),
     *("torch.zeros_like(x)", "torch.full_like(x, 3)", "x.new_ones(2)", "torch.ones_like(x.t())"),
+    *("torch.std_mean(x, 1)", "torch.std_mean(p, (0, 1), correction=0)"),
+    *("v.addmv(x.t(), y[:, 0], beta=0.5, alpha=2)", "s.addmv(x, v)", "torch.vdot(v, v)"),
     *("v.gather(0, s.long())", "s.gather(0, l[1:])", "v.scatter(0, s.long(), s)"),
     *("v.scatter(0, s.long(), 2.0)", "v.scatter_add(0, s.long(), s)"),
     *(

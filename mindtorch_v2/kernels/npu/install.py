@@ -77,7 +77,10 @@ _BY_GEOMETRY: Final = frozenset(
 _OUT: Final = re.compile(r"Tensor\(\w!\) out\w*")
 
 _BY_DTYPE_OF_OUT: Final = frozenset(
-    ("aten::std.correction_out", "aten::var.correction_out", "aten::dot.out")
+    (
+        *("aten::std.correction_out", "aten::var.correction_out"),
+        *("aten::dot.out", "aten::vdot.out"),
+    )
 )
 """Operators that compute in, or insist on, a dtype of what they are told to write to."""
 

@@ -46,14 +46,18 @@ add("aten::mm", partial(_product, "Mm"))
 add("aten::bmm", partial(_product, "BatchMatMul"))
 
 
+def _column(vector: Tensor) -> Tensor:
+    """A vector as a matrix of one column, and a tensor without dimensions as one of one row too."""
+    sizes, strides = vector._sizes or (1,), vector._strides or (1,)
+    return vector._as_view((*sizes, 1), (*strides, 1), vector._storage_offset)
+
+
 @row("aten::mv")
 def mv(b: Builder, self: Tensor, vec: Tensor) -> Tensor:
     """A product with a matrix of one column."""
     out = b.out
     _check_same(self, vec)
-    column = vec._as_view((*vec._sizes, 1), (*vec._strides, 1), vec._storage_offset)
-    target = out._as_view((*out._sizes, 1), (*out._strides, 1), out._storage_offset)
-    b.launch("Mm", self, column, target, b.cube_math_type(self._dtype))
+    b.launch("Mm", self, _column(vec), _column(out), b.cube_math_type(self._dtype))
     return out
 
 
@@ -78,6 +82,25 @@ def _added_product(
 add("aten::addmm", partial(_added_product, "Addmm"))
 add("aten::addbmm", partial(_added_product, "Addbmm"))
 add("aten::baddbmm", partial(_added_product, "Baddbmm"))
+
+
+@row("aten::addmv")
+def addmv(
+    b: Builder, self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number
+) -> Tensor:
+    out = b.out
+    _check_same(self, mat, vec)
+    operands, scalars = (_column(self), mat, _column(vec)), (float(beta.real), float(alpha.real))
+    b.launch("Addmm", *operands, *scalars, _column(out), b.cube_math_type(out._dtype))
+    return out
+
+
+@row("aten::vdot")
+def vdot(b: Builder, self: Tensor, other: Tensor) -> Tensor:
+    """Of real numbers, the same as ``dot``."""
+    if self._dtype.is_complex:
+        raise UnsupportedError("the numbers of the first vector are to be conjugated")
+    return dot(b, self, other)
 
 
 # --- reductions -----------------------------------------------------------------------------------
@@ -219,6 +242,16 @@ def var_mean(b: Builder, self: Tensor, dim: Dims, correction: Number | None, kee
     of_var, of_mean = b.outputs
     places, count = _axes(self, dim), _correction(self, of_var, correction)
     b.launch("VarMean", self, places, count, keepdim, of_var, of_mean)
+    return b.answer
+
+
+@row("aten::std_mean.correction")
+def std_mean(b: Builder, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool) -> Any:
+    of_std, of_mean = b.outputs
+    places, count = _axes(self, dim), _correction(self, of_std, correction)
+    of_var = b.new(of_std._sizes, of_std._dtype, of_std._strides)
+    b.launch("VarMean", self, places, count, keepdim, of_var, of_mean)
+    b.launch("Sqrt", of_var, of_std)
     return b.answer
 
 
