@@ -1,8 +1,9 @@
 """Host-blocking time per operator on the simulated Ascend runtime, eager mode against a pipeline.
 
 The operators are torch's own, on the NPU.  Phase 1 of an ACLNN call takes ``--plan`` microseconds
-of the host's processor time, as planning is computing; the device works on its own.  A row is a
-steady loop over the same shapes, in three processes by turns:
+of the host's processor time, as planning is computing; the device works on its own.  No document
+names that time, so there are three; the shortest is the hardest for a pipeline, which saves it.  A
+row is a steady loop over the same shapes, in three processes by turns:
 
 - eager mode that plans each call, as torch_npu does: no executor can be repeated
 - eager mode as it is here: executors are kept, and phase 1 is saved where ACLNN agrees
