@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.autograd.operators import sub
-from mindtorch_v2.kernels.cpu.robust_losses import apply_loss_reduction
+from mindtorch_v2.kernels.cpu.losses import apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import int64

@@ -42,6 +42,13 @@ _MEAN_OUT: Final = OperatorHandle("aten::mean.out")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 
 
+def apply_loss_reduction(loss: Any, reduction: int) -> Any:
+    """A number that stands for no reduction is as good as none."""
+    if reduction == MEAN:
+        return _MEAN(loss)
+    return _SUM(loss) if reduction == SUM else loss
+
+
 # --- squared differences ----------------------------------------------------------------------
 
 
@@ -51,8 +58,7 @@ def mse_loss_on_meta(
 ) -> tuple[Tensor, ...]:
     """Made of other operators: a function of Python's."""
     loss = _POW(_SUB(self, target), 2)
-    if reduction != NONE:
-        loss = (_MEAN if reduction == MEAN else _SUM)(loss)
+    loss = apply_loss_reduction(loss, reduction)
     return (loss,)
 
 

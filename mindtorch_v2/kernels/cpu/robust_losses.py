@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
+from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
@@ -31,8 +31,6 @@ _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
-_MEAN: Final = OperatorHandle("aten::mean")
-_SUM: Final = OperatorHandle("aten::sum")
 _MEAN_OUT: Final = OperatorHandle("aten::mean.out")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _SQUEEZE: Final = OperatorHandle("aten::squeeze")
@@ -42,13 +40,6 @@ _COPY_: Final = OperatorHandle("aten::copy_")
 _RESIZE_AS_: Final = OperatorHandle("aten::resize_as_")
 _SMOOTH_L1_BACKWARD: Final = OperatorHandle("aten::smooth_l1_loss_backward.grad_input")
 _HUBER_BACKWARD: Final = OperatorHandle("aten::huber_loss_backward.out")
-
-
-def apply_loss_reduction(loss: Any, reduction: int) -> Any:
-    """A number that stands for no reduction is as good as none."""
-    if reduction == MEAN:
-        return _MEAN(loss)
-    return _SUM(loss) if reduction == SUM else loss
 
 
 def _arrays(iterator: TensorIterator) -> list[Array]:
@@ -241,7 +232,8 @@ def binary_cross_entropy_out(
 
 def _check_shares(input: Array, target: Array) -> None:
     """RuntimeError for the first element that is no share, of the input before the target."""
-    wrong = [~((values >= 0) & (values <= 1)).ravel() for values in (input, target)]
+    elements = np.broadcast_arrays(input, target)
+    wrong = [~((values >= 0) & (values <= 1)).ravel() for values in elements]
     if not any(each.any() for each in wrong):
         return
     first, second = (each.argmax() if each.any() else each.size for each in wrong)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.losses import MEAN
-from mindtorch_v2.kernels.cpu.robust_losses import apply_loss_reduction
+from mindtorch_v2.kernels.cpu.losses import MEAN, apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.tensor.tensor import Tensor
