@@ -34,6 +34,7 @@ _IN_PYTHON: Final = (
     "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
+    "einsum",
     "meshgrid",
     "norm",
     "split",

@@ -194,6 +194,48 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     return bound_function("tensordot")(a, b, dims_a, dims_b, **given)
 
 
+def _subscript(place: Any) -> str:
+    if place == Ellipsis:
+        return "..."
+    if 0 <= place < 26:
+        return chr(ord("A") + place)
+    if 26 <= place < 52:
+        return chr(ord("a") + place - 26)
+    raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+
+
+def _equation(lists: Sequence[Any]) -> str:
+    return ",".join("".join(map(_subscript, each)) for each in lists)
+
+
+def einsum(*args: Any) -> Any:
+    """Einstein's sum: an equation and operands, or operands with lists of subscripts.
+
+    Operands are contracted from left to right; ``opt_einsum``, which torch asks for another way if
+    it is installed, is not asked.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        equation = _equation(args[1::2])
+        has_output = bool(len(args) % 2)
+        if has_output:
+            equation += "->" + _equation(args[-1:])
+        operands = args[:-1:2] if has_output else args[::2]
+    else:
+        equation, operands = args[0], args[1:]
+    if has_torch_function(operands):
+        return handle_torch_function(einsum, operands, equation, *operands)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return einsum(equation, *operands[0])
+    if len(operands) <= 2:
+        return bound_function("einsum")(equation, operands)
+    return bound_function("einsum")(equation, operands, path=None)
+
+
 def _unique(wanted: Flags) -> Callable[..., Any]:
     def compute(
         input: Any,

@@ -29,6 +29,7 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases import (
     core_batch_norm,
+    core_composites,
     core_convolutions,
     core_foreach,
     core_nn,
@@ -85,6 +86,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_batch_norm.texts(dtypes)
     yield from core_random.texts(dtypes)
     yield from core_selections.texts(dtypes)
+    yield from core_composites.texts(dtypes)
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
 

@@ -1,4 +1,4 @@
-"""Elements in order: ``sort``, ``argsort``, ``topk``, ``_unique``.
+"""Elements in order: ``sort``, ``msort``, ``argsort``, ``topk``, ``_unique``.
 
 Mirrors ``aten/src/ATen/native/Sorting.cpp``, ``TopKImpl.h`` and ``Unique.cpp``.  NaN counts as the
 largest.  Ties stand as they stood if the sort is stable, and else as C++'s algorithms leave them.
@@ -27,8 +27,10 @@ from mindtorch_v2.tensor.support import check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _SORT: Final = OperatorHandle("aten::sort")
 _SORT_STABLE: Final = OperatorHandle("aten::sort.stable")
+_SORT_VALUES: Final = OperatorHandle("aten::sort.values")
 _SORT_VALUES_STABLE: Final = OperatorHandle("aten::sort.values_stable")
 
 
@@ -105,6 +107,17 @@ def sort_unstable_out(
     return _SORT_VALUES_STABLE(
         self, stable=False, dim=dim, descending=descending, values=values, indices=indices
     )
+
+
+@kernel("aten::msort", key=_IMPLICIT)
+def msort(self: Tensor) -> Any:
+    return _SORT(self, 0, False)[0]
+
+
+@kernel("aten::msort.out", key=_IMPLICIT)
+def msort_out(self: Tensor, out: Tensor) -> Any:
+    options = {"dtype": int64, "layout": self._layout, "device": self._device}
+    return _SORT_VALUES(self, 0, False, values=out, indices=_EMPTY([0], **options))[0]
 
 
 @kernel("aten::argsort", key=_IMPLICIT)

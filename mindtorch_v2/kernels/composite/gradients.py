@@ -1,0 +1,218 @@
+"""Slopes of what a tensor holds, by differences of its elements.
+
+Mirrors ``gradient`` of ``aten/src/ATen/native/ReduceOps.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_CAT: Final = OperatorHandle("aten::cat")
+_DIFF: Final = OperatorHandle("aten::diff")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_NEG: Final = OperatorHandle("aten::neg")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_SELECT: Final = OperatorHandle("aten::select.int")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+
+Spacing = Sequence[Number] | Sequence[Tensor]
+
+
+# --- what is asked for --------------------------------------------------------------------------
+
+
+def _check(self: Tensor, count: int | None, dim: Sequence[int] | None, edge_order: int) -> None:
+    """``pre_check_gradient``; ``count`` is of how many dimensions a spacing is given."""
+    if self._dtype is DTYPES["uint8"]:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    rank = len(self._sizes)
+    if count is not None and dim is None and count != rank:
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"equal to 'self.dim() = {rank}', since dim argument was not given, but got a list of "
+            f"length {count}"
+        )
+    if count is not None and dim is not None and count != len(dim):
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+            "arguments to have the same length, but got a spacing argument of length "
+            f"{count} and a dim argument of length {len(dim)}."
+        )
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if dim is not None:
+        _check_distinct(dim, rank)
+    for each in range(rank) if dim is None else dim:
+        if size_at(self, each) < edge_order + 1:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+
+
+def _check_distinct(dims: Sequence[int], rank: int) -> None:
+    """``dim_list_to_bitset``."""
+    seen: set[int] = set()
+    for dim in dims:
+        place = wrap_dim(dim, rank)
+        if place in seen:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+        seen.add(place)
+
+
+def _dims(self: Tensor, dim: int | None) -> list[int]:
+    return list(range(len(self._sizes))) if dim is None else [dim]
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+def _along_coordinates(self: Tensor, points: Tensor, dim: int, edge_order: int) -> Any:
+    """Between points anywhere."""
+    if len(points._sizes) != 1:
+        raise RuntimeError(
+            "torch.gradient expected each element of spacing to have one dimension, but got an "
+            f"element with {len(points._sizes)} dimensions!"
+        )
+    dim = wrap_dim(dim, len(self._sizes))
+    shape = [-1 if place == dim else 1 for place in range(len(self._sizes))]
+    steps = _DIFF(points, 1, 0)
+    low, high = _SLICE(steps, 0, 0, -1), _SLICE(steps, 0, 1)
+    weights = [_RESHAPE(each, shape) for each in _weights(low, high)]
+    parts = [_SLICE(self, dim, *ends) for ends in ((0, -2), (1, -1), (2, None))]
+    return _CAT(
+        [
+            _end(self, dim, steps, edge_order, at_end=False),
+            _weighed(weights, parts),
+            _end(self, dim, steps, edge_order, at_end=True),
+        ],
+        dim,
+    )
+
+
+def _weights(low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Of the element before, the one in the middle, and the one behind."""
+    both = _ADD(low, high)
+    before = _DIV(_NEG(high), _MUL(low, both))
+    middle = _DIV(_SUB(high, low), _MUL(low, high))
+    return before, middle, _DIV(low, _MUL(high, both))
+
+
+def _weighed(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
+    first, second, third = map(_MUL, weights, parts)
+    return _ADD(_ADD(first, second), third)
+
+
+def _end(self: Tensor, dim: int, steps: Any, edge_order: int, *, at_end: bool) -> Any:
+    """The slope at the first element or at the last, by its neighbours alone."""
+    one = _SELECT(steps, 0, -1 if at_end else 0)
+    if edge_order == 1:
+        return _DIV(_difference(self, dim, at_end=at_end), one)
+    two = _SELECT(steps, 0, -2 if at_end else 1)
+    both = _ADD(one, two)
+    outer = _DIV(_ADD(_MUL(one, 2), two), _MUL(one, both))
+    middle = _DIV(both, _MUL(one, two))
+    inner = _DIV(one, _MUL(two, both))
+    if at_end:
+        return _weighed((inner, _NEG(middle), outer), _outermost(self, dim, at_end=True))
+    return _weighed((_NEG(outer), middle, _NEG(inner)), _outermost(self, dim, at_end=False))
+
+
+def _outermost(self: Tensor, dim: int, *, at_end: bool) -> list[Any]:
+    """Each of three elements at an end."""
+    ends = ((-3, -2), (-2, -1), (-1, None)) if at_end else ((0, 1), (1, 2), (2, 3))
+    return [_SLICE(self, dim, *each) for each in ends]
+
+
+def _difference(self: Tensor, dim: int, *, at_end: bool) -> Any:
+    one, two = ((-1, None), (-2, -1)) if at_end else ((1, 2), (0, 1))
+    return _SUB(_SLICE(self, dim, *one), _SLICE(self, dim, *two))
+
+
+_FACTORS: Final = ((-1.5, 2.0, -0.5), (0.5, -2.0, 1.5))
+"""Of three elements at the first end and at the last."""
+
+
+def _along_equal(self: Tensor, step: Number, dim: int, edge_order: int) -> Any:
+    """At equal distances."""
+    dim = wrap_dim(dim, len(self._sizes))
+    center = _DIV(_SUB(_SLICE(self, dim, 2), _SLICE(self, dim, 0, -2)), step)
+    ends = [_equal_end(self, dim, edge_order, at_end=at_end) for at_end in (False, True)]
+    first, last = (_DIV(each, step) for each in ends)
+    return _CAT([first, _DIV(center, 2), last], dim)
+
+
+def _equal_end(self: Tensor, dim: int, edge_order: int, *, at_end: bool) -> Any:
+    if edge_order == 1:
+        return _difference(self, dim, at_end=at_end)
+    low, middle, high = _outermost(self, dim, at_end=at_end)
+    one, two, three = _FACTORS[at_end]
+    first = _ADD(_MUL(low, one), _MUL(middle, two))
+    return _ADD(first, _MUL(high, three))
+
+
+def _slopes(self: Tensor, spacing: Spacing, dims: Sequence[int], edge_order: int) -> list[Any]:
+    return [
+        _along_coordinates(self, each, dim, edge_order)
+        if isinstance(each, Tensor)
+        else _along_equal(self, each, dim, edge_order)
+        for each, dim in zip(spacing, dims, strict=False)
+    ]
+
+
+# --- the overloads ------------------------------------------------------------------------------
+
+
+@kernel("aten::gradient.scalarint", key=_IMPLICIT)
+def of_one_step(self: Tensor, spacing: Number | None, dim: int | None, edge_order: int) -> Any:
+    dims = _dims(self, dim)
+    steps = [1.0 if spacing is None else spacing] * len(dims)
+    count = None if spacing is None else len(steps)
+    _check(self, count, None if dim is None else dims, edge_order)
+    return _slopes(self, steps, dims, edge_order)
+
+
+@kernel("aten::gradient.array", key=_IMPLICIT)
+def of_dims(self: Tensor, dim: Sequence[int], edge_order: int) -> Any:
+    return of_one_step_along(self, 1.0, dim, edge_order)
+
+
+@kernel("aten::gradient.scalararray", key=_IMPLICIT)
+def of_one_step_along(self: Tensor, spacing: Number, dim: Sequence[int], edge_order: int) -> Any:
+    return of_steps_along(self, [spacing] * len(dim), dim, edge_order)
+
+
+@kernel("aten::gradient.scalarrayint", "aten::gradient.tensorarrayint", key=_IMPLICIT)
+def of_steps(self: Tensor, spacing: Spacing, dim: int | None, edge_order: int) -> Any:
+    dims = _dims(self, dim)
+    _check(self, len(spacing), None if dim is None else dims, edge_order)
+    _check_devices(self, spacing)
+    return _slopes(self, spacing, dims, edge_order)
+
+
+@kernel("aten::gradient.scalarrayarray", "aten::gradient.tensorarray", key=_IMPLICIT)
+def of_steps_along(self: Tensor, spacing: Spacing, dim: Sequence[int], edge_order: int) -> Any:
+    _check(self, len(spacing), dim, edge_order)
+    _check_devices(self, spacing)
+    return _slopes(self, spacing, dim, edge_order)
+
+
+def _check_devices(self: Tensor, spacing: Spacing) -> None:
+    for each in spacing:
+        if isinstance(each, Tensor) and each._device != self._device:
+            raise RuntimeError(
+                "torch.gradient expected each tensor to be on the same device, but got devices "
+                f"{self._device} and {each._device}!"
+            )
