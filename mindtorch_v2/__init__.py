@@ -115,6 +115,7 @@ native.provide(kernels.load)
 device_memory.provide(npu_kernels.load)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _autograd_bindings,
+    _context_bindings,
     _dispatch,
     _functional_bindings,
     _npu_methods,
@@ -150,7 +151,9 @@ from_dlpack, to_dlpack = utils.dlpack.from_dlpack, utils.dlpack.to_dlpack
 vars(_C).update(utils.dlpack.OF_C)
 utils._device.bind()
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
+globals().update(_context_bindings.OF_TORCH)
 vars(_C).update(_functional_bindings.OF_C, **_autograd_bindings.EXPORTS)
+vars(_C).update(_context_bindings.OF_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
 
 _collector.go_on()

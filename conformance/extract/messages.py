@@ -117,6 +117,15 @@ def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
     return None
 
 
+def put_at_its_place() -> None:
+    """Call an operator that is not deterministic."""
+    C._set_deterministic_algorithms(True, warn_only=True)
+    try:
+        torch.ones(1).put_(torch.tensor([0]), torch.ones(1))
+    finally:
+        C._set_deterministic_algorithms(False)
+
+
 def not_differentiable() -> str:
     """What torch says of a result without gradient that has history, ``{}`` for its dtype."""
     tensor = torch.ones(2).int()
@@ -445,6 +454,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
     "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
     "asarray": lambda: torch.asarray(torch.ones(1, requires_grad=True)),
+    "alertNotDeterministic": lambda: put_at_its_place(),
 }
 #: The same of warnings that Python gives.
 PYTHON_WARNINGS: dict[str, Callable[[], object]] = {

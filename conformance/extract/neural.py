@@ -35,6 +35,15 @@ IMAGE = (1, 1, 4, 4)
 A = torch.ops.aten
 
 
+def uninitialized(dtype: torch.dtype) -> torch.Tensor:
+    """New memory, which is filled."""
+    torch._C._set_deterministic_algorithms(True)
+    try:
+        return torch.empty(1, dtype=dtype)
+    finally:
+        torch._C._set_deterministic_algorithms(False)
+
+
 def of_volume(dtype: torch.dtype, dim: int, step: int, transposed: bool) -> tuple[Any, ...]:
     """Arguments of a convolution of a dilation ``step``."""
     input, weight = zeros(dtype, 1, 1, *(4,) * dim), zeros(dtype, 1, 1, *(2,) * dim)
@@ -125,6 +134,18 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._convolution(*of_volume(dtype, 2, 2, False)),
     lambda dtype: A._convolution(*of_volume(dtype, 2, 1, True)),
     lambda dtype: A._convolution(*of_volume(dtype, 3, 1, True)),
+    lambda dtype: uninitialized(dtype),
+    lambda dtype: torch.isin(zeros(dtype, 2), zeros(dtype, 1)),
+    lambda dtype: torch.searchsorted(zeros(dtype, 2), zeros(dtype, 2)),
+    lambda dtype: torch.bincount(zeros(dtype, 2)),
+    lambda dtype: torch.logspace(0, 1, 2, dtype=dtype),
+    lambda dtype: zeros(dtype, 2).index_reduce(0, LABELS, zeros(dtype, 2), "prod"),
+    lambda dtype: zeros(dtype, 2).index_reduce(0, LABELS, zeros(dtype, 2), "mean"),
+    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "prod"),
+    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "sum"),
+    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "mean"),
+    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "amax"),
+    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "amin"),
 )
 
 

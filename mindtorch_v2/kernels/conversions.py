@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.promotion import Number, can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.uninitialized import fill_grown
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
@@ -151,7 +152,9 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     if wanted is not None or tuple(size) != tuple(self._sizes):
         check_numel(size)  # a negative size is a large one
         strides = None if wanted is None else strides_in(size, wanted)
+        nbytes = self.untyped_storage().nbytes()
         set_sizes(self, tuple(size), strides)
+        fill_grown(self, nbytes)
     return self
 
 

@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
@@ -43,10 +44,13 @@ Options = tuple[int | None, int | None, Device | None, bool | None]
 """Dtype, layout, device and pinned memory, in the order of every schema that has them."""
 
 _ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_EMPTY_OF: Final = OperatorHandle("aten::empty.memory_format")
 _EYE_OUT: Final = OperatorHandle("aten::eye.m_out")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _RESIZE_: Final = OperatorHandle("aten::resize_")
 _ZERO_: Final = OperatorHandle("aten::zero_")
+_OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _MADE: Final = ("Meta", "CompositeExplicitAutograd")
 _EMPTY: Final = (
@@ -91,7 +95,7 @@ def _like(self: Tensor, options: Sequence[Any]) -> dict[str, Any]:
 
 @kernel("aten::empty.memory_format", keys=_EMPTY)
 def empty(size: Sizes, *options: Any) -> Tensor:
-    return factories.empty(tuple(size), **given_options(options))
+    return filled_if_deterministic(factories.empty(tuple(size), **given_options(options)))
 
 
 @kernel("aten::empty_strided", keys=("CPU", "Meta"))
@@ -109,7 +113,35 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
             f"({len(stride)})"
         )
     unsigned_nbytes(size, stride, dtype.itemsize)
-    return new_tensor(size, dtype, given.get("device", Device("cpu")), tuple(stride))
+    device = given.get("device", Device("cpu"))
+    return filled_if_deterministic(new_tensor(size, dtype, device, tuple(stride)))
+
+
+@kernel("aten::empty_permuted", keys=_MADE)
+def empty_permuted(size: Sizes, physical_layout: Sizes, *options: Any) -> Any:
+    """Its dimensions lie in memory in the order of ``physical_layout``."""
+    rank = len(size)
+    if len(physical_layout) != rank:
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {rank} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    for place, dim in enumerate(physical_layout):
+        if not 0 <= dim < rank:
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {rank - 1}, but got {dim} "
+                f"at index {place}).  NB: negative dims not currently supported; file an issue if "
+                "you want it."
+            )
+        if dim in physical_layout[:place]:
+            raise RuntimeError("Duplicate dim not allowed")
+    made = _EMPTY_OF(
+        [size[dim] for dim in physical_layout], **dict(zip(_OPTIONS, options, strict=True))
+    )
+    strides = [0] * rank
+    for dim, stride in zip(physical_layout, made._strides, strict=True):
+        strides[dim] = stride
+    return _AS_STRIDED(made, list(size), strides)
 
 
 @kernel("aten::zeros", keys=_MADE)
@@ -241,7 +273,7 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
 
 @kernel("aten::empty_like", keys=_LIKE)
 def empty_like(self: Tensor, *options: Any) -> Tensor:
-    return _made_like(factories.empty_like, self, options)
+    return filled_if_deterministic(_made_like(factories.empty_like, self, options))
 
 
 @kernel("aten::zeros_like", keys=_MADE)
@@ -263,7 +295,7 @@ def full_like(self: Tensor, fill_value: Any, *options: Any) -> Tensor:
 
 @kernel("aten::new_empty", keys=_MADE)
 def new_empty(self: Tensor, size: Sizes, *options: Any) -> Tensor:
-    return factories.empty(tuple(size), **_like(self, options))
+    return filled_if_deterministic(factories.empty(tuple(size), **_like(self, options)))
 
 
 @kernel("aten::new_empty_strided", keys=("Meta", "CompositeExplicitAutogradNonFunctional"))
@@ -315,7 +347,7 @@ def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
 
 @kernel("aten::empty.out", key="CompositeImplicitAutograd")
 def empty_out(size: Sizes, memory_format: int | None, out: Tensor) -> Any:
-    return _RESIZE_(out, size, memory_format=memory_format)
+    return filled_if_deterministic(_RESIZE_(out, size, memory_format=memory_format))
 
 
 @kernel("aten::arange.out", keys=_MADE)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.context import alert_not_deterministic
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -147,6 +148,8 @@ def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
 
 @kernel("aten::put_", keys=("CPU", "Meta"))
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+    if not accumulate:  # of values for one place, any may be the last
+        alert_not_deterministic("put_")
     if index._dtype is not int64:
         raise RuntimeError(
             f"put_(): Expected a long tensor for index, but got {CPP_NAMES[index._dtype]}"

@@ -31,6 +31,7 @@ from mindtorch_v2.binding.python.manual import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
+from mindtorch_v2.context import fills_uninitialized_memory
 from mindtorch_v2.tensor.construct import is_sequence, tensor_from_data
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -105,7 +106,7 @@ def make(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _empty(size: list[Any], options: dict[str, Any]) -> Any:
-    if operators_are_seen():
+    if operators_are_seen() or fills_uninitialized_memory():
         return empty(size, **options)
     for extent in size:
         if extent < 0:
