@@ -34,7 +34,7 @@ from mindtorch_v2.tensor.factories import from_numpy
 from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.typed_storage import storage
+from mindtorch_v2.tensor.typed_storage import TypedStorage, storage
 from mindtorch_v2.torch_function import without_torch_function
 from mindtorch_v2.warn import is_warned_of
 
@@ -172,6 +172,9 @@ class _Methods:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.storage, (self,), self)
         return storage(self)
+
+    def _typed_storage(self: Any) -> Any:
+        return TypedStorage._of(self.untyped_storage(), self.dtype)
 
     def norm(
         self: Any, p: Any = "fro", dim: Any = None, keepdim: Any = False, dtype: Any = None

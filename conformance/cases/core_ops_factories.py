@@ -48,6 +48,7 @@ _LIKE: Final = (
     *("new_ones(x, [3]{0})", "new_full(x, [2], 4{0})", "full_like(x, 2.5{0})"),
 )
 _EMPTY: Final = ("empty_like(x)", "new_empty(x, [2, 3])", "new_empty_strided(x, [2, 3], [1, 2])")
+_ORDERS: Final = ("[]", "[0]", "[1, 0]", "[2, 0, 1]", "[0, 0]", "[-1, 0]", "[0, 2]")
 _CHANGES: Final = ("fill_(x, {0})", "fill_(x, xp.tensor({0}))", "fill(x, {0})")
 
 
@@ -70,6 +71,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield _case(call.format(", out=y"), f"y = xp.{out}")
     for size, dtype, device in product(_SIZES, dtypes, DEVICES):
         call = f"empty.memory_format({size}{_options(dtype, device)})"
+        yield _shape(f"xp.ops.aten.{call}", call)
+    for size, order, device in pairwise(_SIZES, _ORDERS, DEVICES):
+        call = f"empty_permuted({size}, {order}{_options('', device)})"
         yield _shape(f"xp.ops.aten.{call}", call)
     for call, (one, two, device) in product(_LIKE, [*pairwise(dtypes, ("", *_DTYPES), DEVICES)]):
         made = f"x = xp.ones((2, 3), dtype=xp.{one}, device='{device}')"

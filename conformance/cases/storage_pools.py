@@ -101,6 +101,12 @@ STORAGES: Final = (
     "xp.TypedStorage(wrap_storage=xp.UntypedStorage([0, 0, 128, 63]), dtype=xp.float32)",
 )
 OF_STORAGES: Final = (
+    "xp.tensor({0})",
+    "xp.tensor({0}, dtype=xp.float32)",
+    "xp.as_tensor({0}, dtype=xp.int16)",
+    "xp.asarray({0}, device='meta')",
+    "xp.ones(1, dtype=xp.uint8).new_tensor({0})",
+    "s = {0}\nxp.as_tensor(s, dtype=xp.uint8).fill_(1)\ns.tolist()",
     "{0}",
     "str({0})",
     "len({0})",

@@ -20,7 +20,8 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
-from mindtorch_v2.tensor.support import promoted, worded
+from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.support import CPP_NAMES, promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -89,11 +90,44 @@ def new_from_data(
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
+    held = _storage_of(data)
+    if held is not None:
+        return _around_storage(data, held, dtype, device)
     sizes = compute_sizes(data)
     found_dtype = dtype or infer_dtype(data)
     if pin_memory:
         raise worded("pin_memory")
     return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
+
+
+def _storage_of(data: Any) -> UntypedStorage | None:
+    """The storage itself, or the one that a typed storage holds."""
+    if isinstance(data, UntypedStorage):
+        return data
+    held = getattr(data, "__dict__", {}).get("_untyped_storage")
+    return held if isinstance(held, UntypedStorage) else None
+
+
+def _around_storage(
+    data: Any, storage: UntypedStorage, dtype: DType | None, device: Device | None
+) -> Tensor:
+    """A tensor over all of a storage, once its items have been looked at as those of a list."""
+    wanted = dtype or get_default_dtype()
+    if len(data) // wanted.itemsize:
+        compute_sizes(data)
+    inferred = dtype or infer_dtype(data)
+    held = inferred if data is storage else data.dtype
+    if data is not storage and held is not wanted:
+        raise RuntimeError(
+            f"Expected a Storage of type {CPP_NAMES[wanted]} or an UntypedStorage, but got "
+            f"{CPP_NAMES[held]}"
+        )
+    sizes = (storage.nbytes() // held.itemsize,)
+    made = Tensor._make(sizes, held, device=storage.device, storage=storage)
+    where = device or Device("cpu")
+    if made.is_meta and where.type != "meta":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return made._converted(where, inferred)
 
 
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
