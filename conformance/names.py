@@ -201,6 +201,7 @@ VALUES: Final = words("""
     Generator default_generator Stream Tag SymInt SymFloat SymBool return_types
     FloatTensor DoubleTensor HalfTensor BFloat16Tensor ByteTensor CharTensor ShortTensor
     IntTensor LongTensor BoolTensor UntypedStorage TypedStorage Parameter
+    FloatStorage LongStorage ByteStorage BoolStorage ComplexFloatStorage QInt8Storage
     OutOfMemoryError LinAlgError _LinAlgError""")
 
 #: What of NumPy has no name above: ``np`` is a helper that holds its scalars and ``array``.

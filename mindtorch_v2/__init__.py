@@ -44,7 +44,7 @@ from mindtorch_v2.random import (
     seed,
     set_rng_state,
 )
-from mindtorch_v2.tensor import device_memory
+from mindtorch_v2.tensor import device_memory, legacy_storages
 from mindtorch_v2.tensor.default_dtype import get_default_dtype, set_default_dtype
 from mindtorch_v2.tensor.device import device
 from mindtorch_v2.tensor.dtype import (
@@ -107,6 +107,7 @@ globals().update(DTYPES)
 globals().update(LAYOUTS)
 globals().update(MEMORY_FORMATS)
 globals().update(QSCHEMES)
+globals().update(legacy_storages.CLASSES)
 
 bind_functions(globals(), _C)
 bind_methods()

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from mindtorch_v2 import profile
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.legacy_storages import NAMES
+from mindtorch_v2.tensor.legacy_storages import _LegacyStorage as _LegacyStorage
 from mindtorch_v2.tensor.storage import UntypedStorage, typename
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
-_WRITTEN: Final = frozenset(profile.active().values["storage_types"])
-"""``_dtype_to_storage_type_map``: dtypes that a storage is written down with."""
+
+def _dtype_to_storage_type_map() -> dict[DType, str]:
+    return dict(NAMES)
+
+
+def _storage_type_to_dtype_map() -> dict[str, DType]:
+    return {name: dtype for dtype, name in NAMES.items()}
 
 
 def _load_from_bytes(b: bytes) -> TypedStorage:
@@ -33,9 +39,9 @@ def _reduce(self: Any) -> Any:
     """AttributeError for a storage without a dtype, KeyError for a dtype without a name."""
     if isinstance(self, UntypedStorage):
         raise AttributeError(f"type object '{typename(self)}' has no attribute 'dtype'")
-    name = str(self.dtype).rpartition(".")[2]
-    if name not in _WRITTEN:
+    if self.dtype not in NAMES:
         raise KeyError(f"dtype {self.dtype} is not recognized")
+    name = str(self.dtype).rpartition(".")[2]
     data = bytes(self._untyped_storage)
     return _load_from_bytes, (name.encode() + b"\n" + data,)
 

@@ -225,3 +225,19 @@ SHARING: Final = (
     "x = xp.arange(3)\n[y._base is x for y in x]",
     "x = xp.arange(3)\nlist(x), x.tolist()",
 )
+
+LEGACY: Final = (
+    *("FloatStorage", "LongStorage", "ByteStorage", "BoolStorage", "ComplexFloatStorage"),
+    "QInt8Storage",
+)
+OF_LEGACY: Final = (
+    *("xp.{0}", "type(xp.{0}([1]))", "xp.{0}.dtype", "xp.{0}([1, 0]).tolist()", "len(xp.{0}(3))"),
+    *("len(xp.{0}())", "xp.{0}([])", "xp.{0}(2, dtype=xp.int8)", "xp.{0}(1, 2)", "xp.{0}([300])"),
+    *("xp.{0}(device='cpu')", "xp.{0}(3.5)", "xp.{0}(None)", "xp.{0}('a')", "xp.{0}(-1)"),
+    "xp.{0}(wrap_storage=xp.UntypedStorage([0, 0, 0, 0, 0, 0, 0, 0]))",
+    "xp.{0}(1, wrap_storage=xp.UntypedStorage(8))",
+    "xp.{0}(wrap_storage=3)",
+    "xp.{0}(wrap_storage=xp.UntypedStorage(2, device='meta'))",
+    *(f"isinstance({made}, xp.{{0}})" for made in ("xp.ones(2)", *STORAGES[9:16])),
+)
+"""What is asked of a class of storages of one dtype."""

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases import dlpack_pools
 from conformance.cases.storage_pools import (
+    LEGACY,
+    OF_LEGACY,
     OF_SIZES,
     OF_STORAGES,
     SHARING,
@@ -160,6 +162,8 @@ def _storages(whole: list[str]) -> Iterator[Text]:
         yield "storages", use.format(made)
     for text in WRONG_STORAGES:
         yield "storages", text
+    for name, use in product(LEGACY, OF_LEGACY):
+        yield "storages", use.format(name)
     for dtype in whole:
         yield "storages", f"xp.zeros(2, dtype=xp.{dtype}).storage()"
         yield "storages", f"xp.zeros(2, dtype=xp.{dtype}).untyped_storage().nbytes()"
