@@ -31,10 +31,11 @@ from mindtorch_v2.overrides import (
 )
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.factories import from_numpy
+from mindtorch_v2.tensor.legacy_storages import class_of
 from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.typed_storage import TypedStorage, storage
+from mindtorch_v2.tensor.typed_storage import TypedStorage, storage, warn_typed_storage_removal
 from mindtorch_v2.torch_function import without_torch_function
 from mindtorch_v2.warn import is_warned_of
 
@@ -172,6 +173,12 @@ class _Methods:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.storage, (self,), self)
         return storage(self)
+
+    def storage_type(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.storage_type, (self,), self)
+        warn_typed_storage_removal()
+        return class_of(self.dtype, self.device)
 
     def _typed_storage(self: Any) -> Any:
         return TypedStorage._of(self.untyped_storage(), self.dtype)

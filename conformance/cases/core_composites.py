@@ -1,5 +1,6 @@
 """Operators that are made of others and look hard at what they are given, for the area core-ops:
-sums by an equation, quantiles, combinations, powers of elements, slopes, integrals.
+sums by an equation, quantiles, combinations, powers of elements, slopes, integrals; and how often
+each number occurs.
 """
 
 from __future__ import annotations
@@ -24,8 +25,29 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     yield from _combined(dtypes)
     yield from _slopes()
     yield from _integrals()
+    for numbers, weights, least in pairwise(
+        _COUNTED, _WEIGHTS, ("", "minlength=6", "minlength=-1")
+    ):
+        yield "bincount", f"xp.bincount({', '.join(filter(None, [numbers, weights, least]))})"
     for table, out in pairwise(_TABLES, ("", "out=xp.ones(2, 3)", "out=xp.ones(3).int()")):
         yield "msort", f"xp.msort({table}{', ' if out else ''}{out})"
+
+
+_COUNTED: Final = (
+    *("xp.tensor([0, 1, 1, 3])", "xp.tensor([2, 2], dtype=xp.uint8)", "xp.zeros(0).long()"),
+    *(
+        "xp.ones(2)",
+        "xp.tensor(3)",
+        "xp.ones(2, 2).int()",
+        "xp.tensor([-1, 2])",
+        "xp.arange(6)[::2]",
+    ),
+    *("xp.zeros(0, 2).long()", "xp.tensor([True])", "xp.ones(2, dtype=xp.uint16)"),
+)
+_WEIGHTS: Final = (
+    *("", "xp.tensor([0.5, 0.25, 1, 2])", "xp.ones(4).double()", "xp.ones(4).long()", "xp.ones(1)"),
+    *("xp.ones(2).half()", "xp.ones(2, 2)", "xp.ones(3, dtype=xp.bool)"),
+)
 
 
 # --- sums by an equation ------------------------------------------------------------------------

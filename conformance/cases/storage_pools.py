@@ -154,6 +154,9 @@ OF_STORAGES: Final = (
 )
 
 WRONG_STORAGES: Final = (
+    *(f"xp.zeros(1, dtype=xp.{each}).storage_type()" for each in ("float32", "int8", "uint16")),
+    "xp.zeros(1, device='meta').storage_type()",
+    "s = xp.UntypedStorage(2)\ns.grad = 3\ns.grad",
     "xp.UntypedStorage(-1)",
     "xp.UntypedStorage(1.5)",
     "xp.UntypedStorage(None)",

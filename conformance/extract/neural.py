@@ -135,17 +135,7 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._convolution(*of_volume(dtype, 2, 1, True)),
     lambda dtype: A._convolution(*of_volume(dtype, 3, 1, True)),
     lambda dtype: uninitialized(dtype),
-    lambda dtype: torch.isin(zeros(dtype, 2), zeros(dtype, 1)),
-    lambda dtype: torch.searchsorted(zeros(dtype, 2), zeros(dtype, 2)),
     lambda dtype: torch.bincount(zeros(dtype, 2)),
-    lambda dtype: torch.logspace(0, 1, 2, dtype=dtype),
-    lambda dtype: zeros(dtype, 2).index_reduce(0, LABELS, zeros(dtype, 2), "prod"),
-    lambda dtype: zeros(dtype, 2).index_reduce(0, LABELS, zeros(dtype, 2), "mean"),
-    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "prod"),
-    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "sum"),
-    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "mean"),
-    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "amax"),
-    lambda dtype: zeros(dtype, 2).scatter_reduce(0, LABELS, zeros(dtype, 2), "amin"),
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from mindtorch_v2 import profile
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -109,3 +110,8 @@ CLASSES: Final[dict[str, type]] = {
     for dtype, name in NAMES.items()
 }
 """What ``torch`` has, by name."""
+
+
+def class_of(dtype: DType, device: Device) -> type | None:
+    """``_get_legacy_storage_class``: None where a release has no class for that."""
+    return CLASSES.get(NAMES.get(dtype, "")) if device.type == "cpu" else None

@@ -38,6 +38,7 @@ class UntypedStorage(metaclass=MadeInC):
     """A buffer of bytes on a device.  There is one object for it, however often it is asked for."""
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_bytes",
         "_is_exported",
