@@ -70,7 +70,7 @@ class FunctionBase(Node):
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         if self._has_freed_buffers:
             raise RuntimeError(ERR_BACKWARD_TWICE)
-        return tuple(SavedTensor(saved, self) for saved in self._saved_variables)
+        return tuple(SavedTensor._of(saved, self) for saved in self._saved_variables)
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:

@@ -215,8 +215,8 @@ class GeneratedNode(Node):
     def _raw(self, saved: Saved) -> Any:
         value = self._kept.get(saved.name)
         if isinstance(value, list):
-            return tuple(SavedTensor(each, self) for each in value)
-        return SavedTensor(SavedVariable(None, False) if value is None else value, self)
+            return tuple(SavedTensor._of(each, self) for each in value)
+        return SavedTensor._of(SavedVariable(None, False) if value is None else value, self)
 
 
 def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:

@@ -18,8 +18,17 @@ class SavedTensor:
     __slots__ = ("_node", "_variable")
     __module__ = "mindtorch_v2._C._autograd"
 
-    def __init__(self, variable: SavedVariable, node: Node) -> None:
+    _variable: SavedVariable
+    _node: Node
+
+    def __init__(self) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    @classmethod
+    def _of(cls, variable: SavedVariable, node: Node) -> SavedTensor:
+        self = cls.__new__(cls)
         self._variable, self._node = variable, node
+        return self
 
     def register_hooks(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
         self._variable.register_hooks(SavedTensorHooks(pack, unpack))
