@@ -37,7 +37,8 @@ def extract() -> dict[str, Any]:
             name: location
             for name, provoke in WARNINGS.items()
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
-        },
+        }
+        | of_anomalies(),
         "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
         "warning_texts": {
             name: caught_by(provoke)[0].partition(" (Triggered")[0]
@@ -115,6 +116,53 @@ def warned_at(provoke: Callable[[], object], *, required: bool) -> str | None:
     if required:
         raise ExtractionError("torch used to warn of a call and did not; look at messages.py")
     return None
+
+
+class Failing(torch.autograd.Function):
+    """Cannot be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        raise TypeError
+
+
+class FailingTwice(Failing):
+    """Cannot be differentiated twice."""
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = Failing.apply(grad)
+        return made
+
+
+def of_anomalies() -> dict[str, str]:
+    """Where anomaly mode warns of a node, of the one that made it, and of one it knows nothing
+    of."""
+
+    def provoke() -> None:
+        with torch.autograd.set_detect_anomaly(True):
+            leaf, start = (torch.ones(1, requires_grad=True) for _ in range(2))
+            made = FailingTwice.apply(leaf)
+            (grad,) = torch.autograd.grad(made, leaf, start, create_graph=True)
+            grad.backward()
+
+    def provoke_without_forward() -> None:
+        made = Failing.apply(torch.ones(1, requires_grad=True))
+        with torch.autograd.set_detect_anomaly(True):
+            made.backward()
+
+    node, parent = caught_by(provoke)
+    (unknown,) = caught_by(provoke_without_forward)
+    found = {
+        "print_stack": node,
+        "print_stack(parent)": parent,
+        "print_stack(no stack)": unknown,
+    }
+    return {name: TRIGGERED.findall(text)[-1] for name, text in found.items()}
 
 
 def put_at_its_place() -> None:

@@ -1,9 +1,23 @@
-"""Whether backward looks for the operation that went wrong.
+"""Whether backward looks for the operation that went wrong, and what it says of that.
 
-Mirrors ``torch/csrc/autograd/anomaly_mode.h``.
+Mirrors ``torch/csrc/autograd/anomaly_mode.h`` and ``python_anomaly_mode.cpp``.  A node keeps where
+in a program it was made, in its ``metadata``, and the node whose backward made it.
 """
 
 from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mindtorch_v2.warn import warn
+
+if TYPE_CHECKING:
+    from mindtorch_v2.autograd.node import Node
+
+_TRACEBACK: Final = "traceback_"
+_PARENT: Final = "parent_"
+_PACKAGE: Final = str(Path(__file__).parents[1])
 
 
 class _Mode:
@@ -21,3 +35,44 @@ def should_check_nan() -> bool:
 
 def set_enabled(enabled: bool, check_nan: bool = True) -> None:
     _Mode.enabled, _Mode.check_nan = enabled, check_nan
+
+
+def store_stack(metadata: dict[str, Any], parent: Node | None) -> None:
+    """Keep where a program is now, without what this package does for it: in torch, C++."""
+    frames = traceback.extract_stack()
+    while frames and frames[-1].filename.startswith(_PACKAGE):
+        frames.pop()
+    metadata[_TRACEBACK] = traceback.format_list(frames)
+    if parent is not None:
+        metadata[_PARENT] = parent
+
+
+def print_stack(node: Node) -> None:
+    """Warn of a node that raised, and then of each whose backward made the one before."""
+    _warn(node, "caused the error", "", "print_stack")
+    parent = node.metadata.get(_PARENT)
+    while parent is not None:
+        _warn(parent, "induced the previous calculation", "\n\nPrevious ", "print_stack(parent)")
+        parent = parent.metadata.get(_PARENT)
+
+
+def _warn(node: Node, what: str, start: str, where: str) -> None:
+    stack = node.metadata.get(_TRACEBACK)
+    if stack is None:
+        _said(
+            "print_stack(no stack)",
+            f"Error detected in {node.name()}. No forward pass information available. Enable "
+            "detect anomaly during forward pass for more information.",
+        )
+        return
+    found = f"{start}calculation was induced by" if start else "Error detected in"
+    text = "".join(stack)
+    _said(where, f"{found} {node.name()}. Traceback of forward call that {what}:\n{text}")
+
+
+def _said(where: str, message: str) -> None:
+    """A warning; one that is an error is only printed: something else is raised already."""
+    try:
+        warn(where, message)
+    except UserWarning:
+        traceback.print_exc()

@@ -148,8 +148,13 @@ class GraphTask(RunningTask):
         with running(task=self), tls.guarded(tls.AutoGradMode, self.grad_mode):
             while self._queue:
                 _, _, node, grads = heapq.heappop(self._queue)
-                with running(node=node):
-                    self._evaluate(node, grads)
+                try:
+                    with running(node=node):
+                        self._evaluate(node, grads)
+                except Exception:
+                    if anomaly.is_enabled():
+                        anomaly.print_stack(node)
+                    raise
                 if defaults.hooks != hooks:
                     defaults.hooks[:] = hooks
         if self.not_ready:

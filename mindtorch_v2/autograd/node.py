@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from mindtorch_v2 import profile
+from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
 from mindtorch_v2.tensor.device import Device
@@ -111,6 +112,8 @@ class Node:
         self._pre_hooks: OrderedDict[int, Hook] | None = None
         self._post_hooks: OrderedDict[int, Hook] | None = None
         self._metadata: dict[str, Any] | None = None
+        if anomaly.is_enabled():
+            anomaly.store_stack(self.metadata, current_node())
 
     # --- the graph ----------------------------------------------------------------------------
 
