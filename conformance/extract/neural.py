@@ -358,4 +358,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "random integers on meta have limits": lambda: is_refused(
         lambda: torch.randint(3, 2, (2,), device="meta")
     ),
+    "quantile looks at its ranks inside a mode": lambda: is_reached(
+        A.ge.Scalar, lambda: torch.quantile(torch.ones(1), 0.5)
+    ),
 }

@@ -21,7 +21,9 @@ _ADD: Final = OperatorHandle("aten::add.Tensor")
 _CAT: Final = OperatorHandle("aten::cat")
 _DIFF: Final = OperatorHandle("aten::diff")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
+_DIV_BY: Final = OperatorHandle("aten::div.Scalar")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_BY: Final = OperatorHandle("aten::mul.Scalar")
 _NEG: Final = OperatorHandle("aten::neg")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SELECT: Final = OperatorHandle("aten::select.int")
@@ -90,28 +92,39 @@ def _along_coordinates(self: Tensor, points: Tensor, dim: int, edge_order: int) 
     shape = [-1 if place == dim else 1 for place in range(len(self._sizes))]
     steps = _DIFF(points, 1, 0)
     low, high = _SLICE(steps, 0, 0, -1), _SLICE(steps, 0, 1)
-    weights = [_RESHAPE(each, shape) for each in _weights(low, high)]
-    parts = [_SLICE(self, dim, *ends) for ends in ((0, -2), (1, -1), (2, None))]
-    return _CAT(
-        [
-            _end(self, dim, steps, edge_order, at_end=False),
-            _weighed(weights, parts),
-            _end(self, dim, steps, edge_order, at_end=True),
-        ],
-        dim,
+    weights = [_RESHAPE(weight(low, high), shape) for weight in (_before, _middle, _behind)]
+    parts = [(0, -2), (1, -1), (2, None)]
+    center = _weighed(weights, self, dim, parts)
+    ends = [_end(self, dim, steps, edge_order, at_end=at_end) for at_end in (False, True)]
+    return _CAT([ends[0], center, ends[1]], dim)
+
+
+# Of the element before, the one in the middle, and the one behind.  As C++ does, they take what
+# something is divided by before that.
+
+
+def _before(low: Any, high: Any) -> Any:
+    divisor = _MUL(low, _ADD(low, high))
+    return _DIV(_NEG(high), divisor)
+
+
+def _middle(low: Any, high: Any) -> Any:
+    divisor = _MUL(low, high)
+    return _DIV(_SUB(high, low), divisor)
+
+
+def _behind(low: Any, high: Any) -> Any:
+    return _DIV(low, _MUL(high, _ADD(low, high)))
+
+
+def _weighed(
+    weights: Sequence[Any], self: Tensor, dim: int, parts: Sequence[tuple[int, int | None]]
+) -> Any:
+    """The sum of three parts of a tensor times their weights, the last one taken first."""
+    third, second, first = (
+        _MUL(weight, _SLICE(self, dim, *ends))
+        for weight, ends in zip(reversed(weights), reversed(parts), strict=True)
     )
-
-
-def _weights(low: Any, high: Any) -> tuple[Any, Any, Any]:
-    """Of the element before, the one in the middle, and the one behind."""
-    both = _ADD(low, high)
-    before = _DIV(_NEG(high), _MUL(low, both))
-    middle = _DIV(_SUB(high, low), _MUL(low, high))
-    return before, middle, _DIV(low, _MUL(high, both))
-
-
-def _weighed(weights: Sequence[Any], parts: Sequence[Any]) -> Any:
-    first, second, third = map(_MUL, weights, parts)
     return _ADD(_ADD(first, second), third)
 
 
@@ -120,25 +133,25 @@ def _end(self: Tensor, dim: int, steps: Any, edge_order: int, *, at_end: bool) -
     one = _SELECT(steps, 0, -1 if at_end else 0)
     if edge_order == 1:
         return _DIV(_difference(self, dim, at_end=at_end), one)
+    parts = _OUTERMOST[at_end]
     two = _SELECT(steps, 0, -2 if at_end else 1)
     both = _ADD(one, two)
-    outer = _DIV(_ADD(_MUL(one, 2), two), _MUL(one, both))
+    outer = _DIV(_ADD(_MUL_BY(one, 2), two), _MUL(one, both))
     middle = _DIV(both, _MUL(one, two))
     inner = _DIV(one, _MUL(two, both))
     if at_end:
-        return _weighed((inner, _NEG(middle), outer), _outermost(self, dim, at_end=True))
-    return _weighed((_NEG(outer), middle, _NEG(inner)), _outermost(self, dim, at_end=False))
+        return _weighed((inner, _NEG(middle), outer), self, dim, parts)
+    return _weighed((_NEG(outer), middle, _NEG(inner)), self, dim, parts)
 
 
-def _outermost(self: Tensor, dim: int, *, at_end: bool) -> list[Any]:
-    """Each of three elements at an end."""
-    ends = ((-3, -2), (-2, -1), (-1, None)) if at_end else ((0, 1), (1, 2), (2, 3))
-    return [_SLICE(self, dim, *each) for each in ends]
+_OUTERMOST: Final = (((0, 1), (1, 2), (2, 3)), ((-3, -2), (-2, -1), (-1, None)))
+"""Each of three elements at the first end and at the last."""
 
 
 def _difference(self: Tensor, dim: int, *, at_end: bool) -> Any:
     one, two = ((-1, None), (-2, -1)) if at_end else ((1, 2), (0, 1))
-    return _SUB(_SLICE(self, dim, *one), _SLICE(self, dim, *two))
+    second = _SLICE(self, dim, *two)  # which C++ takes first
+    return _SUB(_SLICE(self, dim, *one), second)
 
 
 _FACTORS: Final = ((-1.5, 2.0, -0.5), (0.5, -2.0, 1.5))
@@ -148,19 +161,21 @@ _FACTORS: Final = ((-1.5, 2.0, -0.5), (0.5, -2.0, 1.5))
 def _along_equal(self: Tensor, step: Number, dim: int, edge_order: int) -> Any:
     """At equal distances."""
     dim = wrap_dim(dim, len(self._sizes))
-    center = _DIV(_SUB(_SLICE(self, dim, 2), _SLICE(self, dim, 0, -2)), step)
-    ends = [_equal_end(self, dim, edge_order, at_end=at_end) for at_end in (False, True)]
-    first, last = (_DIV(each, step) for each in ends)
-    return _CAT([first, _DIV(center, 2), last], dim)
+    low = _SLICE(self, dim, 0, -2)  # which C++ takes before what it is subtracted from
+    center = _DIV_BY(_SUB(_SLICE(self, dim, 2), low), step)
+    first, last = (
+        _DIV_BY(_equal_end(self, dim, edge_order, at_end=at_end), step) for at_end in (False, True)
+    )
+    return _CAT([first, _DIV_BY(center, 2), last], dim)
 
 
 def _equal_end(self: Tensor, dim: int, edge_order: int, *, at_end: bool) -> Any:
     if edge_order == 1:
         return _difference(self, dim, at_end=at_end)
-    low, middle, high = _outermost(self, dim, at_end=at_end)
+    low, middle, high = (_SLICE(self, dim, *each) for each in _OUTERMOST[at_end])
     one, two, three = _FACTORS[at_end]
-    first = _ADD(_MUL(low, one), _MUL(middle, two))
-    return _ADD(first, _MUL(high, three))
+    first = _ADD(_MUL_BY(low, one), _MUL_BY(middle, two))
+    return _ADD(first, _MUL_BY(high, three))
 
 
 def _slopes(self: Tensor, spacing: Spacing, dims: Sequence[int], edge_order: int) -> list[Any]:

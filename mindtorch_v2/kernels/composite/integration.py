@@ -17,8 +17,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _CUMSUM: Final = OperatorHandle("aten::cumsum")
-_DIV: Final = OperatorHandle("aten::div.Tensor")
+_DIV: Final = OperatorHandle("aten::div.Scalar")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_BY: Final = OperatorHandle("aten::mul.Scalar")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
@@ -89,8 +90,8 @@ def trapezoid_of_equal(y: Tensor, dx: Number, dim: int) -> Any:
         return _nothing(y, dim)
     _check_distance("trapezoid", y, dx)
     last = _SELECT(y, dim, -1)
-    ends = _MUL(_ADD(_SELECT(y, dim, 0), last), 0.5)
-    return _MUL(_SUB(_SUM(y, [dim]), ends), float(dx))  # type: ignore[arg-type]
+    ends = _MUL_BY(_ADD(_SELECT(y, dim, 0), last), 0.5)
+    return _MUL_BY(_SUB(_SUM(y, [dim]), ends), float(dx))  # type: ignore[arg-type]
 
 
 @kernel("aten::cumulative_trapezoid.x", key=_IMPLICIT)
@@ -104,4 +105,4 @@ def cumulative_trapezoid(y: Tensor, x: Tensor, dim: int) -> Any:
 @kernel("aten::cumulative_trapezoid.dx", key=_IMPLICIT)
 def cumulative_trapezoid_of_equal(y: Tensor, dx: Number, dim: int) -> Any:
     _check_distance("cumulative_trapezoid", y, dx)
-    return _CUMSUM(_MUL(_pair_sums(y, dim), float(dx) / 2.0), dim)  # type: ignore[arg-type]
+    return _CUMSUM(_MUL_BY(_pair_sums(y, dim), float(dx) / 2.0), dim)  # type: ignore[arg-type]

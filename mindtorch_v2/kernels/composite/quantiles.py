@@ -11,9 +11,11 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _ALL: Final = OperatorHandle("aten::all")
@@ -36,14 +38,16 @@ _LT: Final = OperatorHandle("aten::lt.Scalar")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_BY: Final = OperatorHandle("aten::mul.Scalar")
 _NEW_ONES: Final = OperatorHandle("aten::new_ones")
 _ROUND_: Final = OperatorHandle("aten::round_")
 _SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
 _SORT: Final = OperatorHandle("aten::sort")
 _SQUEEZE_: Final = OperatorHandle("aten::squeeze_.dim")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUB_NUMBER: Final = OperatorHandle("aten::sub.Scalar")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
-_TO: Final = OperatorHandle("aten::to.dtype")
+_TO: Final = OperatorHandle("aten::to.dtype_layout")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
@@ -54,6 +58,7 @@ _ROUNDED: Final = {"lower": _FLOOR_, "higher": _CEIL_, "nearest": _ROUND_}
 """What ranks become in place, by the interpolation."""
 _MODES: Final = ("linear", "lower", "higher", "midpoint", "nearest")
 _LONGEST: Final = 2**24
+_ALWAYS_LOOKS: Final = HABITS["quantile looks at its ranks inside a mode"]
 
 
 def _check_mode(interpolation: str) -> None:
@@ -103,12 +108,21 @@ def _ranks(values: Any, q: Tensor, *, ignore_nan: bool) -> Any:
     """Places between 0 and the last, or the last that is a number."""
     if ignore_nan:
         count = _SUM(_LOGICAL_NOT_(_ISNAN(values)), [-1], True)
-        ranks = _MUL(q, _SUB(count, 1))
+        ranks = _MUL(q, _SUB_NUMBER(count, 1))
         return _MASKED_FILL_(ranks, _LT(ranks, 0), 0)
     last = values._sizes[-1] - 1
-    has_nan = _ANY(_ISNAN(values), -1, True)
-    ranks, has_nan = _BROADCAST([_MUL(q, last), has_nan])
+    wanted = _MUL_BY(q, last)
+    ranks, has_nan = _BROADCAST([wanted, _ANY(_ISNAN(values), -1, True)])
     return _MASKED_FILL(ranks, has_nan, last)
+
+
+def _as_places(ranks: Any) -> Any:
+    """``toType``."""
+    return _TO(ranks, **{**_options(ranks), "dtype": int64})
+
+
+def _options(like: Any) -> dict[str, Any]:
+    return {"dtype": like._dtype, "layout": like._layout, "device": like._device}
 
 
 def _between(values: Any, ranks: Any, below: Any, interpolation: str) -> Any:
@@ -118,8 +132,12 @@ def _between(values: Any, ranks: Any, below: Any, interpolation: str) -> Any:
         return found
     is_midpoint = interpolation == "midpoint"
     weights = _FULL_LIKE(ranks, 0.5) if is_midpoint else _SUB(ranks, below)
-    above = _TO(_CEIL_(ranks), int64)
+    above = _as_places(_CEIL_(ranks))
     return _LERP_(found, _GATHER(values, -1, above), weights)
+
+
+def _is_hidden(self: Tensor, q: Tensor) -> bool:
+    return is_tensor_subclass_like(self) or is_tensor_subclass_like(q)
 
 
 def _quantile(
@@ -132,9 +150,9 @@ def _quantile(
     ignore_nan: bool,
 ) -> Any:
     """``quantile_compute``."""
-    if self._device.type == "cpu":
+    if self._device.type == "cpu" and (_ALWAYS_LOOKS or not _is_hidden(self, q)):
         in_range = _ALL(_LOGICAL_AND_(_GE(q, 0), _LE(q, 1)))
-        if not _EQUAL(in_range, _NEW_ONES(in_range, [])):
+        if not _EQUAL(in_range, _NEW_ONES(in_range, [], **_options(in_range))):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
     values = _sorted(self, dim)
     rows = sizes[1:] if q._sizes else sizes
@@ -146,7 +164,7 @@ def _quantile(
     rounded = _ROUNDED.get(interpolation)
     if rounded is not None:
         ranks = rounded(ranks)
-    found = _between(values, ranks, _TO(ranks, int64), interpolation)
+    found = _between(values, ranks, _as_places(ranks), interpolation)
     if not q._sizes:
         return _SQUEEZE_(found, -1)
     return _SQUEEZE_(_TRANSPOSE_(_UNSQUEEZE_(found, 0), 0, -1), -1)
@@ -191,7 +209,7 @@ def _reduction(name: str, *, ignore_nan: bool) -> None:
 def _number(self: Tensor, q: float) -> Any:
     if not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
-    return _SCALAR_TENSOR(q, dtype=self._dtype, layout=self._layout, device=self._device)
+    return _SCALAR_TENSOR(q, **_options(self))
 
 
 _reduction("quantile", ignore_nan=False)
