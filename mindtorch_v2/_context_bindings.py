@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -35,13 +35,14 @@ def _taking(count: int, name: str, function: Callable[..., Any], module: str = "
     return bound
 
 
-_DETERMINISTIC: Final = ArgParser(
-    ["_set_deterministic_algorithms(bool mode, *, bool warn_only=False)"]
-)
+@cache
+def _deterministic() -> ArgParser:
+    """Made when it is first asked for: imports parse no signature."""
+    return ArgParser(["_set_deterministic_algorithms(bool mode, *, bool warn_only=False)"])
 
 
 def _set_deterministic_algorithms(*args: Any, **kwargs: Any) -> None:
-    parsed = _DETERMINISTIC.parse(None, args, kwargs)
+    parsed = _deterministic().parse(None, args, kwargs)
     context.set_deterministic_algorithms(
         value(parsed, "mode"), warn_only=value(parsed, "warn_only")
     )
