@@ -4,13 +4,15 @@ After each step, whether it was refused or not, a program notes what the dispatc
 operators it is about: dumps, tables, answers for keys, invariants, schemas.  What is as it was is
 noted as that, so the state after a refused step is seen to be the state before it.
 
-Four things keep a program deterministic, in a torch that frees what it points to:
+Five things keep a program deterministic, in a torch that frees what it points to:
 
 -   A name of ``xp.ops`` keeps its first answer, and torch's answer points into an operator.  When
     that operator has gone entirely, definitions and kernels, a call through it reads freed memory
     (2.4.1 crashes, 2.13.0 finds what lies there by now).  So ``packet`` and what ``keep`` has kept
     are refused from then on, on both sides.  As long as a kernel keeps the operator, they are used,
     with its schema gone and with another one.
+-   A library has a file name of more than fifteen characters.  2.9 and its neighbours print freed
+    memory for a shorter one, ``/dev/null`` among them, as soon as more libraries have been made.
 -   A kernel answers what it is given, so autograd of torch's own has nothing to record.
 -   What prints a keyset prints what is left of it at the kernel.
 -   A kernel that calls itself again gives up: else Python's stack decides how often it does.
@@ -29,7 +31,9 @@ OPERATORS: Final = ("t::a", "t::b", "t::b.out", "s::a", "aten::erfinv")
 PRELUDE: Final = f"""\
 C = {C}
 log, ran, kept, seen, gone, last = [], [], {{}}, {{}}, set(), {{}}
-library, computed = C._dispatch_library, C._dispatch_has_computed_kernel_for_dispatch_key
+computed = C._dispatch_has_computed_kernel_for_dispatch_key
+def library(kind, name, key, linenum=0):
+    return C._dispatch_library(kind, name, key, "a program of registrations", linenum)
 keys = "CPU CUDA QuantizedCPU SparseCPU Meta AutogradCPU AutogradOther AutogradNestedTensor"
 keys = (keys + " BackendSelect Python AutocastCPU FuncTorchBatched").split()
 def f(*args): ran.append("f"); return args[0] if len(args) > 0 else None
