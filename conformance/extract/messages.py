@@ -458,6 +458,9 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
     "check_deprecated": lambda: torch.add(torch.ones(1), 1, torch.ones(1)),
     "checkSparseTensorInvariants": lambda: torch.sparse_coo_tensor((1,)),
+    "checkSparseTensorInvariants(chosen)": lambda: torch.sparse_coo_tensor(
+        (1,), check_invariants=True
+    ),
     "tensor_frombuffer": lambda: torch.frombuffer(b"1", dtype=torch.int8),
     "treatSequenceAsTuple": lambda: torch.ones(1)[[slice(None)]],
     "treatSequenceAsTuple(constant)": lambda: torch.ones(1)[[None]],
@@ -514,6 +517,7 @@ REWORDED_WARNINGS = ("Function", "get_enum", "Tensor.grad", "mark_dirty")
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
     "checkSparseTensorInvariants",
+    "checkSparseTensorInvariants(chosen)",
     "treatSequenceAsTuple",
     "treatSequenceAsTuple(constant)",
     "requires_grad_to_scalar",

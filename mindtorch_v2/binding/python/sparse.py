@@ -91,9 +91,14 @@ def _checked_layout(parsed: Parsed, required: str | None) -> int | None:
 
 
 def _warn_unless_chosen(parsed: Parsed) -> None:
-    """Newer releases want to be told whether to check what makes a sparse tensor a valid one."""
+    """Newer releases want to be told whether to check what makes a sparse tensor a valid one.
+
+    The first that did, 2.11 and 2.12, say so to who has told them as well: a guard sets the choice,
+    and asks first what it was.
+    """
     warning = "checkSparseTensorInvariants"
-    if is_absent(parsed, "check_invariants") and is_warned_of(warning):
+    told = "" if is_absent(parsed, "check_invariants") else "(chosen)"
+    if is_warned_of(warning + told):
         warn_once(
             warning,
             "Sparse invariant checks are implicitly disabled. Memory errors (e.g. SEGFAULT) will "
