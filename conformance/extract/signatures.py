@@ -254,10 +254,26 @@ def strings_starting(prefix: str, data: bytes) -> list[str]:
     """
     found = []
     for start in re.finditer(b"(?<![ -~])" + re.escape(prefix.encode()), data):
-        text = data[start.start() : data.index(b"\0", start.start())].decode(errors="replace")
-        if re.fullmatch(r"\w+\([^\n]*\)(\|\w+)?", text):
-            found.append(text)
+        until_null = data[start.start() : data.index(b"\0", start.start())]
+        halves = data[start.start() : start.start() + 32]
+        readings = (text.decode(errors="replace") for text in (until_null, joined(halves)))
+        found += list(filter(SIGNATURE.fullmatch, readings))[:1]
     return found
+
+
+#: A signature as PythonArgParser gets it.
+SIGNATURE = re.compile(r"\w+\([^()\n]*\)(\|\w+)?")
+
+
+def joined(halves: bytes) -> bytes:
+    """A literal of 17 to 31 characters that the compiler copies in two halves of 16.
+
+    The second half ends where the literal does, so it begins with what ends the first:
+    ``as_subclass(PyOb`` and ``s(PyObject* cls)`` in the library of 2.11.
+    """
+    first, second = halves[:16], halves[16:]
+    shared = next((n for n in range(15, 0, -1) if first.endswith(second[:n])), 0)
+    return first + second[shared:] if shared else b""
 
 
 def called_name(name: str) -> str | None:
