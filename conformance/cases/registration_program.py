@@ -11,7 +11,7 @@ Five things keep a program deterministic, in a torch that frees what it points t
     (2.4.1 crashes, 2.13.0 finds what lies there by now).  So ``packet`` and what ``keep`` has kept
     are refused from then on, on both sides.  As long as a kernel keeps the operator, they are used,
     with its schema gone and with another one.
--   A library has a file name of more than fifteen characters.  2.9 and its neighbours print freed
+-   A library has a file name of more than fifteen characters.  2.9, 2.10 and 2.11 print freed
     memory for a shorter one, ``/dev/null`` among them, as soon as more libraries have been made.
 -   A kernel answers what it is given, so autograd of torch's own has nothing to record.
 -   What prints a keyset prints what is left of it at the kernel.

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.python.signature import parse_signature
 
 DATA = Path(profile.__file__).parent / "data"
 SECTIONS = ("bindings", "derivatives", "schemas", "signatures", "registrations")
@@ -385,6 +386,19 @@ def test_signatures_call_known_operators(stored: profile.Profile) -> None:
             for overload in function["overloads"]:
                 assert overload["base"] in known
                 assert overload.get("out", overload["base"]) in known
+
+
+def test_a_binding_made_by_hand_has_signatures_that_can_be_parsed(
+    stored: profile.Profile,
+) -> None:
+    manual = (
+        s for m in stored.signatures["manual"].values() for b in m.values() for s in b["signatures"]
+    )
+    compiled = (s for texts in stored.signatures["compiled"].values() for s in texts)
+    for text in (*manual, *compiled):
+        parsed = parse_signature(text)
+        assert text.startswith(f"{parsed.name}(")
+        assert all(p.name.isidentifier() for p in parsed.parameters)
 
 
 def test_a_signature_is_marked_deprecated_exactly_if_it_says_so(stored: profile.Profile) -> None:
