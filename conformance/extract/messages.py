@@ -413,6 +413,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "UnionType.create": lambda: C.UnionType([]),
     "Type.expect": lambda: C.IntType.get().sizes(),
     "Type.expectRef": lambda: C.IntType.get().dim(),
+    "is_constant_index": lambda: torch.ops.aten.index(torch.ones(1), [None]),
+    "mse_loss": lambda: torch.ops.aten.mse_loss(torch.ones(1), torch.ones(1), 3),
+    "smooth_l1_loss": lambda: torch.ops.aten.smooth_l1_loss(torch.ones(1), torch.ones(1), 3),
     "type_caster<SymInt>": lambda: torch.ops.aten.view.default(
         torch.empty(1, device="meta"), [C._get_nested_int(1, 1), torch.tensor(True)]
     ),

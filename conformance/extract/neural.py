@@ -352,6 +352,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     "rot90 wraps its dimensions first": lambda: (
         error_of(lambda: torch.rot90(ROWS, 1, (2, 0)))[0] == "IndexError"
     ),
+    "the place of an extreme looks at the dtype first": lambda: (
+        "bool input" in error_of(lambda: torch.argmax(LABELS == 0, 2))[1]
+    ),
+    "index takes at least one index": lambda: (
+        error_of(lambda: A.index(ROWS, []))[0] == "IndexError"
+    ),
     "unique of everything is its implementation": lambda: error_of(
         lambda: torch.unique(ROWS, True, True, True, 0, 0)
     )[1].startswith("_unique_impl"),

@@ -24,9 +24,10 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import expand, permute
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -207,6 +208,8 @@ def _restrided(self: Tensor, indices: Indices, shape: tuple[int, ...]) -> Advanc
 @structured("aten::index.Tensor")
 def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...]:
     _check_count(self, indices)
+    if not indices and HABITS["index takes at least one index"]:
+        raise IndexError("at least one index must be provided")
     _check_devices(self, indices)
     (given,) = outputs
     if given is not None:
@@ -219,8 +222,15 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     if not output.is_meta:
         if numel(output._sizes):
             dispatch("index_cpu", self._dtype)
+            _check_indexed(info)
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
+
+
+def _check_indexed(info: AdvancedIndex) -> None:
+    """``is_constant_index``, which the kernels ask about an index that there must be."""
+    if not info.reshaped:
+        raise RuntimeError(internal_assert("ntensor >= 3", "is_constant_index"))
 
 
 def _check_count(self: Tensor, indices: Indices) -> None:
@@ -280,8 +290,13 @@ def index_put_impl_(
             "tensor[indices] = tensor",
         )
     if not accumulate and not self.is_meta:
-        mask = _mask_to_fill(self, indices, values)
-        if mask is not None:
+        fills, mask = _mask_to_fill(self, indices, values)
+        if fills and mask is None:  # an undefined one, in C++
+            raise RuntimeError(
+                "masked_fill_ only supports boolean masks, but got mask with dtype nullptr "
+                "(uninitialized)"
+            )
+        if fills:
             _MASKED_FILL_(self, mask, conversions.item(values))
             return self
     assert_no_overlap(self, values)
@@ -295,23 +310,25 @@ def index_put_impl_(
     return self
 
 
-def _mask_to_fill(self: Tensor, indices: Indices, value: Tensor) -> Tensor | None:
-    """``canDispatchToMaskedFill``: the mask, where there is one and it gets one number."""
+def _mask_to_fill(self: Tensor, indices: Indices, value: Tensor) -> tuple[bool, Tensor | None]:
+    """``canDispatchToMaskedFill``: whether one number goes to where at most a mask says, and it."""
     if numel(value._sizes) != 1 or not value.is_cpu:
-        return None
+        return False, None
     mask, dims = None, 0
     for each in indices:
         if each is None:
             dims += 1
             continue
         if each._dtype not in (_BYTE, _BOOL) or each._device != self._device or mask is not None:
-            return None
+            return False, None
         mask = each
         _check_mask(self, each, dims)
         dims += len(each._sizes)
     for _ in range(len(self._sizes) - dims):
-        mask = None if mask is None else _UNSQUEEZE(mask, -1)
-    return mask
+        if mask is None:
+            raise RuntimeError("sym_strides() called on an undefined Tensor")
+        mask = _UNSQUEEZE(mask, -1)
+    return True, mask
 
 
 def _check_values(info: AdvancedIndex, values: Tensor) -> None:
@@ -337,6 +354,7 @@ def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     places = info.places()
     if not numel(info.shape):
         return
+    _check_indexed(info)
     if not accumulate:
         raw_array(info.source)[places] = raw_array(values)
         return

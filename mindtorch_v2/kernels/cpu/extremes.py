@@ -31,6 +31,7 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
@@ -136,6 +137,8 @@ def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> Non
 def _extreme_place(name: str, compute: Any) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
         rank = len(self._sizes)
+        if HABITS["the place of an extreme looks at the dtype first"]:
+            check_supported(f"aten::{name}", self._dtype)
         if dim is not None:
             dim = wrap_dim(dim, rank)
             check_not_empty(f"{name}()", self, dim)

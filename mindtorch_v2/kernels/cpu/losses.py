@@ -13,12 +13,13 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, TensorIterator
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
@@ -49,6 +50,25 @@ def apply_loss_reduction(loss: Any, reduction: int) -> Any:
     return _SUM(loss) if reduction == SUM else loss
 
 
+def iterator_of_loss(
+    name: str, given: Tensor | None, self: Tensor, target: Tensor, reduction: int
+) -> TensorIterator:
+    """What the meta function of a loss makes, with an output only where nothing is reduced.
+
+    An output to which they are reduced takes their shape first, as if they were not.
+    """
+    iterator = TensorIterator(BINARY_OP, (given,), (self, target))
+    if reduction == NONE:
+        return iterator
+    if reduction not in (MEAN, SUM):
+        condition = "reduction == Reduction::Mean || reduction == Reduction::Sum"
+        raise RuntimeError(internal_assert(condition, name))
+    if given is None:
+        return iterator
+    set_sizes(given, ())
+    return TensorIterator(BINARY_OP, (None,), (self, target))
+
+
 # --- squared differences ----------------------------------------------------------------------
 
 
@@ -65,7 +85,7 @@ def mse_loss_on_meta(
 @structured.structured("aten::mse_loss", keys=("CPU", "CompositeExplicitAutogradNonFunctional"))
 def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, ...]:
     (given,) = outputs
-    iterator = TensorIterator(BINARY_OP, outputs if reduction == NONE else (None,), (self, target))
+    iterator = iterator_of_loss("mse_loss", given, self, target, reduction)
     (squares,) = iterator.outputs
     if not squares.is_meta:
         dispatch("mse_cpu", iterator.common_dtype)

@@ -12,7 +12,12 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, apply_loss_reduction
+from mindtorch_v2.kernels.cpu.losses import (
+    MEAN,
+    NONE,
+    apply_loss_reduction,
+    iterator_of_loss,
+)
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
@@ -62,7 +67,7 @@ def smooth_l1_loss(
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     (given,) = outputs
-    iterator = TensorIterator(BINARY_OP, outputs if reduction == NONE else (None,), (self, target))
+    iterator = iterator_of_loss("smooth_l1_loss", given, self, target, reduction)
     (loss,) = iterator.outputs
     dtype = iterator.common_dtype
     dispatch("smooth_l1_cpu", dtype)
