@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -253,7 +253,7 @@ def _strides(input: Tensor, weight: Tensor, sizes: Sequence[int]) -> tuple[int, 
     """Of the output: channels lie innermost if they do in either operand."""
     formats = (suggest_memory_format(each) for each in (input, weight))
     if len(sizes) == 4 and _CHANNELS_LAST in formats:
-        return strides_in_order(sizes, CHANNELS_LAST[_CHANNELS_LAST])
+        return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST])
     return None
 
 

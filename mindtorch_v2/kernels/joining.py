@@ -21,9 +21,9 @@ from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
+    channels_last_strides,
     is_contiguous,
     numel,
-    strides_in_order,
     suggest_memory_format,
     wrap_dim,
 )
@@ -119,7 +119,7 @@ def _strides_in(sizes: Sequence[int], format: memory_format) -> tuple[int, ...] 
     order = CHANNELS_LAST.get(format)
     if order is None or len(order) != len(sizes):
         return None
-    return strides_in_order(sizes, order)
+    return channels_last_strides(sizes, order)
 
 
 # --- stack ------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, dense_strides_like, strides_in_order
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, dense_strides_like
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
 from mindtorch_v2.tensor.support import check_dtype, worded
@@ -99,7 +99,7 @@ def strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, 
         raise RuntimeError(
             f"required rank {len(order)} tensor to use {_format_name(format)} format"
         )
-    return strides_in_order(shape, order)
+    return channels_last_strides(shape, order)
 
 
 def _format_name(format: MemoryFormat | None) -> str:

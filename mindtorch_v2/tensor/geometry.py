@@ -39,6 +39,16 @@ def strides_in_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, .
     return tuple(strides)
 
 
+def channels_last_strides(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """``get_channels_last_strides``: outside of an empty dimension they are 0."""
+    strides = [0] * len(sizes)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= sizes[dim]
+    return tuple(strides)
+
+
 def is_dense_in_order(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
     """Whether elements lie without gaps in this order; dimensions of size 1 do not count."""
     step = 1

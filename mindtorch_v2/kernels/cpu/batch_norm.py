@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -232,7 +232,7 @@ def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
 def _like(input: Tensor) -> Tensor:
     """In the memory format that the input suggests."""
     order = CHANNELS_LAST.get(suggest_memory_format(input))
-    strides = None if order is None else strides_in_order(input._sizes, order)
+    strides = None if order is None else channels_last_strides(input._sizes, order)
     return new_tensor(input._sizes, input._dtype, input._device, strides)
 
 

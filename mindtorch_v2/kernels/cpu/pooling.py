@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel, strides_in_order
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -137,7 +137,7 @@ def _checked(input: Tensor, window: Window) -> tuple[tuple[int, int], bool]:
 
 
 def _strides(sizes: Sequence[int], *, channels_last: bool) -> tuple[int, ...] | None:
-    return strides_in_order(sizes, CHANNELS_LAST[_CHANNELS_LAST]) if channels_last else None
+    return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST]) if channels_last else None
 
 
 @structured.structured("aten::max_pool2d_with_indices", outputs=2)

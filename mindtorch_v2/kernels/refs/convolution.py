@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, strides_in_order
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
@@ -44,7 +44,7 @@ def meta_conv(
         return made
     if _CHANNELS_LAST not in map(suggest_memory_format, (input_tensor, weight)):
         return made
-    strides = strides_in_order(sizes, CHANNELS_LAST[_CHANNELS_LAST])
+    strides = channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST])
     return new_tensor(sizes, made._dtype, made._device, strides)
 
 

@@ -28,10 +28,10 @@ from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64, memory_format
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
+    channels_last_strides,
     dense_strides_like,
     is_non_overlapping_and_dense,
     numel,
-    strides_in_order,
     wrap_dim,
 )
 from mindtorch_v2.tensor.support import HABITS as TENSOR_HABITS
@@ -450,7 +450,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     dim = wrap_dim(dim, rank)
     sizes = _joined_sizes(joined, dim)
     order = CHANNELS_LAST.get(_output_format(tensors))
-    strides = None if order is None or len(order) != rank else strides_in_order(sizes, order)
+    strides = None if order is None or len(order) != rank else channels_last_strides(sizes, order)
     return new_tensor(sizes, joined[0]._dtype, joined[0]._device, strides)
 
 

@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, int64
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, strides_in_order, wrap_dim
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -134,7 +134,7 @@ def meta_max_pool2d_with_indices(
 def _formatted(input: Tensor, sizes: Sequence[int], dtype: DType) -> Tensor:
     """An empty tensor in the memory format of the input."""
     order = CHANNELS_LAST.get(suggest_memory_format(input))
-    strides = None if order is None else strides_in_order(sizes, order)
+    strides = None if order is None else channels_last_strides(sizes, order)
     return new_tensor(sizes, dtype, input._device, strides)
 
 
