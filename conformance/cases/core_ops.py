@@ -38,6 +38,7 @@ from conformance.cases import (
     core_ops_indexing,
     core_ops_products,
     core_ops_reductions,
+    core_outputs,
     core_random,
     core_selections,
 )
@@ -89,6 +90,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_composites.texts(dtypes)
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
+    yield from core_outputs.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, prologue, structured
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
@@ -142,7 +142,9 @@ def _scatter(
         assert_no_overlap(given, index)
         if tensor is not None:
             assert_no_overlap(given, tensor)
-    output = set_output(given, self._sizes, self._dtype, self._device, self=self)
+    output = set_output(
+        given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
+    )
     if reduce is not None and reduce not in _REDUCTIONS:
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not output.is_meta:

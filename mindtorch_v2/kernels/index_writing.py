@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.pointwise import element
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import copy_values, store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
@@ -131,7 +131,7 @@ def index_copy(
     dim = wrap_dim(dim, len(self._sizes))
     (given,) = outputs
     output = set_output(
-        given, self._sizes, self._dtype, self._device, self=self if given is self else None
+        given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
     )
     if given is not None:
         assert_no_internal_overlap(output)

@@ -14,7 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, Structured, add
+from mindtorch_v2.kernels.structured import Outputs, Structured, add, changed_in_place
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import dim_list, size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
@@ -39,7 +39,9 @@ def _triangle(name: str) -> Structured:
     def compute(outputs: Outputs, self: Tensor, diagonal: int) -> tuple[Tensor, ...]:
         if len(self._sizes) < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        output = set_output(outputs[0], self._sizes, self._dtype, self._device, self=self)
+        output = set_output(
+            outputs[0], self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
+        )
         if not output.is_meta and numel(output._sizes):
             store(output, function(value_array(self), diagonal))
         return (output,)

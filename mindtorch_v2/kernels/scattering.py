@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_o
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import copy_values, store, value_array
@@ -58,7 +58,7 @@ def index_add(
     _check_added(self, dim, index, source)
     given = outputs[0]
     output = set_output(
-        given, self._sizes, self._dtype, self._device, self=self if given is self else None
+        given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
     )
     if output.is_meta:
         return (output,)

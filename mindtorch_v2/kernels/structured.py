@@ -106,8 +106,19 @@ def _functional(function: Structured, count: int, /, *stack: Any) -> Any:
     return made[0] if count == 1 else made
 
 
+class InPlace(tuple[Tensor, ...]):
+    """What an in-place form writes to, which ``out=`` forms may be given as well."""
+
+    __slots__ = ()
+
+
+def changed_in_place(outputs: Outputs) -> Tensor | None:
+    """The tensor whose place the result takes, in an operator's in-place form."""
+    return outputs[0] if isinstance(outputs, InPlace) else None
+
+
 def _inplace(function: Structured, /, *stack: Any) -> Tensor:
-    function((stack[0],), *stack)
+    function(InPlace(stack[:1]), *stack)
     target: Tensor = stack[0]
     return target
 

@@ -26,12 +26,12 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
+    channels_last_strides,
     contiguous_strides,
     dense_strides_like,
     dimension_order,
     is_contiguous,
     is_non_overlapping_and_dense,
-    strides_in_order,
 )
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -55,6 +55,8 @@ class Config:
     resize_outputs: bool = True
     #: The dtype of outputs that are made, whatever the inputs are.
     static_dtype: DType | None = None
+    #: Whether outputs of another than ``static_dtype`` are computed in the common dtype.
+    casts_other_outputs: bool = False
 
 
 BINARY_OP: Final = Config(
@@ -74,6 +76,7 @@ COMPARISON_OP: Final = Config(
     allow_cpu_scalars=True,
     static_dtype=BOOL,
 )
+STRUCTURED_COMPARISON_OP: Final = replace(COMPARISON_OP, casts_other_outputs=True)
 
 
 def dtype_of(operand: Operand) -> DType:
@@ -202,8 +205,11 @@ class TensorIterator:
 
     def _is_cast(self, output: Tensor) -> bool:
         """Whether the result is computed in another dtype first, which happens on the CPU."""
-        casts = self.config.cast_common_dtype_to_outputs and self.device.type == "cpu"
-        return casts and output._dtype is not self.common_dtype
+        config = self.config
+        casts = config.cast_common_dtype_to_outputs or (
+            config.casts_other_outputs and output._dtype is not config.static_dtype
+        )
+        return casts and self.device.type == "cpu" and output._dtype is not self.common_dtype
 
     def _promoted(self, operand: Tensor) -> Tensor:
         """The geometry that is walked: on the CPU that of a copy, if there is to be a cast."""
@@ -235,7 +241,7 @@ def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[i
     if all(is_contiguous(each._sizes, each._strides) for each in operands):
         return contiguous_strides(shape)
     if all(is_contiguous(each._sizes, each._strides, _CHANNELS_LAST) for each in operands):
-        return strides_in_order(shape, CHANNELS_LAST[_CHANNELS_LAST])
+        return channels_last_strides(shape, CHANNELS_LAST[_CHANNELS_LAST])
     last = operands[-1]._strides
     if all(
         is_non_overlapping_and_dense(each._sizes, each._strides) and each._strides == last

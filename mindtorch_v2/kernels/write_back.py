@@ -181,7 +181,8 @@ def _shapes(
     device = None if function is structured.prologue_of(form.functional) else _META
     twins: dict[int, Tensor] = {}
     inputs = [_twin(each, device, twins) for each in inputs]
-    function([_twin(each, device, twins) for each in outputs], *inputs)
+    given = tuple(_twin(each, device, twins) for each in outputs)
+    function(structured.InPlace(given) if form.kind == INPLACE else given, *inputs)
     return [(twins[id(each)]._sizes, twins[id(each)]._strides) for each in outputs]
 
 

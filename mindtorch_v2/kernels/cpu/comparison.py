@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs, Structured
-from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, Config
+from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, STRUCTURED_COMPARISON_OP, Config
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -30,8 +30,8 @@ for _name, _compare in (
     ("gt", np.greater),
     ("ge", np.greater_equal),
 ):
-    pointwise(f"aten::{_name}.Tensor", _compare, COMPARISON_OP, 2)
-    pointwise(f"aten::{_name}.Scalar", _compare, COMPARISON_OP, 2)
+    pointwise(f"aten::{_name}.Tensor", _compare, STRUCTURED_COMPARISON_OP, 2)
+    pointwise(f"aten::{_name}.Scalar", _compare, STRUCTURED_COMPARISON_OP, 2)
 
 pointwise("aten::logical_and", np.logical_and, COMPARISON_OP, 2)
 pointwise("aten::logical_or", np.logical_or, COMPARISON_OP, 2)

@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, s
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
 from mindtorch_v2.kernels.promotion import BOOL, Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import check_conversion
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -71,11 +71,9 @@ def addmm(
             raise RuntimeError(f"{name} must be a matrix, got {len(one._sizes)}-D tensor")
     _check_shapes(mat1._sizes, mat2._sizes)
     shape = (mat1._sizes[0], mat2._sizes[1])
-    given = outputs[0] if outputs[0] is not self else None
-    if outputs[0] is self:
-        output = set_output(self, shape, mat1._dtype, mat1._device, self=self)
-    else:
-        output = set_output(given, shape, mat1._dtype, mat1._device)
+    output = set_output(
+        outputs[0], shape, mat1._dtype, mat1._device, self=changed_in_place(outputs)
+    )
     _multiply(output, mat1, mat2, _EXPAND(self, list(shape)), beta, alpha)
     return (output,)
 
@@ -178,7 +176,7 @@ def baddbmm(
         shape,
         batch2._dtype,
         batch2._device,
-        self=self if outputs[0] is self else None,
+        self=changed_in_place(outputs),
     )
     if output.is_meta or not numel(shape):
         return (output,)
@@ -311,7 +309,7 @@ def addmv(
             f"addmv input tensors must have the same dtype, but got {one}, {two}, and {three}"
         )
     output = set_output(
-        outputs[0], (rows,), vec._dtype, vec._device, self=self if outputs[0] is self else None
+        outputs[0], (rows,), vec._dtype, vec._device, self=changed_in_place(outputs)
     )
     if output.is_meta or not rows:
         return (output,)

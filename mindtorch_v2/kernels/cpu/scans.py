@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_p
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
@@ -61,9 +61,7 @@ def _scan(name: str, compute: Any) -> None:
             found = given._dtype
         else:
             found = int64 if is_integral(self._dtype) else self._dtype
-        output = set_output(
-            given, self._sizes, found, self._device, self=self if given is self else None
-        )
+        output = set_output(given, self._sizes, found, self._device, self=changed_in_place(outputs))
         if not output.is_meta and self._sizes and numel(self._sizes):
             check_implemented(f"aten::{name}", found)
         return output

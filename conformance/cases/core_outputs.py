@@ -1,0 +1,77 @@
+"""Cases of ``core-ops`` about what is written to: outputs that are inputs, are cast, are reduced.
+
+An operator's in-place form and its ``out=`` form with the same tensor are two things: of the first
+a result that does not fit is refused, of the second it is said, and the tensor is resized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+
+_LIKE: Final = ("ones_like", "zeros_like", "full_like")
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_xor")
+_OTHERS: Final = ("xp.ones(3)", "2", "xp.ones(3, dtype=xp.complex64)", "xp.ones(1, 3)")
+_LOSSES: Final = ("mse_loss", "smooth_l1_loss", "huber_loss")
+_REDUCTIONS: Final = (0, 1, 2, 3, -1)
+
+OVER_INPUTS: Final = (
+    "xp.addmm(o, xp.ones(2, 3), xp.ones(3, 3), out=o)",
+    "xp.addmv(o, xp.ones(2, 3), xp.ones(3), out=o)",
+    "xp.cumsum(o, 0, dtype=xp.float64, out=o)",
+    "xp.cumprod(o, -1, dtype=xp.float64, out=o)",
+    "o.addmm_(xp.ones(2, 3), xp.ones(3, 3))",
+    "o.addmv_(xp.ones(2, 3), xp.ones(3))",
+    "o.cumsum_(0, dtype=xp.float64)",
+    "xp.tril(o, out=o)",
+    "xp.index_add(o, 0, xp.tensor([0]), o[:1].clone(), out=o)",
+    "xp.index_copy(o, 0, xp.tensor([0]), o[:1].clone(), out=o)",
+)
+_WRITTEN: Final = ("xp.ones(1)", "xp.ones(3)", "xp.ones(2, 3)", "xp.ones(2, 3, dtype=xp.int64)")
+
+NO_INDEX: Final = (
+    "xp.ops.aten.index.Tensor(x, {0})",
+    "xp.ops.aten.index_put(x, {0}, xp.ones(3))",
+    "xp.ops.aten.index_put_(x, {0}, xp.ones(()))",
+    "xp.ops.aten.index_put_(x, {0}, xp.ones(1), True)",
+)
+
+EMPTY_IMAGES: Final = ((0, 3, 2, 2), (2, 0, 2, 2), (2, 3, 0, 2), (2, 3, 2, 0), (2, 3, 2, 1))
+
+
+def texts(dtypes: Sequence[str]) -> Iterator[Text]:
+    for name, dtype, shape in product(_LIKE, dtypes, ("3", "2, 2")):
+        number = ", 2" if name == "full_like" else ""
+        target = f"xp.zeros({shape}, dtype=xp.{dtype})"
+        yield name, f"xp.ops.aten.{name}.out(xp.ones(3){number}, out={target})"
+    for name, other, (dtype, shape) in product(
+        _COMPARISONS, _OTHERS, (("int32", "2, 2"), ("float32", "2, 2"), ("bool", "2"))
+    ):
+        if not name.startswith("logical") or other != "2":
+            out = f"xp.zeros({shape}, dtype=xp.{dtype})"
+            yield name, f"o = {out}\nxp.{name}(xp.ones(3), {other}, out=o)"
+    for name, reduction, out in product(_LOSSES, _REDUCTIONS, ("", "2", "3, 1", "()")):
+        target = f", out=xp.zeros({out})" if out else ""
+        yield name, f"xp.ops.aten.{name}(xp.ones(3), xp.zeros(3), {reduction}{target})"
+    for call, made in product(OVER_INPUTS, _WRITTEN):
+        shown = "o.shape, o.stride(), o.dtype"  # what memory is grown by, nobody has written
+        yield call.partition("(")[0].removeprefix("xp."), f"o = {made}\n{call}\n{shown}"
+    for call, indices in product(NO_INDEX, ("[]", "[None]", "[None, None]")):
+        yield "index", f"x = xp.ones(3)\n{call.format(indices)}"
+    for sizes in EMPTY_IMAGES:
+        yield "empty", f"xp.empty({sizes}, memory_format=xp.channels_last).stride()"
+        made = f"xp.ones({sizes}).contiguous(memory_format=xp.channels_last)"
+        for call in ("{0}.stride()", "xp.add({0}, {0}).stride()", "xp.cat([{0}, {0}]).stride()"):
+            yield "contiguous", call.format(made)
+    for name, dtype, dim in product(("argmax", "argmin"), ("bool", "complex64", "int64"), (0, 2)):
+        yield name, f"xp.{name}(xp.ones(3, dtype=xp.{dtype}), {dim})"
+    for name, (one, two), size in product(
+        ("clamp_min", "clamp_max", "clamp", "maximum"),
+        (("complex64", "float32"), ("float32", "complex64")),
+        (2, 3),
+    ):
+        bound = f"xp.ones({size}, dtype=xp.{two})"
+        yield name, f"xp.{name}(xp.ones(3, dtype=xp.{one}), {bound})"
