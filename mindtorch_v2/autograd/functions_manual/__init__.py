@@ -20,7 +20,10 @@ PI: Final = math.pi
 LN2: Final = math.log(2)
 LN10: Final = math.log(10)
 
-_MODULES: Final = ("clamp", "elementwise", "linalg", "nn", "reductions", "shapes", "strided")
+_MODULES: Final = (
+    *("clamp", "elementwise", "linalg", "losses", "nn", "normalization"),
+    *("reductions", "shapes", "strided"),
+)
 
 
 @cache

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import call
+from mindtorch_v2.autograd.at import TensorOptions, call, suggest_memory_format
 from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN
@@ -56,6 +56,32 @@ def gelu_double_backward(grad: Any, grad_output: Any, input: Any, approximate: s
         mul(mul(half, rest), mul(mul(6 * _KAPPA, input), _BETA)),
     )
     return mul(mul(grad, grad_output), slope)
+
+
+def elu_double_backward(
+    grad: Any,
+    grad_output: Any,
+    alpha: Any,
+    scale: Any,
+    input_scale: Any,
+    is_result: bool,
+    self_or_result: Any,
+) -> Any:
+    """Where the function bends, which is below 0."""
+    found = mul(mul(grad, grad_output), input_scale)
+    if not is_result:
+        found = call("elu_backward", found, alpha, scale, input_scale, is_result, self_or_result)
+    return mul(found, call("type_as", call("lt", self_or_result, 0), grad))
+
+
+def max_pool_double_backward(grad: Any, indices: Any, dim: int) -> Any:
+    """What stands at the places of the maxima, of which the last ``dim`` dimensions are one."""
+    if not indices.numel():
+        return call("empty_like", indices, TensorOptions.of(grad))
+    sizes = [*indices._sizes[: len(indices._sizes) - dim], -1]
+    flat = call("view", indices, sizes)
+    rows = call("view", call("contiguous", grad, suggest_memory_format(indices)), sizes)
+    return call("view", call("gather", rows, -1, flat), list(indices._sizes))
 
 
 def constant_pad_nd_backward(grad: Any, pad: Sequence[int]) -> Any:

@@ -1,0 +1,120 @@
+"""Derivatives of the backward of normalizations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mindtorch_v2.autograd.at import TensorOptions, call, method
+from mindtorch_v2.autograd.operators import div, mul, sub
+
+
+def _sum_of_rows(tensor: Any) -> Any:
+    return call("sum", tensor, [1], True)
+
+
+def _plus(one: Any, two: Any) -> Any:
+    """In place where there is something to add to."""
+    return two if one is None else call("add_", one, two)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A batch as rows of ``count`` numbers, less their mean, and powers of what scales them."""
+
+    centred: Any
+    scale: Any
+    scale_2: Any
+    scale_3: Any
+    count: int
+
+    def first_backward(self, grad_output: Any, weight: Any) -> Any:
+        """The gradient of the input, as the first backward computes it."""
+        factor = call("div_", mul(weight, self.scale), self.count)
+        found = call("sub_", mul(self.count, grad_output), _sum_of_rows(grad_output))
+        slope = _sum_of_rows(mul(grad_output, self.centred))
+        found = call("sub_", found, mul(mul(self.centred, self.scale_2), slope))
+        return mul(factor, found)
+
+    def by_input(self, ggi: Any, grad_output: Any, weight: Any) -> Any:
+        """What the gradient of the input's gradient adds to that of the input."""
+        count = self.count
+        sent = mul(grad_output, weight)
+        sent_slope, sent_sum = _sum_of_rows(mul(sent, self.centred)), _sum_of_rows(sent)
+        own_sum, own_slope = _sum_of_rows(ggi), _sum_of_rows(mul(ggi, self.centred))
+        height = call("div_", mul(own_sum, sent_sum), count)
+        height = call("sub_", height, _sum_of_rows(mul(ggi, sent)))
+        bend = call("mul_", mul(mul(self.scale_2, sent_slope), own_slope), 3.0 / count)
+        height = call("add_", height, bend)
+        found = call("div_", mul(mul(self.centred, self.scale_3), height), count)
+        for slope, total, rows in ((own_slope, sent_sum, sent), (sent_slope, own_sum, ggi)):
+            factor = call("div_", mul(slope, self.scale_3), count)
+            found = call("add_", found, mul(factor, sub(div(total, count), rows)))
+        return found
+
+    def by_weight(self, ggg: Any, grad_output: Any) -> Any:
+        """What the gradient of the weight's gradient adds to that of the input."""
+        sent = mul(grad_output, ggg)
+        found = mul(sent, self.scale)
+        mean = call("div_", mul(self.scale, _sum_of_rows(sent)), -self.count)
+        slope = mul(mul(self.centred, self.scale_3), _sum_of_rows(mul(sent, self.centred)))
+        return call("add_", call("add_", found, mean), call("div_", slope, -self.count))
+
+
+def layer_norm_double_backward(
+    input: Any,
+    weight: Any,
+    ggi: Any,
+    ggg: Any,
+    ggb: Any,
+    grad_output: Any,
+    mean: Any,
+    rstd: Any,
+    normalized_shape: Sequence[int],
+    output_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """Of the input, the weight and the output's gradient; of what is undefined, nothing."""
+    axis = len(input._sizes) - len(normalized_shape)
+    rows, count = math.prod(input._sizes[:axis]), math.prod(input._sizes[axis:])
+
+    def shaped(tensor: Any, *sizes: int) -> Any:
+        return None if tensor is None else call("reshape", tensor, list(sizes))
+
+    affine = bool(method(weight, "defined"))
+    grad_rows = shaped(grad_output, rows, count)
+    scale = call("to", shaped(rstd, rows, 1), input._dtype)
+    batch = _Rows(
+        centred=sub(shaped(input, rows, count), call("to", shaped(mean, rows, 1), input._dtype)),
+        scale=scale,
+        scale_2=call("pow", scale, 2),
+        scale_3=call("pow", scale, 3),
+        count=count,
+    )
+    if affine:
+        factor = shaped(weight, 1, count)
+        ggg, ggb = shaped(ggg, 1, count), shaped(ggb, 1, count)
+    else:
+        factor = call("ones", [1], TensorOptions.of(input))
+    ggi = shaped(ggi, rows, count)
+
+    by_input = by_weight = by_grad = None
+    if ggi is not None:
+        by_input = batch.by_input(ggi, grad_rows, factor)
+    if affine and ggg is not None:
+        by_input = _plus(by_input, batch.by_weight(ggg, grad_rows))
+    if by_input is not None:
+        by_input = call("reshape_as", by_input, input)
+    if affine and ggi is not None:
+        found = batch.first_backward(ggi, call("ones", [], TensorOptions.of(batch.scale)))
+        by_weight = call("reshape_as", call("sum", mul(grad_rows, found), [0]), weight)
+    if ggi is not None:
+        by_grad = batch.first_backward(ggi, factor)
+    if ggg is not None:
+        by_grad = _plus(by_grad, mul(mul(ggg, batch.centred), batch.scale))
+    if ggb is not None:
+        by_grad = _plus(by_grad, ggb)
+    if by_grad is not None:
+        by_grad = call("reshape_as", call("expand", by_grad, [rows, count]), input)
+    return by_input, by_weight, by_grad

@@ -1,0 +1,146 @@
+"""The derivative of a convolution's backward, which is made of convolutions.
+
+Mirrors ``_convolution_double_backward`` of ``aten/src/ATen/native/Convolution.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_CAT: Final = OperatorHandle("aten::cat")
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_CONVOLUTION: Final = OperatorHandle("aten::convolution")
+_EXPAND: Final = OperatorHandle("aten::expand")
+_NARROW: Final = OperatorHandle("aten::narrow")
+_TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
+_VIEW: Final = OperatorHandle("aten::view")
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The arguments of a convolution after its tensors, in their order."""
+
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    transposed: bool
+    output_padding: tuple[int, ...]
+    groups: int
+
+    def __call__(self, input: Tensor, weight: Tensor) -> Tensor:
+        made: Tensor = _CONVOLUTION(
+            *(input, weight, None, self.stride, self.padding, self.dilation),
+            *(self.transposed, self.output_padding, self.groups),
+        )
+        return made
+
+
+def _expanded(values: Sequence[int], dims: int) -> tuple[int, ...]:
+    return tuple(values) * dims if len(values) == 1 else tuple(values)
+
+
+def _sum(one: Tensor | None, two: Tensor) -> Tensor:
+    found: Tensor = two if one is None else _ADD(one, two)
+    return found
+
+
+@kernel("aten::_convolution_double_backward", key="CompositeImplicitAutograd")
+def convolution_double_backward(
+    ggi: Tensor | None,
+    ggw: Tensor | None,
+    ggb: Tensor | None,
+    grad_output: Tensor,
+    weight: Tensor,
+    self: Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """Of the output's gradient, the input and the weight; of what is undefined, nothing."""
+    dims = len(weight._sizes) - 2
+    if not transposed and len(self._sizes) > 4:
+        groups = self._sizes[1] // weight._sizes[1] if weight._sizes[1] else -1
+    settings = _Settings(
+        stride=_expanded(stride, dims),
+        padding=_expanded(padding, dims),
+        dilation=_expanded(dilation, dims),
+        transposed=transposed,
+        output_padding=_expanded(output_padding, dims),
+        groups=groups,
+    )
+    by_output = by_input = by_weight = None
+    if numel(self._sizes):
+        if ggi is not None:
+            by_output = settings(ggi, weight)
+        if ggw is not None:
+            by_output = _sum(by_output, settings(self, ggw))
+    if ggb is not None:
+        ones = [1] * (len(grad_output._sizes) - 2)
+        shaped = _VIEW(_CONTIGUOUS(ggb), [1, ggb._sizes[0], *ones])
+        by_output = _sum(by_output, _EXPAND(shaped, list(grad_output._sizes)))
+    if numel(self._sizes):
+        if ggi is not None:
+            by_weight = _of_weight(settings, ggi, grad_output, weight)
+        if ggw is not None:
+            by_input = _of_input(settings, ggw, grad_output, weight, self)
+    return by_output, by_input, by_weight
+
+
+def _of_weight(settings: _Settings, ggi: Tensor, grad_output: Tensor, weight: Tensor) -> Tensor:
+    """A convolution over the batch, steps and distances of the weight's elements exchanged."""
+    over_batch = replace(
+        settings,
+        stride=settings.dilation,
+        dilation=settings.stride,
+        transposed=False,
+        groups=1,
+    )
+    pair = _TRANSPOSE(ggi, 0, 1), _TRANSPOSE(grad_output, 0, 1)
+    if settings.groups == 1:
+        pairs = [pair]
+    else:
+        pairs = list(zip(*(_parts(each, settings.groups) for each in pair), strict=True))
+    found = [over_batch(*(both[::-1] if settings.transposed else both)) for both in pairs]
+    joined = found[0] if settings.groups == 1 else _CAT(found, 1)
+    return _narrowed(_TRANSPOSE(joined, 0, 1), weight._sizes)
+
+
+def _parts(tensor: Tensor, groups: int) -> list[Tensor]:
+    size = tensor._sizes[0] // groups
+    return [_NARROW(tensor, 0, size * group, size) for group in range(groups)]
+
+
+def _narrowed(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    """What a convolution made more of than there was: not all of an input need be used."""
+    for dim in range(2, len(tensor._sizes)):
+        if tensor._sizes[dim] > sizes[dim]:
+            tensor = _NARROW(tensor, dim, 0, sizes[dim])
+    return tensor
+
+
+def _of_input(
+    settings: _Settings, ggw: Tensor, grad_output: Tensor, weight: Tensor, self: Tensor
+) -> Tensor:
+    back = replace(settings, transposed=not settings.transposed)
+    if settings.transposed:
+        return _narrowed(back(grad_output, ggw), self._sizes)
+    sizes = zip(weight._sizes[2:], self._sizes[2:], grad_output._sizes[2:], strict=True)
+    missing = list(settings.output_padding)
+    for dim, (kernel_size, wanted, given) in enumerate(sizes):
+        used = (kernel_size - 1) * back.dilation[dim] - 2 * back.padding[dim]
+        used += back.stride[dim] * (given - 1) + 1
+        if used != wanted:
+            missing[dim] = wanted - used
+    return replace(back, output_padding=tuple(missing))(grad_output, ggw)
