@@ -217,7 +217,8 @@ class VariableType:
     def _check_out(self, stack: tuple[Any, ...]) -> None:
         if not tls.is_grad_enabled():
             return
-        for places in (self.checked, self.outs):
+        results = [self.outs[place] for place in self.outputs]  # those that have gradients
+        for places in (self.checked, results):
             if any_requires_grad([stack[place] for place in places]):
                 raise _out_requires_grad(self.base_name)
 
