@@ -7,6 +7,7 @@ answer does not depend on what they are given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from conformance.area import Text
@@ -140,6 +141,19 @@ _WALK: Final = (
 )
 
 
+#: What writes to an output and has no tensor to derive by, or not only results with gradients.
+FILLED: Final = (
+    *("xp.zeros(2, out=a)", "xp.ones(2, out=a)", "xp.full([2], 3, out=a)", "xp.arange(2, out=a)"),
+    *("xp.linspace(0, 1, 2, out=a)", "xp.eye(1, 2, out=a)", "xp.empty(2, out=a)"),
+    *("xp.rand(2, out=a)", "xp.ops.aten.ones_like.out(xp.ones(2), out=a)"),
+    *("xp.max(xp.ones(2, 2), 0, out=(xp.zeros(2), a))", "xp.sort(xp.ones(2), out=(a, a))"),
+    *("xp.eq(xp.ones(2), 1, out=a)", "xp.argmax(xp.ones(2), out=a)", "xp.add(a, 1, out=a)"),
+)
+_FILLED: Final = (
+    "a = xp.ones(2, requires_grad=True)",
+    "a = xp.ones(2, requires_grad=True).clone()",
+)
+
 _BIASES: Final = (
     "def biases(node):\n"
     "    own = 'Convolution' in node.name() and [node._saved_bias_sym_sizes_opt]\n"
@@ -156,6 +170,9 @@ def _program(made: str, sizes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def texts() -> Iterator[Text]:
+    for made, call in product(_FILLED, FILLED):
+        yield "out", f"{made}\n{call}\na.grad_fn"
+        yield "out", f"{made}\n{call}\n(a * a.detach()).sum().backward()"
     for made, *sizes in TWICE:
         head, names = _program(made, sizes)
         leaves = ", ".join(names)

@@ -155,7 +155,8 @@ class VariableType:
         node = self._node(inputs, stack) if recorded else None
         answer = self._below(keyset, stack)
         results = answer if isinstance(answer, tuple) else (answer,)
-        differentiable = [results[place] for place in self.outputs]
+        places = self.outputs or (range(len(self.outs)) if is_boxed_out else ())
+        differentiable = [results[place] for place in places]
         if node is not None:
             self._record(node, differentiable)
         self._check_complex(differentiable)
