@@ -39,6 +39,15 @@ NO_INDEX: Final = (
     "xp.ops.aten.index_put_(x, {0}, xp.ones(1), True)",
 )
 
+OVERLAPPING: Final = (
+    "xp.arange(1, 5).expand(3, 4)",
+    "xp.arange(1.0, 5.0).view(4, 1).expand(4, 3)",
+    "xp.arange(1, 10).as_strided((3, 3), (1, 1))",
+    "xp.arange(1, 10).as_strided((1, 1, 3, 3), (1, 1, 1, 1))",
+    "xp.arange(1, 9).view(1, 2, 2, 2).transpose(2, 3)",
+)
+"""Of triangles in place, only what is outside of them is written."""
+
 EMPTY_IMAGES: Final = ((0, 3, 2, 2), (2, 0, 2, 2), (2, 3, 0, 2), (2, 3, 2, 0), (2, 3, 2, 1))
 
 
@@ -59,6 +68,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, made in product(OVER_INPUTS, _WRITTEN):
         shown = "o.shape, o.stride(), o.dtype"  # what memory is grown by, nobody has written
         yield call.partition("(")[0].removeprefix("xp."), f"o = {made}\n{call}\n{shown}"
+    for name, made, diagonal in product(("tril", "triu"), OVERLAPPING, (0, 1, -1)):
+        yield f"{name}_", f"o = {made}\no.{name}_({diagonal})\no"
     for call, indices in product(NO_INDEX, ("[]", "[None]", "[None, None]")):
         yield "index", f"x = xp.ones(3)\n{call.format(indices)}"
     for sizes in EMPTY_IMAGES:

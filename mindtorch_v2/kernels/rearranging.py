@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import dim_list, size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CAT: Final = OperatorHandle("aten::cat")
@@ -39,14 +39,26 @@ def _triangle(name: str) -> Structured:
     def compute(outputs: Outputs, self: Tensor, diagonal: int) -> tuple[Tensor, ...]:
         if len(self._sizes) < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        output = set_output(
-            outputs[0], self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
-        )
-        if not output.is_meta and numel(output._sizes):
+        inplace = changed_in_place(outputs)
+        output = set_output(outputs[0], self._sizes, self._dtype, self._device, self=inplace)
+        if output.is_meta or not numel(output._sizes):
+            return (output,)
+        if output is self and _is_zeroed_in_place(self):
+            outside = ~function(np.ones(self._sizes[-2:], np.bool_), diagonal)
+            raw_array(self)[..., outside] = 0
+        else:
             store(output, function(value_array(self), diagonal))
         return (output,)
 
     return compute
+
+
+def _is_zeroed_in_place(self: Tensor) -> bool:
+    """``checkTrilTriuBatchContiguous``: whether only what is outside of the triangle is written.
+
+    It matters where several elements are one place in memory: what is kept is not written again.
+    """
+    return len(self._sizes) < 4 or is_contiguous(self._sizes, self._strides)
 
 
 add("aten::tril", _triangle("tril"))
