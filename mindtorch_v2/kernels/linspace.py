@@ -150,12 +150,22 @@ def _values(start: Number, end: Number, steps: int, dtype: DType) -> Array:
         return np.trunc(_multiplied_and_added(*_bounds(start, end, dtype, np.float64), steps))
     computed = elements_of(to_opmath(dtype)).computed
     low, high = _bounds(start, end, dtype, computed)
+    if to_opmath(dtype) is dtype and dtype.is_complex:  # a step times a real number
+        found = np.empty(steps, low.dtype)
+        found.real = _stepped(low.real, high.real, steps)
+        found.imag = _stepped(low.imag, high.imag, steps)
+        return found
     if to_opmath(dtype) is dtype and not dtype.is_complex:
         return _multiplied_and_added(low, high, steps)
     count = rounded(np.asarray(steps - 1, dtype=computed), dtype)
     step = rounded(rounded(high - low, dtype) / count, dtype)
     places = rounded(np.arange(steps).astype(computed), dtype)
     return _from_both_ends(low, high, rounded(step * places, dtype))
+
+
+def _stepped(low: Array, high: Array, steps: int) -> Array:
+    step = (high - low) / low.dtype.type(steps - 1)
+    return _from_both_ends(low, high, step * np.arange(steps).astype(low.dtype))
 
 
 def _bounds(start: Number, end: Number, dtype: DType, computed: Any) -> tuple[Array, Array]:

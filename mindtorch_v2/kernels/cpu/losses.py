@@ -137,14 +137,21 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
         raise RuntimeError("input tensor should be 1D or 2D")
     if len(target._sizes) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if (
-        HABITS["a row has one label"]
-        and len(self._sizes) == len(target._sizes) == 1
-        and (target._sizes[0] != 1)
-    ):
+
+
+def _check_row_labels(self: Tensor, target: Tensor) -> None:
+    """What only the loss itself looks at: a row may have its label in a vector, and the dtype."""
+    if not self.is_meta and HABITS["labels of another dtype are named"]:
+        _check_label_dtype(target)
+    if not (HABITS["a row has one label"] and len(self._sizes) == len(target._sizes) == 1):
+        _check_row_count(self, target)
+    elif target._sizes[0] != 1:
         raise ValueError(
             f"For 1D input, 1D target must have size 1, but got target size: {target._sizes[0]}"
         )
+
+
+def _check_row_count(self: Tensor, target: Tensor) -> None:
     is_one = len(self._sizes) == 1 and not target._sizes
     if not is_one and (not target._sizes or self._sizes[0] != target._sizes[0]):
         if not target._sizes:
@@ -154,11 +161,14 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
         )
 
 
-def _labels(target: Tensor) -> Array:
-    if target._dtype not in _LABELS and HABITS["labels of another dtype are named"]:
+def _check_label_dtype(target: Tensor) -> None:
+    if target._dtype not in _LABELS:
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {CPP_NAMES[target._dtype]}"
         )
+
+
+def _labels(target: Tensor) -> Array:
     if target._dtype not in _LABELS:
         raise RuntimeError(f"expected scalar type Long but found {CPP_NAMES[target._dtype]}")
     return value_array(target).astype(np.int64).reshape(-1)
@@ -226,6 +236,7 @@ def nll_loss_forward(
     ignore_index: int,
 ) -> tuple[Tensor, ...]:
     _check_rows(self, target)
+    _check_row_labels(self, target)
     classes, dtype = self._sizes[-1], self._dtype
     if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
         raise RuntimeError(
@@ -274,6 +285,7 @@ def nll_loss_backward(
     total_weight: Tensor,
 ) -> tuple[Tensor, ...]:
     _check_rows(self, target)
+    _check_row_count(self, target)
     if numel(total_weight._sizes) != 1:
         raise RuntimeError(
             "expected total_weight to be a  single element tensor, got: "
