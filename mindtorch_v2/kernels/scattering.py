@@ -200,6 +200,8 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{CPP_NAMES[self._dtype]} and {CPP_NAMES[source._dtype]}"
         )
+    if not self.is_meta:  # where a mask is looked at first
+        mask = _EXPAND(mask, list(self._sizes))
     if mask._dtype is DTYPES["uint8"] and not mask.is_meta:
         warn(
             "masked_scatter_",
@@ -211,8 +213,8 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{CPP_NAMES[mask._dtype]}"
         )
-    mask = _EXPAND(mask, list(self._sizes))
     if self.is_meta:
+        _EXPAND(mask, list(self._sizes))
         return self
     if numel(self._sizes):
         dispatch("masked_scatter", self._dtype)
