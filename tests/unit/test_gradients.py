@@ -104,6 +104,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "embedding_dense_backward": {"indices": index(1, 0), "num_weights": 3, "padding_idx": -1},
     "expand": {"size": [2, 2, 3]},
     "gather": {"dim": 1, "index": COLUMNS},
+    "huber_loss_backward": {"reduction": 0},  # whose gradient is no single number
     "index.Tensor": {"indices": [index(1, 0, 1)]},
     "index_add": {"dim": 1, "index": index(2, 0), "source": values(2, 2, seed=1)},
     "index_put": {"indices": [index(1)], "values": values(3, seed=1)},
@@ -173,6 +174,10 @@ BEFORE: Final[dict[str, Callable[[Any], Any]]] = {
     "aten::view_as_real": torch.ops.aten.view_as_complex,
 }
 """What is done to the numbers that an operator wants in another form."""
+
+
+OF_THE_FORWARD: Final = ("aten::log_sigmoid_backward",)
+"""Kernels that read what the forward has kept, which a step of the input does not change."""
 
 
 def spelled(name: str) -> str:
@@ -315,6 +320,8 @@ def is_nothing(grad: Any) -> bool:
 
 @pytest.mark.parametrize("name", sorted(operators()))
 def test_a_gradient_is_the_limit_of_differences(name: str) -> None:
+    if name in OF_THE_FORWARD:
+        pytest.skip("its gradient is that of the forward's input, which it does not look at")
     checked = attempt(name)
     if isinstance(checked, Exception):
         pytest.skip(f"no arguments are known that it takes: {checked}")
