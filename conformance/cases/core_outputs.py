@@ -63,6 +63,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             out = f"xp.zeros({shape}, dtype=xp.{dtype})"
             yield name, f"o = {out}\nxp.{name}(xp.ones(3), {other}, out=o)"
     for name, reduction, out in product(_LOSSES, _REDUCTIONS, ("", "2", "3, 1", "()")):
+        if name == "huber_loss" and out and reduction not in (0, 1, 2):
+            continue  # whose kernel gives the output another shape than the result has
         target = f", out=xp.zeros({out})" if out else ""
         yield name, f"xp.ops.aten.{name}(xp.ones(3), xp.zeros(3), {reduction}{target})"
     for call, made in product(OVER_INPUTS, _WRITTEN):

@@ -123,7 +123,7 @@ def _run_once(
 def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> bool:
     """Whether an ``out=`` tensor is memory of what is read, or of another."""
     if form.kind == INPLACE:
-        return False
+        return _has_fewer_places(stack[0])
     outputs = {argument.name for argument in operator.schema.arguments if argument.is_out}
     storages = [
         (value._storage, argument.name in outputs)
@@ -134,6 +134,14 @@ def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> b
         one is two and (is_out or other_is_out)
         for (one, is_out), (two, other_is_out) in combinations(storages, 2)
     )
+
+
+def _has_fewer_places(target: Any) -> bool:
+    """Whether a tensor has more elements than places in memory, which are written over."""
+    if not isinstance(target, Tensor) or not numel(target._sizes):
+        return False
+    steps = zip(target._sizes, target._strides, strict=True)
+    return numel(target._sizes) > 1 + sum((size - 1) * stride for size, stride in steps)
 
 
 def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:

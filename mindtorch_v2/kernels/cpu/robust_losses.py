@@ -69,6 +69,16 @@ def smooth_l1_loss(
     (given,) = outputs
     iterator = iterator_of_loss("smooth_l1_loss", given, self, target, reduction)
     (loss,) = iterator.outputs
+    if not loss.is_meta:
+        _write_smooth_l1(loss, iterator, beta)
+    if reduction == NONE:
+        return (loss,)
+    if given is None:
+        return (apply_loss_reduction(loss, reduction),)
+    return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(loss, [], out=given),)
+
+
+def _write_smooth_l1(loss: Tensor, iterator: TensorIterator, beta: float) -> None:
     dtype = iterator.common_dtype
     dispatch("smooth_l1_cpu", dtype)
     with np.errstate(all="ignore"):
@@ -77,11 +87,6 @@ def smooth_l1_loss(
         distance = np.abs(one - two)
         near = half * distance * distance / limit
         _write(loss, np.where(distance < limit, near, distance - half * limit), one)
-    if reduction == NONE:
-        return (loss,)
-    if given is None:
-        return (apply_loss_reduction(loss, reduction),)
-    return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(loss, [], out=given),)
 
 
 @kernel("aten::smooth_l1_loss_backward", key="CompositeExplicitAutograd")
