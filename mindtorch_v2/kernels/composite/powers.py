@@ -21,7 +21,6 @@ _KEYS: Final = (_EXPLICIT, "Meta")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
-_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 _MUL_OUT: Final = OperatorHandle("aten::mul.out")
 _TO: Final = OperatorHandle("aten::to.dtype")
 _XLOGY: Final = OperatorHandle("aten::xlogy.Tensor")
@@ -82,7 +81,7 @@ def ldexp(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::ldexp_", key=_IMPLICIT)
 def ldexp_inplace(self: Tensor, other: Tensor) -> Any:
-    return _MUL_(self, _POW_OF_NUMBER(2.0, other))
+    return ldexp_out(self, other, self)
 
 
 @kernel("aten::ldexp.out", key=_IMPLICIT)
