@@ -82,7 +82,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(30_000)  # a page of 10,000 mismatches, on a busy machine
     yield context
     context.close()
 
