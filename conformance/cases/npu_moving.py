@@ -27,7 +27,7 @@ _WITHOUT: Final = re.compile(
             r"device='meta'",  # what a tensor on the CPU may mix with if it has no dimensions
             r"_dispatch_",  # what asks the dispatcher for keys or kernels
             r"repr\(\(?[wxy]\b|str\(w|repr\(nn.Parameter",  # tensors as text
-            r"(_replace|_mutation|_wrapped_functional)\((x, )?(None|1)",  # and in messages
+            r"(_replace|_mutation|_wrapped_functional)\((x, )?\(?(None|1)",  # and in messages
             r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
             r"clip_grad_norm_\(\[[^p]*\]",  # without a gradient torch's answer is on the CPU
             r"as_tensor\(.*numpy\(",  # memory shared with the host
@@ -43,6 +43,8 @@ _WITHOUT: Final = re.compile(
             r"float16\)$.*\b(prod\(\w\)|v?dot\()",  # whether each product is rounded
             r"float16\)$.*mse_loss\(.*'none'",  # the CPU's own warning
             r"native_layer_norm\(.*float16",  # whose moments are floats, and parameters any
+            r"\bindex(\.Tensor|_put_?)\(x, \[(None(, )?)*\]",  # whose assertion is the CPU's
+            r"quantile\(.*functionalized\(",  # only on the CPU are ranks looked at
             r"quantile\(.*xp\.tensor\(\[?(2|-)",  # only on the CPU are ranks looked at
             r"(expand|as_strided)\(.*tri[lu]_\(",  # which share memory
             r"sorted=False",  # in no order that documents name
