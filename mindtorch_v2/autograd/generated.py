@@ -88,6 +88,10 @@ class GeneratedNode(Node):
     _saved: ClassVar[tuple[Saved, ...]]
     _scalars: ClassVar[frozenset[str]]
     _releases: ClassVar[bool]
+    _results: ClassVar[frozenset[str]]
+    """What is saved of the operator's results."""
+    _places: ClassVar[dict[str, range] | None]
+    """Where inputs stand among the edges; None for nodes with a list among them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,10 +151,9 @@ class GeneratedNode(Node):
         names: dict[str, Any] = {}
         if self._released and any(saved.is_tensor_list for saved in self._saved):
             raise RuntimeError(ERR_BACKWARD_TWICE)
-        outputs = {entry[0] for entry in self._facts["saved_outputs"]}
         for saved in self._saved:
             value = self._kept.get(saved.name)
-            saved_for = self if saved.name in outputs else None
+            saved_for = self if saved.name in self._results else None
             if isinstance(value, SavedVariable):
                 value = value.unpack(saved_for)
             elif saved.is_tensor_list:
@@ -162,6 +165,8 @@ class GeneratedNode(Node):
 
     def _ranges(self) -> dict[str, range]:
         """The places of each input among the edges."""
+        if self._places is not None:
+            return self._places
         found, start = {}, 0
         for shown in self._facts["inputs"]:
             name = shown.removesuffix("[]")
@@ -177,10 +182,11 @@ class GeneratedNode(Node):
         names |= dict(zip(self._facts.get("named_gradients", ()), grads, strict=False))
         names["retain_variables"] = self._retain_variables
         found: list[Gradient] = [None] * sum(map(len, ranges.values()))
-        any_grad = any(grad is not None for grad in grads)
         for derivative in self._facts["derivatives"]:
             wanted = [self._wants(ranges[name]) for name in derivative["names"]]
-            if not any(wanted) or (derivative.get("if_any_grad") and not any_grad):
+            if True not in wanted:
+                continue
+            if derivative.get("if_any_grad") and all(grad is None for grad in grads):
                 continue
             names["grad_input_mask"] = wanted
             value = _value(derivative["formula"], names, self._scalars)
@@ -197,13 +203,12 @@ class GeneratedNode(Node):
 
     def _shown(self, saved: Saved) -> Any:
         value = self._kept.get(saved.name)
-        outputs = {entry[0] for entry in self._facts["saved_outputs"]}
         if saved.is_tensor_list:
             if self._released:
                 raise RuntimeError(ERR_BACKWARD_TWICE)
             return tuple(each.unpack(self) for each in value or ())
         if isinstance(value, SavedVariable):
-            return value.unpack(self if saved.name in outputs else None)
+            return value.unpack(self if saved.name in self._results else None)
         if saved.is_tensor and value is not None:  # a number, which C++ has wrapped
             if self._released:
                 raise RuntimeError(ERR_BACKWARD_TWICE)
@@ -271,7 +276,12 @@ def node_class(name: str) -> type[GeneratedNode]:
         "_saved": saved,
         "_scalars": frozenset(each.name for each in saved if each.is_scalar),
         "_releases": any(each.is_tensor or each.is_tensor_list for each in saved),
+        "_results": frozenset(entry[0] for entry in facts["saved_outputs"]),
+        "_places": None,
     }
+    if not any(shown.endswith("[]") for shown in facts["inputs"]):
+        inputs = enumerate(facts["inputs"])
+        members["_places"] = {shown: range(place, place + 1) for place, shown in inputs}
     if name in profile.active().derivatives["without_class"]:
         members["name"] = lambda node: name
         return type("CppFunction", (GeneratedNode,), members)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from mindtorch_v2 import profile
@@ -308,15 +308,25 @@ class running:  # noqa: N801 (used as a function)
         setattr(_current, self._attribute, self._old)
 
 
-def flattened(values: Iterable[Any]) -> Iterator[Tensor | None]:
+def flattened(values: Iterable[Any]) -> list[Tensor | None]:
     """Tensors of arguments, those in lists too; None for what is none."""
+    found: list[Tensor | None] = []
     for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from flattened(value)
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += flattened(value)
         else:
-            yield value if isinstance(value, Tensor) else None
+            found.append(None)
+    return found
 
 
-def any_requires_grad(values: Sequence[Any]) -> bool:
+def any_requires_grad(values: Iterable[Any]) -> bool:
     """``compute_requires_grad`` without the mode."""
-    return any(each is not None and each._requires_grad() for each in flattened(values))
+    for value in values:
+        if isinstance(value, Tensor):
+            if value._autograd is not None and value._requires_grad():
+                return True
+        elif isinstance(value, (list, tuple)) and any_requires_grad(value):
+            return True
+    return False

@@ -17,7 +17,7 @@ they read:
         if _observers.count:
             return _long_way(_0, _1, _2)
         _raw = _thread.raw
-        _keys = (_0._keys if type(_0) is _Tensor else _keys_of(_0, _none0)) | (…)
+        _keys = (_0._keys if isinstance(_0, _Tensor) else _keys_of(_0, _none0)) | (…)
         _at = _keys, _raw._included, _raw._excluded
         if _raw.pipeline is not None:
             _at = (*_at, _PIPELINE_BIT)
@@ -172,7 +172,7 @@ class Unboxed:
         names = [f"_{position}" for position in range(len(self.schema.schema.arguments))]
         listed = ", ".join(names)
         keys = (
-            f"(_{position}._keys if type(_{position}) is _Tensor "
+            f"(_{position}._keys if isinstance(_{position}, _Tensor) "
             f"else _keys_of(_{position}, _none{position}))"
             for position in self._none
         )

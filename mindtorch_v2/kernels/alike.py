@@ -8,7 +8,7 @@ nothing has to be converted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.promotion import Operand, to_opmath
 from mindtorch_v2.kernels.tensor_iterator import Config
-from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import contiguous_strides
@@ -26,6 +26,7 @@ from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CPU: Final = Device("cpu")
+_row_major: Final = lru_cache(contiguous_strides)
 _LAZY: Final = functionality_bit(DispatchKey.Conjugate) | functionality_bit(DispatchKey.Negative)
 
 
@@ -37,24 +38,29 @@ def common_dtype(
     None for other operands, and for an output that is neither new nor the first of them.
     """
     first = operands[0]
-    if type(first) is not Tensor or config.static_dtype is not None:
+    if (
+        config.static_dtype is not None
+        or not isinstance(first, Tensor)
+        or first._custom is not None
+    ):
         return None
-    dtype, sizes, strides, device = first._dtype, first._sizes, first._strides, first._device
-    if strides != contiguous_strides(sizes) or 0 in sizes or _raw(dtype) is None or device != _CPU:
+    dtype, sizes, strides = first._dtype, first._sizes, first._strides
+    if strides != _row_major(sizes) or 0 in sizes or _raw(dtype) is None:
         return None
     if config.promote_integer_inputs_to_float and is_integral(dtype):
         return None
     for each in operands:
         if (
-            type(each) is not Tensor
+            not isinstance(each, Tensor)
+            or each._custom is not None
             or each._dtype is not dtype
             or each._sizes != sizes
             or each._strides != strides
-            or (each._device is not device and each._device != _CPU)
             or each._layout is not strided
             or each._keys & _LAZY
-            or each._custom is not None
             or each._functional is not None
+            or each._device.type != "cpu"
+            or each._device._index != NO_INDEX
         ):
             return None
     (output,) = outputs
@@ -62,6 +68,11 @@ def common_dtype(
         return dtype
     is_free = all(each is first or each._storage is not first._storage for each in operands)  # type: ignore[union-attr]
     return dtype if output is first and is_free else None
+
+
+def is_computed_as_stored(dtype: DType) -> bool:
+    """Whether NumPy computes in this dtype, and its bits are the values."""
+    return _raw(dtype) is not None
 
 
 @cache
@@ -74,8 +85,9 @@ def _raw(dtype: DType) -> np.dtype[Any] | None:
 
 def array_of(tensor: Tensor) -> Array:
     """The values of such an operand; writing to them changes it."""
-    raw, offset = _raw(tensor._dtype), tensor._storage_offset
-    return np.ndarray(tensor._sizes, raw, tensor._bytes(), offset * raw.itemsize if offset else 0)  # type: ignore[union-attr]
+    raw, offset, storage = _raw(tensor._dtype), tensor._storage_offset, tensor._storage
+    start = offset * raw.itemsize if offset else 0  # type: ignore[union-attr]
+    return np.ndarray(tensor._sizes, raw, storage._bytes, start)  # type: ignore[union-attr, arg-type]
 
 
 def tensor_of(values: Array, like: Tensor) -> Tensor:
@@ -85,7 +97,4 @@ def tensor_of(values: Array, like: Tensor) -> Tensor:
         values = np.array(values, raw, order="C")
     elif not values.flags.c_contiguous:
         values = values.copy(order="C")
-    storage = UntypedStorage._owning(values.reshape(-1).view(np.uint8), _CPU)
-    return Tensor._make(
-        like._sizes, like._dtype, device=_CPU, storage=storage, strides=like._strides
-    )
+    return like._remade(UntypedStorage._owning(values.reshape(-1).view(np.uint8), _CPU))

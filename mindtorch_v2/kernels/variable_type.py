@@ -208,9 +208,12 @@ class VariableType:
         return bool(compiled(self.condition)(dict(zip(self.names, stack, strict=True))))
 
     def _below(self, keyset: int, stack: tuple[Any, ...]) -> Any:
-        redispatch = Call(self.operator, stack).redispatch
         keys = intersection(keyset, AFTER_AUTOGRAD)
-        answer = tls.call_excluding(self.excluded, redispatch, keys)
+        if OBSERVERS.count:
+            redispatch = Call(self.operator, stack).redispatch
+            answer = tls.call_excluding(self.excluded, redispatch, keys)
+        else:
+            answer = tls.call_excluding(self.excluded, self.operator.unboxed.below(keys), *stack)
         return with_written(self.operator, stack, answer)
 
     # --- checks -------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
-    sizes, strides = self._sizes, self._strides
+    sizes, strides = tuple(self._sizes), self._strides
     return _strided(
         self,
         [sizes[dim] for dim in order],

@@ -27,8 +27,8 @@ def raw_array(tensor: Tensor) -> Array:
 
     Of an accelerator's memory it is a view of a copy, which nobody can write to.
     """
-    raw = elements_of(tensor._dtype).raw
-    if numel(tensor._sizes) == 0:
+    if 0 in tensor._sizes:
+        raw = elements_of(tensor._dtype).raw
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
     if is_on_accelerator(tensor):
         start, stop = _span(tensor)

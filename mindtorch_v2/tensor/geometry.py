@@ -24,9 +24,12 @@ def numel(sizes: Sequence[int]) -> int:
 
 def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
     """Strides of a dense tensor in row-major order; a dimension of no size counts as one."""
-    if len(sizes) == 1:
-        return (1,)
-    return strides_in_order(sizes, range(len(sizes) - 1, -1, -1))
+    strides, step = [], 1
+    for size in reversed(tuple(sizes)):
+        strides.append(step)
+        if size > 1:
+            step *= size
+    return tuple(reversed(strides))
 
 
 def strides_in_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
@@ -67,7 +70,18 @@ def is_contiguous(
     order = CHANNELS_LAST.get(format) if format is not None else None
     if order is not None:
         return len(order) == len(sizes) and is_dense_in_order(sizes, strides, order)
-    return 0 in sizes or is_dense_in_order(sizes, strides, range(len(sizes) - 1, -1, -1))
+    return 0 in sizes or _is_row_major(sizes, strides)
+
+
+def _is_row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """:func:`is_dense_in_order` of the order that nearly all tensors have."""
+    step = 1
+    for size, stride in zip(reversed(tuple(sizes)), reversed(strides), strict=True):
+        if size != 1:
+            if stride != step:
+                return False
+            step *= size
+    return True
 
 
 def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:

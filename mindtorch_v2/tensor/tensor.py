@@ -156,6 +156,19 @@ class Tensor(TensorBase):
         self._set_requires_grad(requires_grad)
         return self
 
+    def _remade(self, storage: UntypedStorage) -> Tensor:
+        """A new dense tensor with the geometry, dtype and device of this one."""
+        twin = object.__new__(Tensor)
+        twin._dtype, twin._layout, twin._device = self._dtype, strided, self._device
+        twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
+        twin._storage = storage
+        keys = _backend_keys(self._dtype, strided, self._device.type)
+        mode = tls.is_inference_mode_enabled()
+        twin._keys = tensor_keyset(keys, mode)
+        twin._versions = VersionCounter(None if mode else 0)
+        twin._autograd = twin._content = twin._functional = twin._custom = None
+        return twin
+
     def _set_requires_grad(self, requires_grad: bool) -> None:
         """At construction; :meth:`requires_grad_` is for tensors that exist."""
         if requires_grad and not self._is_differentiable():
@@ -262,7 +275,8 @@ class Tensor(TensorBase):
 
     def _bytes(self) -> Bytes:
         """The bytes of the storage."""
-        return self._untyped_storage()._memory()
+        storage = self._storage
+        return (self._untyped_storage() if storage is None else storage)._memory()
 
     def element_size(self) -> int:
         return self._dtype.itemsize
@@ -495,7 +509,7 @@ class Tensor(TensorBase):
 
     def _new_counter(self) -> VersionCounter:
         """That of a tensor made with these keys."""
-        return VersionCounter(None if self._is_inference() else 0)
+        return VersionCounter(0 if self._keys & _ADINPLACE_OR_VIEW else None)
 
     def _copied_counter(self) -> VersionCounter:
         """That of a shallow copy: outside of the mode the copy of an inference tensor has one."""

@@ -97,8 +97,9 @@ def view_strides(
     Dimensions that lie in one stretch of memory can be cut in any way; no size of ``wanted`` may
     reach over the border of two stretches.
     """
-    if numel(sizes) == 0:
-        return tuple(strides) if tuple(sizes) == tuple(wanted) else _dense(wanted)
+    sizes = tuple(sizes)  # a Size would be asked for each of them
+    if 0 in sizes:
+        return tuple(strides) if sizes == tuple(wanted) else _dense(wanted)
     if not sizes:
         return (1,) * len(wanted)
     found = [0] * len(wanted)

@@ -26,7 +26,7 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
-from mindtorch_v2.binding.python.usual import Form, Usual, form_of, usual_call
+from mindtorch_v2.binding.python.usual import Form, Usual, form_of, is_usual, usual_call
 from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
@@ -90,7 +90,7 @@ class _Binding:
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         usual = self._usual.get(form_of(args, kwargs) if kwargs else tuple(map(type, args)))
-        if usual is None or OBSERVERS.count or not (receiver is None or type(receiver) is Tensor):
+        if usual is None or OBSERVERS.count or not (receiver is None or is_usual(receiver)):
             return self._called(receiver, args, kwargs)
         call, operator = usual
         try:

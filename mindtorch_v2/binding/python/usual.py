@@ -79,6 +79,11 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
     return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
 
 
+def is_usual(receiver: Any) -> bool:
+    """Whether a receiver is a tensor, or a parameter, whose class overrides nothing."""
+    return type(receiver) is Tensor or not has_torch_function(receiver)
+
+
 def are_integers(value: Sequence[Any]) -> bool:
     """Whether a list holds integers of 64 bits and nothing else, and one at least."""
     for each in value:
@@ -100,7 +105,7 @@ def usual_call(
     """
     *before, chosen = tried
     kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
-    if not (receiver is None or type(receiver) is Tensor) or not kinds <= _USUAL:
+    if not (receiver is None or is_usual(receiver)) or not kinds <= _USUAL:
         return None
     scope: dict[str, Any] = {
         "__name__": f"{__package__}.bindings",  # whose frame this stands for

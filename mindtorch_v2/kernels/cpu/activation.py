@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.blocks import by_blocks
 from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
 from mindtorch_v2.kernels.promotion import Number
@@ -25,10 +26,12 @@ _BETA: Final = math.sqrt(2) * (2 / math.sqrt(math.pi)) * 0.5
 _KAPPA: Final = 0.044715
 
 
+@by_blocks
 def _gelu(self: Array) -> Array:
     return np.asarray(self * (0.5 * (1 + erf(self * self.dtype.type(math.sqrt(0.5))))), self.dtype)
 
 
+@by_blocks
 def _gelu_tanh(self: Array) -> Array:
     kind = self.dtype.type
     inner = kind(_BETA) * (self + kind(_KAPPA) * self * self * self)
@@ -41,6 +44,7 @@ _GELU: Final = {
 }
 
 
+@by_blocks
 def _gelu_backward(grad: Array, self: Array) -> Array:
     kind = self.dtype.type
     cumulative = kind(0.5) * (1 + erf(self * kind(math.sqrt(0.5))))
@@ -48,6 +52,7 @@ def _gelu_backward(grad: Array, self: Array) -> Array:
     return np.asarray(grad * (cumulative + self * density), self.dtype)
 
 
+@by_blocks
 def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
     kind = self.dtype.type
     tanh = np.tanh(kind(_BETA) * (self + kind(_KAPPA) * self * self * self))

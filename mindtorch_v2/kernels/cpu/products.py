@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.alike import is_computed_as_stored
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
@@ -19,7 +20,7 @@ from mindtorch_v2.kernels.promotion import BOOL, Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.copying import check_conversion
+from mindtorch_v2.tensor.copying import check_conversion, is_on_accelerator, raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -57,7 +58,7 @@ def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_shapes(self._sizes, mat2._sizes)
     shape = (self._sizes[0], mat2._sizes[1])
     output = set_output(outputs[0], shape, self._dtype, self._device)
-    _multiply(output, self, mat2)
+    _multiply(output, self, mat2, is_new=outputs[0] is None)
     return (output,)
 
 
@@ -74,7 +75,8 @@ def addmm(
     output = set_output(
         outputs[0], shape, mat1._dtype, mat1._device, self=changed_in_place(outputs)
     )
-    _multiply(output, mat1, mat2, _EXPAND(self, list(shape)), beta, alpha)
+    added = _EXPAND(self, list(shape))
+    _multiply(output, mat1, mat2, added, beta, alpha, is_new=outputs[0] is None)
     return (output,)
 
 
@@ -94,8 +96,10 @@ def _multiply(
     added: Tensor | None = None,
     beta: Number = 0,
     alpha: Number = 1,
+    *,
+    is_new: bool = False,
 ) -> None:
-    """``addmm_impl_cpu_``: ``beta * added + alpha * (m1 @ m2)``."""
+    """``addmm_impl_cpu_``: ``beta * added + alpha * (m1 @ m2)``, in place in a new result."""
     if m1._dtype is not m2._dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
@@ -109,17 +113,34 @@ def _multiply(
         return
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
+    place = _place(result) if is_new else None
     with np.errstate(all="ignore"):
-        found = _scaled_product(as_array(m1, dtype), as_array(m2, dtype), alpha, dtype)
+        one, two = as_array(m1, dtype), as_array(m2, dtype)
+        found = _scaled_product(one, two, alpha, dtype, place)
         if added is not None and beta != 0:
-            found = found + as_array(added, dtype) * _factor(beta, dtype, m1._sizes[1])
-        copying.store(result, rounded(np.asarray(found), dtype))
+            other = as_array(added, dtype)
+            if beta != 1:
+                other = other * _factor(beta, dtype, m1._sizes[1])
+            found = np.add(found, other, out=place)
+        if place is None:
+            copying.store(result, rounded(np.asarray(found), dtype))
 
 
-def _scaled_product(one: Array, two: Array, alpha: Number, dtype: DType) -> Array:
+def _place(result: Tensor) -> Array | None:
+    """The memory of a new result, if it takes what NumPy computes as it is."""
+    if is_on_accelerator(result) or not is_computed_as_stored(result._dtype):
+        return None
+    return raw_array(result)
+
+
+def _scaled_product(
+    one: Array, two: Array, alpha: Number, dtype: DType, place: Array | None
+) -> Array:
     """``gemm`` scales an operand, and half precision, which it adds up in more, the sum."""
+    if alpha == 1:
+        return np.asarray(np.matmul(one, two, out=place))
     if to_opmath(dtype) is dtype:
-        return np.asarray(np.matmul(one * element(alpha, dtype), two))
+        return np.asarray(np.matmul(one * element(alpha, dtype), two, out=place))
     return np.asarray(np.matmul(one, two) * opmath_element(alpha, dtype))
 
 
@@ -153,9 +174,11 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     dtype = self._dtype
     check_implemented("aten::bmm", dtype)
     _check_pointer(mat2, dtype)
+    place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(self, dtype), as_array(mat2, dtype))
-        copying.store(output, rounded(np.asarray(found), dtype))
+        found = np.matmul(as_array(self, dtype), as_array(mat2, dtype), out=place)
+        if place is None:
+            copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
 
 
