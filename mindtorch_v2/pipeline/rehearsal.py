@@ -18,6 +18,7 @@ from mindtorch_v2.binding.stop import Stopped, stopping_at_python
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.pending import Unknown
 from mindtorch_v2.tensor.storage import UntypedStorage
 
 
@@ -25,14 +26,8 @@ class StateNeededError(BaseException):
     """The end of a rehearsal.  No Exception, so that nothing on the way catches it."""
 
 
-class _Nothing:
-    """What has the state of a storage or a generator that nobody may read."""
-
-    def settle(self) -> None:
-        raise StateNeededError
-
-
-_NOTHING: Final = _Nothing()
+_NOTHING: Final = Unknown(StateNeededError)
+"""What has the state of a storage or a generator that nobody may read."""
 
 
 def storage_without_bytes(nbytes: int, device: Device) -> UntypedStorage:

@@ -14,6 +14,7 @@ from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
+from mindtorch_v2.tensor.pending import Unknown
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import check_dtype
 
@@ -111,11 +112,24 @@ def copy_values(target: Tensor, source: Tensor) -> None:
     same = target._dtype is source._dtype
     if same and target._lazy_bits() == source._lazy_bits():
         check_dtype("clone", source._dtype)
-        store_bits(target, raw_array(source))
+        if not _is_unknown_too(target, source):
+            store_bits(target, raw_array(source))
         return
     if not same:
         check_conversion(source._dtype, target._dtype)
-    store(target, value_array(source))
+    if not _is_unknown_too(target, source):
+        store(target, value_array(source))
+
+
+def _is_unknown_too(target: Tensor, source: Tensor) -> bool:
+    """Whether nobody may know the source's bytes, and so nobody those of its copy."""
+    storage, unknown = target._untyped_storage(), source._untyped_storage()._pending
+    if not isinstance(unknown, Unknown):
+        return False
+    if storage._pending is not unknown:
+        del storage._bytes
+        storage._pending = unknown
+    return True
 
 
 def check_conversion(source: DType, target: DType) -> None:

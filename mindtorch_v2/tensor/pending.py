@@ -26,6 +26,16 @@ class Pending(Protocol):
         """Give the state back, or raise for state that will never be."""
 
 
+class Unknown:
+    """State that will never be, and that nobody may have: asking for it raises ``error``."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self._error = error
+
+    def settle(self) -> None:
+        raise self._error
+
+
 Holder = TypeVar("Holder")
 
 

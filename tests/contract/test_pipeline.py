@@ -546,6 +546,13 @@ def test_errors_of_binding_and_shape_surface_at_the_call() -> None:
     assert z.tolist() == [[2.0] * 3] * 2
 
 
+def test_what_a_kernel_refuses_after_it_has_copied_an_argument_surfaces_at_the_call() -> None:
+    with torch.pipeline():
+        row = torch.arange(3.0).expand(2, 3)
+        with pytest.raises(RuntimeError, match="refers to a single memory location"):
+            torch.as_strided_scatter(row, torch.ones(2, 3), (2, 3), (0, 1))
+
+
 # --- trace ------------------------------------------------------------------------------------
 
 
