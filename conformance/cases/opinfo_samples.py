@@ -127,7 +127,7 @@ def called(call: str, given: Sequence[str]) -> str:
 
 
 def function(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
-    return _seed(operator) + called(operator["call"], arguments(sample, device))
+    return seed(operator) + called(operator["call"], arguments(sample, device))
 
 
 def method(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
@@ -148,7 +148,7 @@ def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
     """With what came out of a call as the output of another."""
     given = arguments(sample, device)
     once, again = (called(operator["call"], each) for each in (given, [*given, "out=o"]))
-    return f"{_seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
+    return f"{seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
 
 
 def gradient(operator: SampledOperator, sample: Sample) -> str:
@@ -169,8 +169,8 @@ def gradient(operator: SampledOperator, sample: Sample) -> str:
     sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
     total = sums[0] if len(sums) == 1 else f"({' + '.join(sums)})"
     shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
-    return "\n".join((_seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
+    return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
 
 
-def _seed(operator: SampledOperator) -> str:
+def seed(operator: SampledOperator) -> str:
     return SEED if "seeded" in operator else ""

@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import (
@@ -148,13 +149,15 @@ def _scatter(
     if reduce is not None and reduce not in _REDUCTIONS:
         raise RuntimeError("reduce argument must be either add or multiply.")
     if not output.is_meta:
-        combine = _replace if reduce is None else _REDUCTIONS[reduce]
-        result = np.array(value_array(self))
+        if output is not self:
+            copy_(output, self, False)
         if numel(index._sizes):
             kind = "scalar" if tensor is None else "tensor"
             dispatch(f"scatter_gather_{kind}_cpu", self._dtype)
+            combine = _replace if reduce is None else _REDUCTIONS[reduce]
+            result = np.array(value_array(output))
             _scatter_into(_along(result), dim, index, source, self, combine)
-        store(output, result)
+            store(output, result)
     return (output,)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import (
@@ -22,7 +23,7 @@ from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.tensor.copying import copy_values, store, value_array
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -141,7 +142,7 @@ def index_copy(
     if output.is_meta:
         return (output,)
     if output is not self:
-        copy_values(output, self)
+        copy_(output, self, False)
     values = np.array(value_array(source), ndmin=1)
     _write(output, dim, index, np.moveaxis(values, dim, 0), "index_copy_(): ", 0, "index_copy_cpu")
     return (output,)

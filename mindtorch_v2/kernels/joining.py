@@ -29,6 +29,7 @@ from mindtorch_v2.tensor.geometry import (
 )
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import view_strides
 
 _CAT: Final = OperatorHandle("aten::cat")
 _CAT_OUT: Final = OperatorHandle("aten::cat.out")
@@ -150,9 +151,9 @@ def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Any:
         sizes = list(tensors[0]._sizes)
         sizes.insert(wrapped, len(tensors))
         resize_output(out, sizes)
-        if is_contiguous(out._sizes, out._strides):
-            joined = list(tensors[0]._sizes)
-            joined[wrapped] *= len(tensors)
+        joined = list(tensors[0]._sizes)  # once more: an input that is the output was resized
+        joined[wrapped] *= len(tensors)
+        if view_strides(out._sizes, out._strides, joined) is not None:
             _CAT_OUT(tensors, wrapped, out=_VIEW(out, joined))
             return out
     return _CAT_OUT([_UNSQUEEZE(tensor, dim) for tensor in tensors], dim, out=out)

@@ -76,6 +76,17 @@ def warn_of_resizing(sizes: Sequence[int], wanted: Sequence[int]) -> None:
         )
 
 
+def as_it_was(tensor: Tensor, outputs: Sequence[Tensor | None]) -> Tensor:
+    """What a kernel reads of a tensor that may be an output as well, and then be resized.
+
+    C++ reads it in its new shape, past the end of what there is or not at all: of the result's
+    values nothing is to be expected.
+    """
+    if any(tensor is output for output in outputs):
+        return tensor._as_view(tensor._sizes, tensor._strides, tensor._storage_offset)
+    return tensor
+
+
 def check_out(tensor: Tensor, dtype: DType, device: Device) -> None:
     """``resize_out`` of structured kernels: RuntimeError for a dtype or device it cannot have."""
     if tensor._dtype is not dtype:

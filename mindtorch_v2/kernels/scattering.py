@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2.context import alert_not_deterministic
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
@@ -23,7 +24,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.tensor.copying import copy_values, store, value_array
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -67,7 +68,7 @@ def index_add(
         assert_no_overlap(output, index)
         assert_no_overlap(output, source)
     if output is not self:
-        copy_values(output, self)
+        copy_(output, self, False)
     if len(self._sizes) < 2:
         dispatch("index_add_", self._dtype)
     elif not self._dtype.is_complex:  # as rows are scattered

@@ -13,13 +13,13 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, for_each_row, write_chosen
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
-from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
-from mindtorch_v2.tensor.copying import copy_values, raw_array, store, store_bits, value_array
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
@@ -47,9 +47,7 @@ def sort_stable(
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
     if values.is_meta:
         return values, indices
-    if numel(self._sizes):
-        assert_no_internal_overlap(values)
-    copy_values(values, self)
+    copy_(values, self, False)
     store(indices, _places(self._sizes, dim))
     if self._sizes:
         check_dtype("sort", self._dtype)  # what it refuses, it has copied

@@ -12,8 +12,9 @@ from typing import Any, Final
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -55,6 +56,8 @@ _MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_COPY_: Final = OperatorHandle("aten::copy_")
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 
 
 # --- softmax and layer_norm -------------------------------------------------------------------
@@ -79,12 +82,24 @@ def log_softmax(self: Tensor, dim: int, dtype: int | None) -> Any:
 
 @kernel("aten::softmax.int_out", key="CompositeExplicitAutograd")
 def softmax_out(self: Tensor, dim: int, dtype: int | None, out: Tensor) -> Any:
-    return _SOFTMAX_OUT(_converted(self, dtype), dim, False, out=out)
+    return _written(_SOFTMAX_OUT, _converted(self, dtype), dim, out)
 
 
 @kernel("aten::log_softmax.int_out", key="CompositeExplicitAutograd")
 def log_softmax_out(self: Tensor, dim: int, dtype: int | None, out: Tensor) -> Any:
-    return _LOG_SOFTMAX_OUT(_converted(self, dtype), dim, False, out=out)
+    return _written(_LOG_SOFTMAX_OUT, _converted(self, dtype), dim, out)
+
+
+def _written(softmax: OperatorHandle, self: Tensor, dim: int, out: Tensor) -> Tensor:
+    """Into an output with gaps by way of one without."""
+    if is_contiguous(out._sizes, out._strides):
+        softmax(self, dim, False, out=out)
+        return out
+    dense = new_tensor(out._sizes, out._dtype, out._device)
+    softmax(self, dim, False, out=dense)
+    _RESIZE_(out, dense._sizes)
+    _COPY_(out, dense, False)
+    return out
 
 
 @kernel("aten::layer_norm", key=_IMPLICIT)

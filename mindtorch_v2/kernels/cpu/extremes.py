@@ -222,10 +222,13 @@ _along_dim("max", np.argmax)
 _along_dim("min", np.argmin)
 
 
-def _over_all(name: str, compute: Any) -> None:
+def _over_all(name: str, compute: Any, sign: int) -> None:
+    """``sign`` is that of the limit at which C++ begins, all that an output gets of nothing."""
+
     def write(self: Tensor, out: Tensor) -> Tensor:
         check_implemented(f"aten::{name}", self._dtype)
-        store(out, np.asarray(compute(as_array(self, self._dtype))))
+        values = as_array(self, self._dtype)
+        store(out, np.asarray(compute(values) if values.size else _limit(values.dtype, sign)))
         return out
 
     def run(self: Tensor) -> Tensor:
@@ -255,5 +258,5 @@ def _over_all(name: str, compute: Any) -> None:
 
 _CAN_CAST: Final = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype()))"
 
-_over_all("max", np.max)
-_over_all("min", np.min)
+_over_all("max", np.max, -1)
+_over_all("min", np.min, 1)

@@ -13,20 +13,28 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.alike import is_computed_as_stored
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
+from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
+from mindtorch_v2.kernels.outputs import (
+    as_it_was,
+    check_out,
+    new_tensor,
+    resize_output,
+    set_output,
+    set_sizes,
+)
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import BOOL, Number, to_opmath
+from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.copying import check_conversion, is_on_accelerator, raw_array
+from mindtorch_v2.tensor.copying import is_on_accelerator, raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
@@ -57,8 +65,9 @@ def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
         raise RuntimeError("mat2 must be a matrix")
     _check_shapes(self._sizes, mat2._sizes)
     shape = (self._sizes[0], mat2._sizes[1])
+    one, two = (as_it_was(each, outputs) for each in (self, mat2))
     output = set_output(outputs[0], shape, self._dtype, self._device)
-    _multiply(output, self, mat2, is_new=outputs[0] is None)
+    _multiply(output, one, two, is_new=outputs[0] is None)
     return (output,)
 
 
@@ -72,12 +81,19 @@ def addmm(
             raise RuntimeError(f"{name} must be a matrix, got {len(one._sizes)}-D tensor")
     _check_shapes(mat1._sizes, mat2._sizes)
     shape = (mat1._sizes[0], mat2._sizes[1])
+    one, two = (as_it_was(each, outputs) for each in (mat1, mat2))
     output = set_output(
         outputs[0], shape, mat1._dtype, mat1._device, self=changed_in_place(outputs)
     )
-    added = _EXPAND(self, list(shape))
-    _multiply(output, mat1, mat2, added, beta, alpha, is_new=outputs[0] is None)
+    added = _expanded(self, shape)
+    _multiply(output, one, two, added, beta, alpha, is_new=outputs[0] is None)
     return (output,)
+
+
+def _expanded(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """``expand_size``: what has the shape stays what it is."""
+    found: Tensor = self if tuple(self._sizes) == tuple(shape) else _EXPAND(self, list(shape))
+    return found
 
 
 def _check_dtypes(self: Tensor, mat1: Tensor, mat2: Tensor) -> None:
@@ -111,8 +127,12 @@ def _multiply(
     if not m1._sizes[1] and added is None:
         copying.zero(result)
         return
+    if added is not None and not is_new:
+        _begin(result, added, beta)
     if m1._sizes[1]:
         check_implemented("aten::mm", dtype)
+    if not is_new and m1._sizes[1]:
+        assert_no_internal_overlap(result)  # to which what ``gemm`` cannot write is copied
     place = _place(result) if is_new else None
     with np.errstate(all="ignore"):
         one, two = as_array(m1, dtype), as_array(m2, dtype)
@@ -124,6 +144,12 @@ def _multiply(
             found = np.add(found, other, out=place)
         if place is None:
             copying.store(result, rounded(np.asarray(found), dtype))
+
+
+def _begin(result: Tensor, added: Tensor, beta: Number) -> None:
+    """``result.copy_(added)``, which is then scaled where it is: an output may share its memory."""
+    if beta != 0 and added is not result:
+        copy_(result, added, False)
 
 
 def _place(result: Tensor) -> Array | None:
@@ -165,6 +191,7 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_batches(self, mat2)
     count, rows, inner = self._sizes
     shape = (count, rows, mat2._sizes[2])
+    one, two = (as_it_was(each, outputs) for each in (self, mat2))
     output = set_output(outputs[0], shape, mat2._dtype, mat2._device)
     if output.is_meta or not numel(shape):
         return (output,)
@@ -176,7 +203,7 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_pointer(mat2, dtype)
     place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(self, dtype), as_array(mat2, dtype), out=place)
+        found = np.matmul(as_array(one, dtype), as_array(two, dtype), out=place)
         if place is None:
             copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
@@ -187,13 +214,14 @@ def baddbmm(
     outputs: Outputs, self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: Number
 ) -> tuple[Tensor, ...]:
     shape = (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2))
-    added = _EXPAND(self, list(shape))
+    added = _expanded(self, shape)
     if self._dtype is not batch1._dtype:
-        one, two, three = (TYPE_NAMES[each._dtype] for each in (self, batch1, batch2))
+        dtypes = tuple(TYPE_NAMES[each._dtype] for each in (self, batch1, batch2))
         raise RuntimeError(
-            f"Input dtypes must be the same, got: input {one}, batch1: {two}, batch2: {three}"
+            "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*dtypes)
         )
     _check_batches(batch1, batch2)
+    one, two = (as_it_was(each, outputs) for each in (batch1, batch2))
     output = set_output(
         outputs[0],
         shape,
@@ -203,18 +231,16 @@ def baddbmm(
     )
     if output.is_meta or not numel(shape):
         return (output,)
-    dtype = batch1._dtype
-    is_added = beta != 0
-    if _size(batch1, 2):
-        if is_added and output is not self:
-            check_conversion(added._dtype, output._dtype)
+    dtype, inner = batch1._dtype, one._sizes[2]
+    _begin(output, added, beta)
+    if inner:
         check_implemented("aten::baddbmm", dtype)
         _check_pointer(batch2, dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(batch1, dtype), as_array(batch2, dtype))
+        found = np.matmul(as_array(one, dtype), as_array(two, dtype))
         found = found * opmath_element(alpha, dtype)
-        if is_added:
-            found = found + as_array(added, dtype) * _factor(beta, dtype, batch1._sizes[2])
+        if beta != 0:
+            found = found + as_array(added, dtype) * _factor(beta, dtype, inner)
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
 
@@ -243,7 +269,8 @@ def addbmm_out(
 ) -> Tensor:
     """The sum of the products of a batch, one added after the other."""
     added = _added(self, batch1, batch2)
-    set_sizes(out, added._sizes)
+    if out._sizes != added._sizes:
+        set_sizes(out, added._sizes)
     if beta != 0 and added is not out:
         _COPY_(out, added, False)
     count = batch1._sizes[0]
@@ -268,7 +295,9 @@ def prepare_addbmm(
     alpha: Number,
 ) -> None:
     (out,) = outputs
-    set_sizes(out, _added(self, batch1, batch2)._sizes)
+    added = _added(self, batch1, batch2)
+    if out._sizes != added._sizes:
+        set_sizes(out, added._sizes)
     if batch1._sizes[0]:
         _check_dtypes(out, batch1, batch2)
 
@@ -331,18 +360,20 @@ def addmv(
         raise RuntimeError(
             f"addmv input tensors must have the same dtype, but got {one}, {two}, and {three}"
         )
+    vector = as_it_was(vec, outputs)
     output = set_output(
         outputs[0], (rows,), vec._dtype, vec._device, self=changed_in_place(outputs)
     )
     if output.is_meta or not rows:
         return (output,)
     dtype = mat._dtype
-    if beta != 0 and columns and self._dtype.is_complex and _warns_of_real(output._dtype):
-        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
+    if columns:
+        _begin(output, _expanded(self, (rows,)), beta)
+        _size(mat, 1)  # which a matrix that is the output as well has lost
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
-        found = _scaled_sum(self, mat, vec, beta, alpha)
+        found = _scaled_sum(self, mat, vector, beta, alpha)
         copying.store(output, rounded(found, dtype))
     return (output,)
 
@@ -376,11 +407,6 @@ def _dots(one: Array, two: Array, dtype: DType) -> Array:
     if to_opmath(dtype) is dtype or not HABITS["a dot of halves rounds its products"]:
         return np.asarray(np.matmul(one, two))
     return np.asarray(rounded(one * two, dtype).sum(axis=-1, dtype=one.dtype))
-
-
-def _warns_of_real(dtype: DType) -> bool:
-    """Whether a copy of complex numbers into this dtype is warned of."""
-    return not dtype.is_complex and dtype is not BOOL
 
 
 @kernel("aten::mv", key="CompositeExplicitAutograd")
