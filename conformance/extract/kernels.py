@@ -29,10 +29,17 @@ NUMBER = 3
 GIVEN = ("min", "max")
 #: Tensors that are masks whatever the others are.
 MASKS = ("condition", "mask")
+THREE = torch.ones(3)
 #: Questions that releases answer differently, each with yes or no.
 HABITS: dict[str, Callable[[], object]] = {
     "a power is cast to its output": lambda: torch.pow(
         torch.ones(1), 3, out=torch.ones(1, dtype=torch.float64)
+    ),
+    "a loss's gradient promotes its target": lambda: torch.ops.aten.mse_loss_backward(
+        torch.ones(()), torch.ones(1), torch.ones(1, dtype=torch.int64), 1
+    ),
+    "a cross product goes where it comes from": lambda: torch.linalg.cross(
+        THREE, torch.ones(3), out=THREE
     ),
     "addmv takes two dtypes": lambda: torch.mv(
         torch.ones(0, 1), torch.ones(1, dtype=torch.float64)

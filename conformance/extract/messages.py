@@ -380,6 +380,12 @@ def return_another() -> None:
 
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "cpu_kernel": lambda: torch.ldexp(
+        torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)
+    ),
+    "TensorIteratorBase::compute_types": lambda: (
+        torch.ops.aten.floor_divide_.Tensor(None, torch.ones(1))
+    ),
     "checkInvariants": lambda: stale_table(),
     "OperatorEntry.schema": lambda: without_schema(lambda handle: handle.schema()),
     "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
@@ -501,6 +507,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "mH": lambda: torch.ones(()).mH,
     "adjoint": lambda: torch.ones(()).adjoint(),
     "meshgrid": lambda: torch._C._VariableFunctions.meshgrid([torch.ones(1)]),
+    "set_named_tensor_meta": lambda: torch.empty(1, names=[None]),
+    "raise_warning_for_complex_half": lambda: torch.empty(1, dtype=torch.complex32),
     "cross": lambda: torch.cross(torch.ones(3), torch.ones(3)),
     "AccumulateGrad": lambda: accumulated(create_graph=False),
     "AccumulateGrad(create_graph)": lambda: accumulated(create_graph=True),
@@ -519,6 +527,7 @@ PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
 REWORDED_WARNINGS = ("Function", "get_enum", "Tensor.grad", "mark_dirty")
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
+    "set_named_tensor_meta",
     "checkSparseTensorInvariants",
     "checkSparseTensorInvariants(chosen)",
     "treatSequenceAsTuple",

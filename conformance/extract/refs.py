@@ -198,7 +198,12 @@ UNTAGGED = (
     *("max_pool2d_with_indices_backward", "sort", "topk", "roll"),
     *("elu", "celu", "hardtanh", "softplus", "mish", "hardsigmoid", "hardshrink", "softshrink"),
     *("hardswish", "log_sigmoid_forward", "_prelu_kernel", "glu", "smooth_l1_loss", "huber_loss"),
-    *("binary_cross_entropy", "complex", "polar"),
+    *("binary_cross_entropy", "complex", "polar", "eye", "full", "tril", "triu", "flip", "repeat"),
+    *("_softmax", "_log_softmax", "_softmax_backward_data", "_log_softmax_backward_data", "arange"),
+    *("nll_loss_forward", "nll_loss2d_forward", "nll_loss_backward", "mse_loss", "embedding"),
+    *("mse_loss_backward", "native_layer_norm", "stack", "ones", "zeros", "ones_like", "linspace"),
+    *("zeros_like", "new_full", "new_ones", "new_zeros", "select_backward", "slice_backward"),
+    *("diagonal_backward", "embedding_dense_backward"),
 )
 
 
