@@ -20,6 +20,7 @@ from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastErr
 from mindtorch_v2.binding.infer import convert_inferred
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.types import Type
+from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
@@ -37,6 +38,12 @@ _FACTS: Final = profile.active().conversions
 _UNSIGNED_NUMBERS: Final[bool] = _FACTS["unsigned_numbers"]
 _TENSORS_AS_SIZES: Final[bool] = _FACTS["tensors_as_symbolic_sizes"]
 _UINT64_MAX: Final = (1 << 64) - 1
+_WIDEST: Final = {
+    bool: DTYPES["bool"],
+    int: DTYPES["int64"],
+    float: DTYPES["float64"],
+    complex: DTYPES["complex128"],
+}
 
 
 def converter(type: Type, length: int | None = None, numbers_as_tensors: bool = False) -> Cast:
@@ -80,6 +87,16 @@ def _tensor_or_number(value: Any) -> Any:
     if isinstance(value, (float, np.bool_, np.inexact)):
         return float(value)
     raise _no_tensor(value)
+
+
+def number_to_tensor(value: Any) -> Any:
+    """A number that is to be written to: a tensor of its own, of its widest dtype."""
+    dtype = _WIDEST.get(type(value))
+    if dtype is None:
+        return value
+    tensor = Tensor._make((), dtype)
+    fill(tensor, value)
+    return tensor
 
 
 def _no_tensor(value: object) -> CastError:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.casts import Cast
-from mindtorch_v2.binding.convert import converter
+from mindtorch_v2.binding.convert import converter, number_to_tensor
 from mindtorch_v2.binding.errors import ConversionError, ReferenceCastError, SchemaMatchError
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
@@ -70,10 +70,13 @@ class OpSchema:
     @cached_property
     def converters(self) -> tuple[Cast, ...]:
         """What converts each argument."""
-        return tuple(
-            converter(argument.real_type, argument.N, self.numbers_as_tensors)
-            for argument in self.schema.arguments
-        )
+        return tuple(map(self._converter, self.schema.arguments))
+
+    def _converter(self, argument: Argument) -> Cast:
+        cast = converter(argument.real_type, argument.N, self.numbers_as_tensors)
+        if not (self.numbers_as_tensors and argument.is_write):
+            return cast
+        return lambda value: number_to_tensor(cast(value))
 
     @cached_property
     def _compiled(self) -> Callable[..., Stack]:

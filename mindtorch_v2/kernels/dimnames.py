@@ -1,7 +1,8 @@
 """Overloads that take names of dimensions: the places of the names, then the overload for those.
 
-Mirrors ``dimname_to_position`` of ``aten/src/ATen/NamedTensorUtils.cpp`` and the one-line functions
-that call it.  Names of results are left out.
+Factories make a tensor without, and look at the names then.  Mirrors ``dimname_to_position`` of
+``aten/src/ATen/NamedTensorUtils.cpp`` and the one-line functions that call it.  Names of results
+are left out.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.tensor.names import WILDCARD, set_names
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NAME: Final = "str"
 """What a Dimname is to the schema's parser."""
 
 _PLACES: Final = "List[int]"
-_WILDCARD: Final = "dimname::*"
-"""What a dimension without a name goes by."""
+_FACTORIES: Final = {"names": "", "generator_with_names": "generator"}
+"""Overloads that name what they make, to those that do not."""
 
 
 def _position(tensor: Tensor, name: str) -> int:
@@ -31,7 +33,7 @@ def _position(tensor: Tensor, name: str) -> int:
         raise RuntimeError(
             f"all symbols must have a namespace, <namespace>::<string>, but found: {name}"
         )
-    if name == _WILDCARD:
+    if name == WILDCARD:
         raise RuntimeError("Please look up dimensions by name, got: name = None.")
     shown = ", ".join(["None"] * len(tensor._sizes))  # no tensor of this package has other names
     shown_name = name.removeprefix("dimname::")
@@ -82,7 +84,29 @@ def _run(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
     return target(*values)
 
 
+def _make(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
+    return set_names(target(*stack[:place], *stack[place + 1 :]), stack[place])
+
+
+def _factory(name: str) -> Native:
+    base, _, overload_name = name.partition(".")
+    target = _FACTORIES.get(overload_name)
+    schemas = {
+        (parsed := parse_schema(each.schema)).full_name: parsed
+        for each in in_registration_order(base)
+    }
+    if target is None or name not in schemas:
+        return NONE
+    if base == "aten::empty":
+        target = "memory_format"
+    place = [argument.name for argument in schemas[name].arguments].index("names")
+    handle = OperatorHandle(f"{base}.{target}" if target else base)
+    return Native(partial(_make, handle, place))
+
+
 def _find(name: str, key: int) -> Native:
+    if key == DispatchKey.CompositeExplicitAutograd:
+        return _factory(name)
     if key != DispatchKey.CompositeImplicitAutograd:
         return NONE
     found = _by_place(name)

@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured, add, changed_in_place
-from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.views import dim_list, size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
@@ -43,6 +43,7 @@ def _triangle(name: str) -> Structured:
         output = set_output(outputs[0], self._sizes, self._dtype, self._device, self=inplace)
         if output.is_meta or not numel(output._sizes):
             return (output,)
+        dispatch(name, self._dtype)
         if output is self and _is_zeroed_in_place(self):
             outside = ~function(np.ones(self._sizes[-2:], np.bool_), diagonal)
             raw_array(self)[..., outside] = 0

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.promotion import (
     number_dtype,
     result_type,
 )
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
@@ -144,6 +145,11 @@ class TensorIterator:
 
     def _compute_types(self) -> None:
         config = self.config
+        if any(each is None for each in self.inputs):
+            raise RuntimeError(
+                internal_assert("op.is_output", "TensorIteratorBase::compute_types")
+                + "Found type undefined input tensor!"
+            )
         tensors = [each for each in (*self._given, *self.inputs) if isinstance(each, Tensor)]
         self.device = next((each._device for each in tensors if each._device.type != "cpu"), _CPU)
         dtypes = [dtype_of(each) for each in self.inputs]

@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -104,11 +105,12 @@ def _narrowed(self: Tensor, dim: int, start: int, length: int) -> Any:
 
 @kernel("aten::narrow_copy.out", keys=("CPU", "Meta"))
 def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, out: Tensor) -> Tensor:
+    if not self._sizes:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if self._dtype is not out._dtype:
-        raise RuntimeError(
-            "Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
-            "message be improved?  If so, please report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(expected("self.dtype() == output.dtype()"))
+    if dim >= len(self._sizes) and not self.is_meta:
+        raise RuntimeError(expected("dim < static_cast<int64_t>(self_sizes.size())"))
     part = _narrowed(self, dim, start, length)
     if tuple(out._sizes) != tuple(part._sizes):
         set_sizes(out, tuple(part._sizes))

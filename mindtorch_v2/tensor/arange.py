@@ -6,10 +6,12 @@ Mirrors ``arange_out`` in ``aten/src/ATen/native/RangeFactories.cpp``.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to
@@ -18,6 +20,7 @@ from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
 _FLOAT64: Final = DTYPES["float64"]
 _LARGEST: Final = 1 << 63
 _COUNTS_IN_INT64: Final = HABITS["arange counts in int64 whatever its numbers are"]
+_STEP: Final = "integer step of arange"
 
 
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
@@ -31,14 +34,42 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
         raise worded("bounds of arange")
     if not (dtype.is_floating_point or dtype.is_complex):  # which are counted in double
         first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
-        if _steps_in_integers(dtype) and not each and has_words("integer step of arange"):
-            raise worded("integer step of arange")
+        if _steps_in_integers(dtype) and not each and has_words(_STEP):
+            raise worded(_STEP)
         if dtype is int64 and (_COUNTS_IN_INT64 or are_whole(start, end, step)):
             return max(0, -((first - last) // each))
     count = math.ceil((high - low) / by)
     if count > _LARGEST:
         raise RuntimeError("invalid size, possible overflow?")
     return count
+
+
+@cache
+def is_in_python() -> bool:
+    """Whether on meta a function in Python makes ranges."""
+    return "aten::arange.start_step" in profile.active().refs["functions"]
+
+
+def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
+    """What the function in Python says of a range, in its order."""
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (step > 0 and not end >= start) or (step < 0 and not end <= start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if not math.isfinite(step):
+        raise RuntimeError(f"step must be finite but got {step}")
+    if int(step) or dtype.is_floating_point or dtype.is_complex:
+        return
+    if dtype is not int64:
+        raise RuntimeError("step must be nonzero")
+    said = worded(_STEP) if has_words(_STEP) else None
+    raise (
+        said
+        if isinstance(said, ValueError)
+        else ZeroDivisionError("integer division or modulo by zero")
+    )
 
 
 def are_whole(*numbers: Any) -> bool:

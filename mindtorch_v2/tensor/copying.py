@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.device_memory import accelerator
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.pending import Unknown
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import check_dtype
+from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.storage import Bytes
@@ -66,8 +67,17 @@ def value_array(tensor: Tensor) -> Array:
     if tensor._is_conj():
         values = np.conj(values)
     if tensor._is_neg():
+        check_negated(tensor._dtype)
         values = np.negative(values)
     return values
+
+
+def check_negated(dtype: DType) -> None:
+    """Raise what carrying a lazy negation out raises for a dtype that has no sign."""
+    facts = profile.active().neural
+    if dtype in (DTYPES[name] for name in facts["switches"]["neg_cpu"].split()):
+        message = f"\"neg_cpu\" not implemented for '{CPP_NAMES[dtype]}'"
+        raise exception_of(facts["error"], message)
 
 
 def store(tensor: Tensor, values: Array) -> None:

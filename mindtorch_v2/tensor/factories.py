@@ -14,7 +14,12 @@ import numpy as np
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
 from mindtorch_v2.tensor import construct, quantized, sparse
-from mindtorch_v2.tensor.arange import arange_size, arange_values
+from mindtorch_v2.tensor.arange import (
+    arange_size,
+    arange_values,
+    check_range_on_meta,
+    is_in_python,
+)
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -35,6 +40,7 @@ from mindtorch_v2.tensor.dtype import (
 from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, dense_strides_like
 from mindtorch_v2.tensor.layouts import check_mkldnn
+from mindtorch_v2.tensor.names import set_names
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
 from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -61,6 +67,7 @@ def _empty(
     requires_grad: bool = False,
     pin_memory: bool = False,
     memory_format: MemoryFormat | None = None,
+    names: Sequence[str | None] | None = None,
 ) -> Tensor:
     """A tensor for the function ``name``, by which messages call it."""
     shape = _shape(size)
@@ -73,7 +80,7 @@ def _empty(
     if pin_memory:
         raise worded("pin_memory")
     _check_layout(name, shape, kind, how, where)
-    return Tensor._make(
+    made = Tensor._make(
         shape,
         kind,
         how,
@@ -81,6 +88,7 @@ def _empty(
         requires_grad=requires_grad,
         strides=strides_in(shape, memory_format),
     )
+    return set_names(made, names)
 
 
 def strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
@@ -240,13 +248,22 @@ def arange(*bounds: Any, **options: Any) -> Tensor:
     if options.get("dtype") is None:
         whole = all(isinstance(bound, int) for bound in (start, end, step))
         options["dtype"] = int64 if whole else get_default_dtype()
-    if Device(options.get("device") or "cpu").type == "cpu":
+    where = Device(options.get("device") or "cpu").type
+    if where == "cpu":
         check_dtype("arange", options["dtype"])
+    elif (
+        where == "meta" and is_in_python() and not any(isinstance(each, complex) for each in bounds)
+    ):
+        check_range_on_meta(start, end, step, options["dtype"])
     count = arange_size(start, end, step, options["dtype"])
     made = empty(count, **options)
     if not made.is_meta:
         store(made, arange_values(start, step, count, made.dtype))
     return made
+
+
+def _is_complex(number: object) -> bool:
+    return isinstance(number, complex)
 
 
 def eye(n: int, m: int | None = None, **options: Any) -> Tensor:

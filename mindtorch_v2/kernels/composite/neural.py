@@ -215,6 +215,10 @@ def cross_entropy_loss(
     return _ADD(_MUL_SCALAR(loss, 1 - label_smoothing), smoothed)
 
 
+def _invalid(reduction: int) -> RuntimeError:
+    return RuntimeError(f"Invalid reduction type encountered in cross_entropy: {reduction}")
+
+
 def _check_smoothing(label_smoothing: float) -> None:
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
@@ -257,6 +261,8 @@ def _of_probabilities(
         return _NEG(_SUM_OVER(product, [class_dim]))
     if reduction == SUM:
         return _NEG(_SUM(product))
+    if reduction != MEAN:
+        raise _invalid(reduction)
     if not numel(self._sizes):
         return _NEG(_FILL_(_SUM(product), float("nan")))
     return _DIV_SCALAR(_NEG(_SUM(product)), numel(self._sizes) // classes)
@@ -281,6 +287,8 @@ def _smooth(
         return smooth
     if reduction == SUM:
         return _SUM(smooth)
+    if reduction != MEAN:
+        raise _invalid(reduction)
     count = _SUM(_NOT(ignored) if weight is None else _kept_weights(weight, target, ignored))
     return _DIV(_SUM(smooth), count)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mindtorch_v2.kernels.cpu.special import scale
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number, Operand, can_cast, float_of, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -74,7 +76,7 @@ def xlogy_out(self: Operand, other: Operand, out: Tensor) -> Any:
     return _XLOGY_OUT(self, other, out=out)
 
 
-@kernel("aten::ldexp.Tensor", keys=(_IMPLICIT, _EXPLICIT))
+@kernel("aten::ldexp.Tensor", key=_IMPLICIT)
 def ldexp(self: Tensor, other: Tensor) -> Any:
     return _MUL(self, _POW_OF_NUMBER(2.0, other))
 
@@ -89,6 +91,18 @@ def ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
     return _MUL_OUT(self, _POW_OF_NUMBER(2.0, other), out=out)
 
 
+@kernel("aten::ldexp.Tensor", key=_EXPLICIT)
+def checked_ldexp(self: Tensor, other: Tensor) -> Any:
+    if not _is_scaled(self, other):
+        return ldexp(self, other)
+    return scale(self, other, _EMPTY_LIKE(self, memory_format=None))
+
+
+def _is_scaled(self: Tensor, other: Tensor) -> bool:
+    """Whether ``std::ldexp`` computes it."""
+    return self._dtype.is_floating_point and is_integral(other._dtype) and not self.is_meta
+
+
 @kernel("aten::ldexp_", key=_EXPLICIT)
 def checked_ldexp_inplace(self: Tensor, other: Tensor) -> Any:
     """Where it has a kernel, that has words of its own."""
@@ -97,12 +111,13 @@ def checked_ldexp_inplace(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::ldexp.out", key=_EXPLICIT)
 def checked_ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
-    power = _POW_OF_NUMBER(2.0, other)
-    if not can_cast(result_type((self, power)), out._dtype):
+    power = None if _is_scaled(self, other) else _POW_OF_NUMBER(2.0, other)
+    common = self._dtype if power is None else result_type((self, power))
+    if not can_cast(common, out._dtype):
         raise RuntimeError(
             f"ldexp can't be cast to the desired output type {CPP_NAMES[out._dtype]}"
         )
-    return _MUL_OUT(self, power, out=out)
+    return scale(self, other, out) if power is None else _MUL_OUT(self, power, out=out)
 
 
 # --- powers in double precision ---------------------------------------------------------------

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
@@ -216,6 +217,16 @@ def _statistics(input: Tensor, learned: DType) -> _Statistics:
     return _Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
 
 
+def _check_rank(input: Tensor) -> None:
+    """What comes of the number of dimensions but one, and then of asking for the second."""
+    if not input._sizes:
+        raise RuntimeError(
+            f"SmallVector unable to grow. Requested capacity ({2**64 - 1}) is larger than maximum "
+            f"value for size type ({2**32 - 1})"
+        )
+    size_at(input, 1)
+
+
 def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
     """The outputs of the functional operators."""
     given = next((each for each in parameters if each is not None), None)
@@ -248,6 +259,8 @@ def native_batch_norm(
     eps: float,
 ) -> Three:
     parameters = (weight, bias, running_mean, running_var)
+    if not input.is_meta:
+        _check_rank(input)
     if (running_mean is None) != (running_var is None) and not input.is_meta and _BOTH:
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     outputs = _made(input, training, *parameters)

@@ -11,9 +11,10 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -45,6 +46,10 @@ def linalg_cross(outputs: Outputs, self: Tensor, other: Tensor, dim: int) -> tup
     output = set_output(outputs[0], shape, self._dtype, self._device)
     if output.is_meta:
         return (output,)
+    if not HABITS["a cross product goes where it comes from"]:
+        assert_no_internal_overlap(output)
+        for each in (self, other):
+            assert_no_overlap(output, each)
     dtype = output._dtype
     check_implemented("aten::linalg_cross", dtype)
     if other._dtype is not dtype:

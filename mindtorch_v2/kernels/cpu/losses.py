@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -106,7 +107,11 @@ def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> 
     return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(squares, [], out=given),)
 
 
-_SAME_DTYPES: Final = replace(TERNARY_OP, check_all_same_dtype=True)
+_OF_THREE: Final = (
+    TERNARY_OP
+    if KERNEL_HABITS["a loss's gradient promotes its target"]
+    else replace(TERNARY_OP, check_all_same_dtype=True)
+)
 
 
 @structured.structured("aten::mse_loss_backward", keys=("CPU", "Meta"))
@@ -117,7 +122,7 @@ def mse_loss_backward(
     given = outputs[0]
     if given is None:
         given = new_tensor(self._sizes, self._dtype, self._device)
-    iterator = TensorIterator(_SAME_DTYPES, (given,), (self, target, grad_output))
+    iterator = TensorIterator(_OF_THREE, (given,), (self, target, grad_output))
     (result,) = iterator.outputs
     if not result.is_meta:
         dtype = iterator.common_dtype
@@ -192,38 +197,6 @@ def _check_labels(labels: Array, kept: Array, classes: int, message: str) -> Non
 
 
 _COMPUTED: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-
-
-@structured.structured("aten::nll_loss_forward", keys=("Meta",), outputs=2)
-def nll_loss_forward_on_meta(
-    outputs: Outputs, self: Tensor, target: Tensor, weight: Tensor | None, *rest: int
-) -> tuple[Tensor, ...]:
-    """A function of Python's, with words of its own."""
-    rank, labels = len(self._sizes), len(target._sizes)
-    counts = HABITS["functions on meta count dimensions"]
-    if not 0 < rank <= 2:
-        raise AssertionError("input tensor should be 1D or 2D" + f", got {rank}D" * counts)
-    if labels > 1:
-        raise AssertionError(
-            "0D or 1D target tensor expected, multi-target not supported"
-            + f", got {labels}D" * counts
-        )
-    if rank != 1 or labels:
-        if not labels:
-            raise IndexError("tuple index out of range")
-        if self._sizes[0] != target._sizes[0]:
-            raise (RuntimeError if counts else AssertionError)(
-                f"size mismatch (got input: {self._sizes}, target: {target._sizes})"
-            )
-    classes = self._sizes[-1]
-    if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
-        raise AssertionError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but "
-            f"got weight tensor of shape: {weight._sizes}"
-        )
-    if rank == labels == 1:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    return nll_loss_forward(outputs, self, target, weight, *rest)
 
 
 @structured.structured("aten::nll_loss_forward", keys=_COMPUTED, outputs=2)

@@ -6,7 +6,6 @@ Mirrors ``aten/src/ATen/native/Loss.cpp``, ``cpu/BinaryOpsKernel.cpp`` and
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -97,9 +96,6 @@ def smooth_l1_loss_backward(
     return _SMOOTH_L1_BACKWARD(grad_output, self, target, reduction, beta, grad_input=made)
 
 
-_PROMOTED: Final = replace(TERNARY_OP, check_all_same_dtype=True)
-
-
 @kernel("aten::smooth_l1_loss_backward.grad_input")
 def smooth_l1_loss_backward_out(
     grad_output: Tensor,
@@ -109,7 +105,7 @@ def smooth_l1_loss_backward_out(
     beta: float,
     grad_input: Tensor,
 ) -> Tensor:
-    iterator = TensorIterator(_PROMOTED, (grad_input,), (self, target, grad_output))
+    iterator = TensorIterator(TERNARY_OP, (grad_input,), (self, target, grad_output))
     dtype = iterator.common_dtype
     dispatch("smooth_l1_backward_cpu_out", dtype)
     with np.errstate(all="ignore"):

@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.pointwise import (
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
@@ -36,6 +37,7 @@ from mindtorch_v2.kernels.tensor_iterator import (
     Config,
     TensorIterator,
 )
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -266,6 +268,8 @@ def _complex_of_two(name: str, compute: Any) -> None:
                 f"{CPP_NAMES[out._dtype]} for argument 'out'"
             )
         TensorIterator(_MADE_OP, (out,), (one, two))
+        if not out.is_meta:
+            dispatch(f"{name}_cpu", one._dtype)
         if not out.is_meta and numel(out._sizes):
             with np.errstate(all="ignore"):
                 store(out, compute(*(as_array(each, one._dtype) for each in (one, two))))
@@ -283,3 +287,23 @@ def _pair(real: Array, imag: Array) -> Array:
 
 _complex_of_two("complex", _pair)
 _complex_of_two("polar", lambda size, angle: _pair(size * np.cos(angle), size * np.sin(angle)))
+
+
+# --- powers of two ----------------------------------------------------------------------------
+
+
+def scale(self: Tensor, exponent: Tensor, out: Tensor) -> Tensor:
+    """``ldexp_kernel``: by ``std::ldexp``, whose exponents are of 32 bits."""
+    iterator = TensorIterator(_MADE_OP, (out,), (self, exponent))
+    dtype = self._dtype
+    dispatch("ldexp_cpu", dtype)
+    dispatch("ldexp_cpu_exp", exponent._dtype)
+    if out._dtype is not dtype:
+        raise RuntimeError(
+            internal_assert("!needs_dynamic_casting<func_t>::check(iter)", "cpu_kernel")
+        )
+    values, powers = (as_array(each, each._dtype) for each in (self, exponent))
+    with np.errstate(all="ignore"):
+        found = np.ldexp(values, powers.astype(np.int32))
+        store(iterator.outputs[0], rounded(found, dtype))
+    return out

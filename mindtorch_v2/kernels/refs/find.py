@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.forms import form_of
+from mindtorch_v2.dispatch.forms import OUT, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
@@ -25,9 +25,12 @@ from mindtorch_v2.kernels.refs import (
     pooling,
     products,
     reductions,
+    softmax,
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
-from mindtorch_v2.kernels.refs.wrappers import WRAPPERS, Ref
+from mindtorch_v2.kernels.refs.wrappers import FACTORY_OPTIONS, WRAPPERS, Ref
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
@@ -68,6 +71,8 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     own = BODIES.get(function)
     if own is not None:
         return own
+    if [wrapper for wrapper, _ in wrappers] == ["out"] and _is_out_form(name):
+        return _functional(name)
     promoted = [options["names"] for wrapper, options in wrappers if wrapper == "promote"]
     if not function.startswith(_REFS) or not promoted or not _computes(name):
         return None
@@ -92,6 +97,27 @@ def _inplace_op(name: str) -> Ref | None:
         return copied
 
     return inplace
+
+
+def _is_out_form(name: str) -> bool:
+    form = form_of(name)
+    return form is not None and form.kind == OUT and _computes(name)
+
+
+def _functional(name: str) -> Ref | None:
+    """The operator that an ``out=`` form is one of, where no function has a body of its own."""
+    functional = _operator(name)
+    assert isinstance(functional, OperatorHandle)
+    taken = {argument.name for argument in functional.operator.schema.arguments}
+    if not taken >= FACTORY_OPTIONS:
+        return functional
+
+    def factory(
+        *args: Any, dtype: DType | None = None, device: Device | None = None, **kwargs: Any
+    ) -> Any:
+        return functional(*args, dtype=dtype, device=device, **kwargs)
+
+    return factory
 
 
 def _operator(name: str) -> Ref | None:
@@ -121,6 +147,7 @@ __all__ = [
     "pooling",
     "products",
     "reductions",
+    "softmax",
 ]
 
 rows.FIRST.append(find)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.losses import MEAN, apply_loss_reduction
+from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -17,6 +20,10 @@ _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _ABS: Final = OperatorHandle("aten::abs")
 _EXP: Final = OperatorHandle("aten::exp")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
+_NE: Final = OperatorHandle("aten::ne.Scalar")
+_WHERE: Final = OperatorHandle("aten::where.ScalarOther")
+_GATHER: Final = OperatorHandle("aten::gather")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 
 
 @body(_DECOMPOSED + "smooth_l1_loss")
@@ -69,3 +76,38 @@ def log_sigmoid_forward(self: Tensor) -> tuple[Any, Any]:
 @body(_DECOMPOSED + "_prelu_kernel")
 def prelu_kernel(self: Tensor, weight: Tensor) -> Any:
     return _MUL(self, weight)
+
+
+@body(_DECOMPOSED + "nll_loss_forward")
+def nll_loss_forward(
+    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    rank, labels = len(self._sizes), len(target._sizes)
+    counts = HABITS["functions on meta count dimensions"]
+    if not 0 < rank <= 2:
+        raise AssertionError("input tensor should be 1D or 2D" + f", got {rank}D" * counts)
+    if labels > 1:
+        raise AssertionError(
+            "0D or 1D target tensor expected, multi-target not supported"
+            + f", got {labels}D" * counts
+        )
+    if rank != 1 or labels:
+        if not labels:
+            raise IndexError("tuple index out of range")
+        if self._sizes[0] != target._sizes[0]:
+            raise (RuntimeError if counts else AssertionError)(
+                f"size mismatch (got input: {self._sizes}, target: {target._sizes})"
+            )
+    classes = self._sizes[-1]
+    if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
+        raise AssertionError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {weight._sizes}"
+        )
+    kept = _WHERE(_NE(target, ignore_index), target, 0)
+    _GATHER(self, rank - 1, _UNSQUEEZE(kept, rank - 1))
+    shape = self._sizes[:1] if reduction == NONE and rank > 1 else ()
+    return (
+        new_tensor(shape, self._dtype, self._device),
+        new_tensor((), self._dtype, self._device),
+    )

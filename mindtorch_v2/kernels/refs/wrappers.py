@@ -19,11 +19,15 @@ from mindtorch_v2.kernels.refs.common import (
     is_cpu_scalar_tensor,
     to_dtype,
 )
+from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import check_rehearsal
 
 Ref = Callable[..., Any]
+
+FACTORY_OPTIONS: Final = frozenset(("dtype", "device"))
+"""Parameters by which a function is known for one that makes a tensor of nothing."""
 
 
 def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
@@ -52,7 +56,11 @@ def _leaves(value: Any) -> Sequence[Any]:
 
 
 def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
-    """``out_wrapper``: the results go into the arguments of these names if they are given."""
+    """``out_wrapper``: the results go into the arguments of these names if they are given.
+
+    What makes a tensor gets its options from there.
+    """
+    is_factory = signature(function).parameters.keys() >= FACTORY_OPTIONS
 
     def written(*args: Any, **kwargs: Any) -> Any:
         outs = [kwargs.pop(name, None) for name in names]
@@ -61,6 +69,8 @@ def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Re
         if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
             for each in outs:
                 _check_copy_devices(args[0], each)
+        if is_factory:
+            kwargs = {"dtype": outs[0]._dtype, "device": outs[0]._device, **kwargs}
         results = function(*args, **kwargs)
         if len(outs) == 1:
             return written_out(outs[0], results, exact_dtype=exact_dtype)
@@ -76,6 +86,8 @@ def written_out(out: Tensor, result: Tensor, *, exact_dtype: bool = False) -> Te
     """``out`` in the result's shape; RuntimeError if it cannot take the values."""
     resize_out(out, result)
     _check_copy(result, out, exact_dtype)
+    if not (out.is_meta or result.is_meta):
+        copy_values(out, result)
     return out
 
 
