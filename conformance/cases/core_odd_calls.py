@@ -57,7 +57,80 @@ _SHARES: Final = (
 )
 
 
+_RANGES: Final = (
+    *("float('nan')", "0, float('nan')", "0, float('inf')", "0, 3, float('nan')", "3, 0"),
+    *(
+        "0, 3, float('inf')",
+        "0, 3, 0",
+        "0, float('nan'), 0",
+        "0, 3, -1",
+        "1, 2.5, 0.5",
+        "0, -3, -1",
+    ),
+)
+_FLIPPED: Final = ("[0, 0]", "[0, -2]", "[2]", "[-3]", "[]", "[1, 0]")
+
+#: Numbers and nothing in the place of tensors that are written to.
+_IN_PLACE: Final = (
+    *("floor_divide_(1, {0})", "floor_divide_.Tensor(None, {0})", "add_.Tensor(1, {0})"),
+    *("mul_.Tensor(2.5, {0})", "floor_divide_.Tensor({0}, None)", "sub_.Tensor(True, {0})"),
+)
+
+_EXPONENTS_OF_TWO: Final = ("int32", "int64", "uint8", "bool", "uint16", "float32")
+_SCALED: Final = ("float16", "bfloat16", "float32", "float64", "int32", "complex64", "float8_e5m2")
+_POWERS: Final = ("[1, -3, 200]", "[0, 1, 1]")
+
+_LOSSES: Final = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
+_NAMES: Final = ("None", "(None,)", "(None, None)", "('a', None)", "[]", "(1,)")
+_NAMED_MAKERS: Final = ("ones(2", "zeros(2", "full((2,), 1.0", "rand(2", "randn(2", "empty(2")
+
+
+def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
+    """What kernels alone look at, and functions in Python on meta."""
+    for name, dtype, half in product(("_softmax", "_log_softmax"), dtypes, (False, True)):
+        yield name, f"xp.{name}(xp.ones(2, 2, dtype=xp.{dtype}, device='meta'), 0, {half})"
+    for name, dim in product(("_softmax", "_log_softmax"), (2, -3)):
+        yield name, f"xp.{name}(xp.ones(2, 2, device='meta'), {dim}, False)"
+    for bounds, device in product(_RANGES, ("cpu", "meta")):
+        yield "arange", f"xp.arange({bounds}, device='{device}')"
+    for dims, device in product(_FLIPPED, ("cpu", "meta")):
+        yield "flip", f"xp.ones(2, 3, device='{device}').flip({dims})"
+    for dtype, device in product(dtypes, ("cpu", "meta")):
+        labels = f"xp.zeros(2, dtype=xp.{dtype}, device='{device}')"
+        yield "nll_loss", f"xp._C._nn.nll_loss(xp.ones(2, 3, device='{device}'), {labels})"
+    for dtype, name in product(dtypes, ("tril", "triu")):
+        yield name, f"xp.ones(2, 2).to(xp.{dtype}).{name}()"
+        yield name, f"xp.ones(2, 2).to(xp.{dtype}).{name}_(1)"
+    for dtype in dtypes:
+        yield "_neg_view", f"xp._neg_view(xp.ones(2).to(xp.{dtype})).clone()"
+        yield "polar", f"xp.polar(xp.ones(2, dtype=xp.{dtype}), xp.ones(2, dtype=xp.{dtype}))"
+    for one, two, powers in product(_SCALED, _EXPONENTS_OF_TWO, _POWERS):
+        if not (two.startswith(("b", "u")) and "-" in powers):
+            made = f"xp.tensor([1.5, 3.0, 1e-3]).to(xp.{one})"
+            yield "ldexp", f"xp.ldexp({made}, xp.tensor({powers}, dtype=xp.{two}))"
+    for one, out in product(_SCALED[:4], ("float16", "float32", "float64", "int32")):
+        target = f"out=xp.zeros(1, dtype=xp.{out})"
+        yield "ldexp", f"xp.ldexp(xp.ones(1, dtype=xp.{one}), xp.tensor([2]), {target})"
+    for call, other in product(_IN_PLACE, ("xp.ones(2)", "xp.ones(2, dtype=xp.int64)")):
+        yield call.partition("(")[0], f"xp.ops.aten.{call.format(other)}"
+    for name, dtype in product(_LOSSES, ("int64", "int32", "bool", "float64", "float16")):
+        made = f"x = xp.ones(2, requires_grad=True)\ny = xp.tensor([1, 3]).to(xp.{dtype})"
+        yield name, f"{made}\nxp.nn.functional.{name}(x, y).backward()\nx.grad"
+    for reduction, target, smoothing in product(
+        (0, 1, 2, 3, -1), ("xp.tensor([1, 2])", "xp.ones(2, 3)"), ("0.0", "0.1")
+    ):
+        arguments = f"xp.ones(2, 3), {target}, None, {reduction}, -100, {smoothing}"
+        yield "cross_entropy_loss", f"xp.ops.aten.cross_entropy_loss({arguments})"
+    for shape, training in product(("()", "2", "2, 2"), (True, False)):
+        learned = "xp.ones(2)" if not training else "None"
+        arguments = f"xp.ones({shape}), None, None, {learned}, {learned}, {training}, 0.1, 1e-5"
+        yield "native_batch_norm", f"xp.native_batch_norm({arguments})"
+    for maker, names in product(_NAMED_MAKERS, _NAMES):
+        yield maker.partition("(")[0], f"xp.{maker}, names={names}).shape"
+
+
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
+    yield from _of_kernels(dtypes)
     for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
         made = f"xp.ones(2, dtype=xp.{dtype}, device='{device}')"
         yield _named(call), call.format(x=made)

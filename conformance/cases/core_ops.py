@@ -313,7 +313,7 @@ def _drawn_tensor(drawn: tuple[list[int], str, str, str]) -> str:
 
 
 def compares_warnings(text: str) -> bool:
-    is_complex = "complex" in text or "1+2j" in text
+    is_complex = "complex" in text or "1+2j" in text or "polar" in text
     return "complex32" not in text and not ("float16" in text and is_complex)
 
 

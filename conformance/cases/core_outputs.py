@@ -48,7 +48,39 @@ OVERLAPPING: Final = (
 )
 """Of triangles in place, only what is outside of them is written."""
 
+INTO_META: Final = (
+    *("xp.eye(2, out={0})", "xp.eye(2, 3, out={0})", "xp.full((2, 2), 1.0, out={0})"),
+    *(
+        "xp.tril({1}, out={0})",
+        "xp.softmax({1}, 0, out={0})",
+        "xp._softmax({1}, 0, False, out={0})",
+    ),
+    *("xp.log_softmax({1}, 0, out={0})", "xp.ops.aten.flip.out({1}, [0], out={0})"),
+    *("xp.ops.aten.repeat.out({1}, [1, 2], out={0})", "xp.stack([{1}, {1}], out={0})"),
+    *("xp.embedding({1}, {2}, out={0})", "xp.ops.aten.embedding.out({1}, {2}, out={0})"),
+    *("xp.ops.aten.new_full.out({1}, [2], 3, out={0})", "xp.ops.aten.ones_like.out({1}, out={0})"),
+    *("xp.arange(4, out={0})", "xp.arange(0, 3, 0.5, out={0})", "xp.linspace(0, 1, 3, out={0})"),
+    "xp.ops.aten.mse_loss.out({1}, {1}, 0, out={0})",
+)
+"""Into an output of another shape, dtype or device; the first makes a tensor by its options."""
+
+_META_OUTPUTS: Final = (
+    *("xp.ones(2, 2, device='meta')", "xp.ones(3, device='meta')", "xp.ones(0, device='meta')"),
+    *("xp.ones(2, 2, device='meta', dtype=xp.int32)", "xp.ones(2, 2)"),
+    *("xp.ones(3, device='meta', dtype=xp.float64)", "xp.ones(2, 2, device='meta').t()"),
+)
+
+OF_NOTHING: Final = ("float32", "float16", "bfloat16", "int64", "uint8", "bool", "complex64")
+"""Of nothing the largest is the least of a dtype."""
+
 EMPTY_IMAGES: Final = ((0, 3, 2, 2), (2, 0, 2, 2), (2, 3, 0, 2), (2, 3, 2, 0), (2, 3, 2, 1))
+
+
+_INTEGER: Final = "xp.ones(2, dtype=xp.int64)"
+
+
+def _name(call: str) -> str:
+    return call.partition("(")[0].removeprefix("xp.").removeprefix("ops.aten.")
 
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
@@ -74,6 +106,17 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield f"{name}_", f"o = {made}\no.{name}_({diagonal})\no"
     for call, indices in product(NO_INDEX, ("[]", "[None]", "[None, None]")):
         yield "index", f"x = xp.ones(3)\n{call.format(indices)}"
+    for call, output in product(INTO_META, _META_OUTPUTS):
+        read, labels = "xp.ones(2, 2, device='meta')", "xp.zeros(2, dtype=xp.int64, device='meta')"
+        yield _name(call), call.format(output, read, labels)
+    for name, dtype, shape in product(("max", "min"), OF_NOTHING, ("0", "0, 2")):
+        read = f"xp.zeros({shape}, dtype=xp.{dtype})"
+        yield name, f"xp.ops.aten.{name}.unary_out({read}, out=xp.zeros((), dtype=xp.{dtype}))"
+    for output in ("xp.ones(())", "xp.ones(2)", "xp.ones((), dtype=xp.float64)", _INTEGER):
+        yield "mean", f"xp.ops.aten.mean.dtype_out(xp.arange(3), dtype=xp.float32, out={output})"
+        yield "mean", f"xp.ops.aten.mean.dtype_out(xp.ones(3), out={output})"
+        yield "narrow_copy", f"xp.narrow_copy({output}, 0, 0, 1, out=xp.ones(1))"
+        yield "narrow_copy", f"xp.narrow_copy({output}, 1, 0, 1, out=xp.ones(1))"
     for sizes in EMPTY_IMAGES:
         yield "empty", f"xp.empty({sizes}, memory_format=xp.channels_last).stride()"
         made = f"xp.ones({sizes}).contiguous(memory_format=xp.channels_last)"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import opinfo_drawn
+from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.opinfo_pools import (
     CANCELLED,
@@ -47,6 +47,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     for operator in operators(profile):
         for text in _texts(operator):
             yield operator["name"], text
+
+    yield from opinfo_outputs.texts(profile)
 
 
 def _texts(operator: SampledOperator) -> Iterator[str]:
