@@ -3,7 +3,7 @@ called in the stead of one that changes.
 
 What an operator computes compares the area ``opinfo``.  Here its log is compared, so of each
 operator there is a sample as a function, in place, and into an output; and, without a transform,
-one of its gradient, whose formula calls operators in C++'s order.
+some of its gradients, whose formulas call operators in C++'s order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
 
 NAME: Final = "a{}"
-UNDEFINED: Final = words("nn_functional_binary_cross_entropy")
-"""Their gradients hand on an optional tensor that is there and undefined.  torch's log shows None
-for it; ours, in which it is None, shows no argument that is the default."""
+PRIMS: Final = words("nn_functional_softsign")
+"""Their second gradients are asked of tensors of zeros that nothing stores, and those ask torch's
+Python functions of meta tensors, whose ``prims`` its log shows: this package has no such
+operators."""
 
 
 def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
@@ -64,29 +65,49 @@ def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
 
 
 def _gradients(operator: SampledOperator) -> Iterator[str]:
-    """Of the first tensor, in the first sample where it has one; of all tensors, in the last."""
-    if operator["name"] in CANCELLED | UNDEFINED:
+    """Of the first tensor, in the first sample where it has one, and the gradient's own; of all
+    tensors, in the last."""
+    if operator["name"] in CANCELLED:
         return
     samples = [each for each in operator["samples"] if "differentiable" in each]
     samples = [each for each in samples if "requires_grad" in each["tensors"][0]]
     if samples:
-        yield _gradient(operator, samples[0], ["x"])
+        yield _gradient(operator, samples[0], "x")
+        if operator["name"] not in PRIMS:
+            yield _second_gradient(operator, samples[0])
     if samples[1:]:
-        wanted = [
-            name
-            for name, facts in zip(_names(samples[-1]), samples[-1]["tensors"], strict=True)
-            if "requires_grad" in facts
-        ]
-        yield _gradient(operator, samples[-1], wanted)
+        yield _gradient(operator, samples[-1], _all(samples[-1]))
 
 
-def _gradient(operator: SampledOperator, sample: Sample, wanted: list[str]) -> str:
-    places = sample["differentiable"]
-    sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
-    of = wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
+def _gradient(operator: SampledOperator, sample: Sample, of: str) -> str:
     call = samples_of.called(operator["call"], _named(sample))
-    lines = [f"y = {call}", f"return xp.autograd.grad({' + '.join(sums)}, {of})"]
+    lines = [f"y = {call}", f"return xp.autograd.grad({_sum(sample)}, {of})"]
     return _program(operator, sample, lines, "eager")
+
+
+def _second_gradient(operator: SampledOperator, sample: Sample) -> str:
+    """What it calls, and not its values, of which many are nothing but rounding."""
+    call, of = samples_of.called(operator["call"], _named(sample)), _all(sample)
+    lines = [
+        f"y = {call}",
+        f"g = xp.autograd.grad({_sum(sample)}, {of}, create_graph=True, allow_unused=True)",
+        "z = [each.sum() for each in g if each is not None and each.requires_grad]",
+        f"xp.autograd.grad(z, {of}, allow_unused=True)",
+    ]
+    return _program(operator, sample, lines, "eager")
+
+
+def _sum(sample: Sample) -> str:
+    """Of all results that have a gradient."""
+    places = sample["differentiable"]
+    return "y.sum()" if places is None else " + ".join(f"y[{place}].sum()" for place in places)
+
+
+def _all(sample: Sample) -> str:
+    """The tensors whose gradients are asked for."""
+    named = zip(_names(sample), sample["tensors"], strict=True)
+    wanted = [name for name, facts in named if "requires_grad" in facts]
+    return wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
 
 
 def _names(sample: Sample) -> list[str]:

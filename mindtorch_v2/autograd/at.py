@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from mindtorch_v2.binding.operators import Packet, find_packet
+from mindtorch_v2.binding.operators import Call, Packet, find_packet
 from mindtorch_v2.kernels.promotion import number_dtype
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
@@ -56,7 +56,10 @@ def has_operator(name: str) -> bool:
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
-    """The operator of a name; options and a memory format become arguments of that name."""
+    """The operator of a name; options and a memory format become arguments of that name.
+
+    None is an undefined tensor where it is given for one, and no tensor where it is the default.
+    """
     packet = _packet(name)
     if packet is None:
         raise UnknownFunctionError(f"mindtorch_v2 has no function {name} for backward yet")
@@ -72,7 +75,18 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     if names:
         kwargs.update(zip(names, plain[-len(names) :], strict=True))
         plain = plain[: -len(names)]
-    return packet.bind(plain, kwargs).run()
+    return _handing_on(packet.bind(plain, kwargs), len(plain), kwargs).run()
+
+
+def _handing_on(call: Call, count: int, kwargs: Mapping[str, Any]) -> Call:
+    """The call, of whose first ``count`` arguments and ``kwargs`` no tensor is an undefined one."""
+    operator, stack = call
+    missing = [place for place in operator.optional_tensors if stack[place] is None]
+    if not missing:
+        return call
+    names = [each.name for each in operator.schema.arguments]
+    given = frozenset(place for place in missing if place < count or names[place] in kwargs)
+    return call._replace(operator=operator.handing_on(given))
 
 
 @cache

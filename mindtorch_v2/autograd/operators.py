@@ -41,6 +41,7 @@ _SUB: Final = _by_kind("sub")
 _MUL: Final = _by_kind("mul")
 _DIV: Final = _by_kind("div")
 
+div_: Final = _by_kind("div_")
 mul_tensor: Final = OperatorHandle("aten::mul.Tensor")
 div_tensor: Final = OperatorHandle("aten::div.Tensor")
 """Of two tensors, the second of which may be one that wraps a number: here it is that number."""

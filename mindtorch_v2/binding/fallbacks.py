@@ -220,6 +220,8 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
 
 def _zero_tensor(call: Call, keyset: int) -> Any:
     """``zeroTensorFallback``: the kernel sees zeros in place of tensors that store none."""
+    from mindtorch_v2.kernels.zero_tensor import materialised  # stands on this package
+
     schema = call.operator.schema
     if _is_write(schema, "ZeroTensorFallback", "ZeroTensor fallback") is False:
         return _below(call, keyset, DispatchKey.ZeroTensor)
@@ -232,7 +234,7 @@ def _zero_tensor(call: Call, keyset: int) -> Any:
                 "ZeroTensors are immutable. Please use the materialized zero tensor obtained "
                 "using .clone() if you want a mutable tensor."
             )
-        return tensor.clone()
+        return materialised(tensor)
 
     return _below(_materialised(call, resolve), keyset, DispatchKey.ZeroTensor)
 

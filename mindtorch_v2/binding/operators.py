@@ -6,6 +6,7 @@ Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -61,9 +62,9 @@ def parse_printed(text: str) -> FunctionSchema:
 class Operator:
     """One overload; ``canonical`` is its name without aliases, by which kernels are found."""
 
-    none_is_undefined = False
-    """Whether None in a call stands for an undefined tensor that an optional holds: what C++ code
-    has no tensor for it passes on like this, and autograd tells it from none."""
+    undefined: frozenset[int] = frozenset()
+    """Positions at which None in a call stands for an undefined tensor that an optional holds: what
+    C++ code has no tensor for it passes on like this, and autograd and Python tell it from none."""
 
     def __init__(self, text: OperatorText, name: str) -> None:
         self.name = name
@@ -72,6 +73,25 @@ class Operator:
         self.takes_numbers = takes_numbers(name)
         self._text = text
         self._calls = 0
+        self._handing_on: dict[frozenset[int], Operator] = {frozenset(): self}
+
+    def handing_on(self, undefined: frozenset[int]) -> Operator:
+        """The same for calls in which None is an undefined tensor at these positions.
+
+        What runs such a call has this operator, so whoever redispatches hands it on as well.
+        """
+        if undefined not in self._handing_on:
+            operator = copy(self)
+            operator.undefined = undefined
+            for kept in ("unboxed", "_unboxed"):
+                operator.__dict__.pop(kept, None)
+            self._handing_on[undefined] = operator
+        return self._handing_on[undefined]
+
+    @cached_property
+    def optional_tensors(self) -> frozenset[int]:
+        """The positions of arguments that may be an undefined tensor."""
+        return _optional_tensors(self.schema)
 
     @property
     def text(self) -> str:
@@ -212,11 +232,12 @@ class DefinedOperator(Operator):
     freed memory once the last kernel and definition are gone; here the name finds another entry.
     """
 
+    _unboxed: Unboxed | None = None
+
     def __init__(self, entry: OperatorEntry, text: OperatorText, name: str) -> None:
         super().__init__(text, name)
         self._entry = entry
         self._bound: tuple[AnnotatedSchema, OpSchema] | None = None
-        self._unboxed: Unboxed | None = None
 
     @property
     def entry(self) -> OperatorEntry:
@@ -235,6 +256,10 @@ class DefinedOperator(Operator):
     @property
     def dispatch_arguments(self) -> tuple[tuple[int, int], ...]:
         return _dispatch_arguments(self.schema)
+
+    @property
+    def optional_tensors(self) -> frozenset[int]:
+        return _optional_tensors(self.schema)
 
     @property
     def unboxed(self) -> Unboxed:
@@ -404,6 +429,11 @@ def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:
         for position, argument in enumerate(schema.arguments)
         if str(argument.type) in _DISPATCH_TYPES
     )
+
+
+def _optional_tensors(schema: FunctionSchema) -> frozenset[int]:
+    arguments = enumerate(schema.arguments)
+    return frozenset(place for place, each in arguments if str(each.type) == "Optional[Tensor]")
 
 
 def takes_numbers(name: str) -> bool:

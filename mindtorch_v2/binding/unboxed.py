@@ -123,7 +123,7 @@ class Unboxed:
     @cached_property
     def python_arguments(self) -> PythonArguments:
         """What kernels written in Python are called with."""
-        return PythonArguments(self.schema.schema)
+        return PythonArguments(self.schema.schema, self.operator.undefined)
 
     def _find(self, keys: int) -> Run:
         return self.operator.find_kernel(self._kernels, keys)

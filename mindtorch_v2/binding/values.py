@@ -26,12 +26,17 @@ _CONSTANTS: Final[Mapping[str, Mapping[int, Any]]] = {
 
 
 class PythonArguments:
-    """The positional and the keyword arguments of calls of a schema's operator."""
+    """The positional and the keyword arguments of calls of a schema's operator.
 
-    def __init__(self, schema: FunctionSchema) -> None:
+    An undefined tensor, which None is at ``undefined`` places, is no argument's default, though
+    Python is shown the same None.
+    """
+
+    def __init__(self, schema: FunctionSchema, undefined: frozenset[int]) -> None:
         self._arguments = arguments = tuple(schema.arguments)
         self._defaults = [
-            each.default_value if each.has_default else _NO_DEFAULT for each in arguments
+            each.default_value if each.has_default and place not in undefined else _NO_DEFAULT
+            for place, each in enumerate(arguments)
         ]
         #: Places and names of what is handed over by keyword, if it is not the default.
         self._keywords = [

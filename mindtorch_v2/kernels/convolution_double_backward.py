@@ -107,19 +107,25 @@ def _of_weight(settings: _Settings, ggi: Tensor, grad_output: Tensor, weight: Te
         transposed=False,
         groups=1,
     )
-    pair = _TRANSPOSE(ggi, 0, 1), _TRANSPOSE(grad_output, 0, 1)
+    output = _TRANSPOSE(grad_output, 0, 1)
+    pair = _TRANSPOSE(ggi, 0, 1), output
+
+    def convolved(pair: Sequence[Tensor]) -> Tensor:
+        return over_batch(*(pair[::-1] if settings.transposed else pair))
+
     if settings.groups == 1:
-        pairs = [pair]
+        joined = convolved(pair)
     else:
-        pairs = list(zip(*(_parts(each, settings.groups) for each in pair), strict=True))
-    found = [over_batch(*(both[::-1] if settings.transposed else both)) for both in pairs]
-    joined = found[0] if settings.groups == 1 else _CAT(found, 1)
+        groups = range(settings.groups)
+        parts = ([_part(each, settings.groups, group) for each in pair] for group in groups)
+        joined = _CAT([convolved(part) for part in parts], 1)
     return _narrowed(_TRANSPOSE(joined, 0, 1), weight._sizes)
 
 
-def _parts(tensor: Tensor, groups: int) -> list[Tensor]:
+def _part(tensor: Tensor, groups: int, group: int) -> Tensor:
     size = tensor._sizes[0] // groups
-    return [_NARROW(tensor, 0, size * group, size) for group in range(groups)]
+    part: Tensor = _NARROW(tensor, 0, size * group, size)
+    return part
 
 
 def _narrowed(tensor: Tensor, sizes: Sequence[int]) -> Tensor:

@@ -8,7 +8,6 @@ Mirrors ``c10::OperatorHandle`` and the functions ``at::…``.
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +23,8 @@ _CONSTANTS = frozenset((DType, Layout, memory_format))
 class OperatorHandle:
     """An operator by its full name, looked up when it is first called.
 
-    ``none_is_undefined`` is of its calls from here what `Operator.none_is_undefined` says.
+    With ``none_is_undefined`` every None for a tensor is an undefined one: see
+    `Operator.undefined`.
     """
 
     def __init__(self, name: str, *, none_is_undefined: bool = False) -> None:
@@ -41,8 +41,7 @@ class OperatorHandle:
         if operator is None:
             raise LookupError(f"the profile has no operator {self.name}")
         if self.none_is_undefined:
-            operator = copy(operator)
-            operator.none_is_undefined = True
+            operator = operator.handing_on(operator.optional_tensors)
         return operator
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

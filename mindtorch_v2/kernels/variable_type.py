@@ -115,11 +115,6 @@ class VariableType:
         return kernel.signature == NO_SIGNATURE
 
     @cached_property
-    def optional_tensors(self) -> tuple[str, ...]:
-        arguments = self.operator.schema.arguments
-        return tuple(each.name for each in arguments if str(each.type) == "Optional[Tensor]")
-
-    @cached_property
     def lists(self) -> dict[str, int]:
         """Where inputs are lists of tensors, by name."""
         if self.node is None:
@@ -278,8 +273,9 @@ class VariableType:
         node._set_next_edges(edges)
         attributes = saved_attributes(self.node, "inputs")
         values = dict(zip(self.names, stack, strict=True))
-        if self.operator.none_is_undefined:
-            values |= {name: UNDEFINED for name in self.optional_tensors if values[name] is None}
+        for place in self.operator.undefined:
+            if stack[place] is None:
+                values[self.names[place]] = UNDEFINED
         if self.is_inplace and self._saves_self(node):
             values["self"] = _CLONE(stack[0], memory_format=None)
         node._save(attributes, values)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as xp
+from mindtorch_v2.binding.operators import find_operator
 from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.trace import trace
@@ -55,6 +56,29 @@ def test_what_the_short_way_does_not_take_is_refused_as_ever(
         op(*args)
     assert str(after.value) == str(before.value)
     assert op._bind(*args) is UNUSUAL if args else True
+
+
+def test_an_undefined_tensor_is_shown_where_none_that_is_the_default_is_not(library: Any) -> None:
+    library.define("maybe(Tensor x, Tensor? y=None, *, Tensor? z=None) -> Tensor")
+    seen: list[Any] = []
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        seen.append((args[1:], kwargs))
+        return args[0]
+
+    library.impl("maybe", kernel, "CPU")
+    operator, x = find_operator("short::maybe", ""), xp.ones(1)
+    assert operator is not None
+    stack = x, None, None
+    for undefined, shown in (
+        ((), ((), {})),
+        ((1,), ((None,), {})),
+        ((2,), ((), {"z": None})),
+        ((1, 2), ((None,), {"z": None})),
+    ):
+        seen.clear()
+        warm(operator.handing_on(frozenset(undefined)).call(stack).run)
+        assert seen == [shown] * _OFTEN
 
 
 def test_too_many_arguments_are_refused_in_torchs_words(library: Any) -> None:

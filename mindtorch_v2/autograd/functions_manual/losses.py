@@ -1,11 +1,14 @@
-"""Second derivatives of losses, and of the activations that losses are made of."""
+"""Second derivatives of losses, and of the activations that losses are made of.
+
+Operands are computed in the order in which GCC does, which is from the right to the left.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
-from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
+from mindtorch_v2.autograd.operators import add, div, div_, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN, NONE
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -20,13 +23,13 @@ def _times(found: Any, factor: Any) -> Any:
 
 
 def _mean(found: Any, input: Any, reduction: int) -> Any:
-    return call("div_", found, input.numel()) if reduction == MEAN else found
+    return div_(found, input.numel()) if reduction == MEAN else found
 
 
 def softplus_double_backward(grad: Any, input: Any, beta: Any, threshold: Any) -> Any:
     scaled = mul(input, beta)
-    found = call("sigmoid_backward", grad, call("sigmoid", scaled))
     bends = call("type_as", call("lt", scaled, threshold), grad)
+    found = call("sigmoid_backward", grad, call("sigmoid", scaled))
     return mul(mul(found, bends), beta)
 
 
@@ -78,16 +81,19 @@ def binary_cross_entropy_double_backward(
     grad_output: Any, grad: Any, input: Any, target: Any, weight: Any, reduction: int
 ) -> Any:
     high, low = add(input, _EPSILON), add(sub(1, input), _EPSILON)
-    bend = add(sub(mul(input, input), mul(mul(2, input), target)), target)
-    found = div(bend, mul(call("pow", high, 2), call("pow", low, 2)))
-    found = _times(found, mul(grad, grad_output))
+    low_squared = call("pow", low, 2)
+    spread = mul(call("pow", high, 2), low_squared)
+    crossed = mul(mul(2, input), target)
+    bend = add(sub(mul(input, input), crossed), target)
+    found = _times(div(bend, spread), mul(grad, grad_output))
     return _reduced(found, input, weight, reduction)
 
 
 def binary_cross_entropy_double_backward_grad_output(
     grad: Any, input: Any, target: Any, weight: Any, reduction: int
 ) -> Any:
-    spread = mul(add(input, _EPSILON), add(sub(1, input), _EPSILON))
+    low = add(sub(1, input), _EPSILON)
+    spread = mul(add(input, _EPSILON), low)
     found = _times(div(sub(input, target), spread), grad)
     return _reduced(found, input, weight, reduction)
 
@@ -106,7 +112,7 @@ def binary_cross_entropy_double_backward_target(
     finally:
         tls.set_grad_enabled(enabled)
     found = call(f"div{_tail(spread)}", found, spread)
-    return call("div_", found, target.numel()) if reduction == MEAN else found
+    return div_(found, target.numel()) if reduction == MEAN else found
 
 
 def _tail(operand: Any) -> str:

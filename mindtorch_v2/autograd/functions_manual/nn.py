@@ -1,4 +1,7 @@
-"""Helpers of neural networks' operators."""
+"""Helpers of neural networks' operators.
+
+Operands are computed in the order in which GCC does, which is from the right to the left.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call, suggest_memory_format
-from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
+from mindtorch_v2.autograd.operators import add, div, div_, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -21,7 +24,28 @@ _KAPPA: Final = 0.044715
 
 def infinitely_differentiable_silu_backward(grad: Any, input: Any) -> Any:
     sigmoid = call("sigmoid", input)
-    return mul(mul(grad, sigmoid), add(mul(input, sub(1.0, sigmoid)), 1.0))
+    slope = add(mul(input, sub(1.0, sigmoid)), 1.0)
+    return mul(mul(grad, sigmoid), slope)
+
+
+def infinitely_differentiable_mish_backward(grad: Any, input: Any) -> Any:
+    sigmoid = call("sigmoid", input)
+    height = call("tanh", call("log1p", call("exp", input)))
+    rest = sub(1.0, mul(height, height))
+    return mul(grad, add(height, mul(mul(input, sigmoid), rest)))
+
+
+def infinitely_differentiable_logit_backward(grad: Any, self: Any, eps: float | None) -> Any:
+    """Outside of the bounds there is no slope, and without bounds there is no number."""
+    if eps is None:
+        outside = call("fill_", call("empty", [], TensorOptions.of(self)), math.nan)
+    else:
+        outside = call("zeros", [], TensorOptions.of(self))
+    low = eps or 0.0
+    slope = div(grad, mul(self, sub(1.0, self)))
+    below = call("le", self, 1.0 - low)
+    inside = call("logical_and", call("ge", self, low), below)
+    return call("where", inside, slope, outside)
 
 
 def native_dropout_double_backward(grad: Any, grad_output: Any, mask: Any, scale: float) -> Any:
@@ -35,27 +59,58 @@ def infinitely_differentiable_native_dropout_backward(grad: Any, mask: Any, scal
 
 def mse_loss_double_backward(grad: Any, input: Any, reduction: int) -> Any:
     found = mul(2, grad)
-    return call("div_", found, input.numel()) if reduction == MEAN else found
+    return div_(found, input.numel()) if reduction == MEAN else found
 
 
 def gelu_double_backward(grad: Any, grad_output: Any, input: Any, approximate: str) -> Any:
     """The second derivative, of the function by the normal distribution or of its likeness."""
-    square = mul(input, input)
     if approximate != "tanh":
+        square = mul(input, input)
         density = mul(_DENSITY, call("exp", mul(-0.5, square)))
-        slope = sub(mul(2, density), mul(square, density))
+        lost = mul(square, density)
+        slope = sub(mul(2, density), lost)
         return mul(mul(grad, grad_output), slope)
     inner = mul(_BETA, add(input, mul(_KAPPA, call("pow", input, 3))))
     height, sech = call("tanh", inner), div(1, call("cosh", inner))
     half, rest = mul(0.5, input), sub(1, mul(height, height))
-    speed = mul(_BETA, add(1, mul(mul(3 * _KAPPA, input), input)))
+    speed = mul(_BETA, add(mul(mul(3 * _KAPPA, input), input), 1))
     first = mul(mul(0.5, rest), speed)
-    bend = mul(mul(mul(2, sech), mul(negative(sech), height)), speed)
-    slope = add(
-        add(mul(2, first), mul(mul(half, speed), bend)),
-        mul(mul(half, rest), mul(mul(6 * _KAPPA, input), _BETA)),
-    )
+    falling = mul(negative(sech), height)
+    bend = mul(mul(mul(2, sech), falling), speed)
+    second = mul(mul(half, speed), bend)
+    straight = mul(mul(6 * _KAPPA, input), _BETA)
+    third = mul(mul(half, rest), straight)
+    slope = add(add(mul(2, first), second), third)
     return mul(mul(grad, grad_output), slope)
+
+
+def glu_double_backward(grad: Any, grad_output: Any, input: Any, dim: int) -> Any:
+    """Of the half that passes, and of the half that says how much of it."""
+    size = input._sizes[dim] // 2
+    first = call("narrow", input, dim, 0, size)
+    gate = call("sigmoid", call("narrow", input, dim, size, size))
+    closed = sub(1, gate)
+    slope = mul(gate, closed)
+    by_first = call("narrow", grad, dim, 0, size)
+    by_gate = call("narrow", grad, dim, size, size)
+    by_both = mul(by_gate, first)
+    of_first = mul(mul(by_gate, grad_output), slope)
+    lost = mul(gate, slope)
+    bend = sub(mul(slope, closed), lost)
+    straight = mul(mul(by_first, grad_output), slope)
+    of_gate = add(mul(mul(by_both, grad_output), bend), straight)
+    return call("cat", [of_first, of_gate], dim)
+
+
+def glu_double_backward_grad_output(grad: Any, input: Any, dim: int) -> Any:
+    dim %= len(input._sizes)
+    sizes = list(input._sizes)
+    sizes[dim] //= 2
+    half = call("glu_backward", call("ones", sizes, TensorOptions.of(input)), input, dim)
+    change = mul(grad, half)
+    size = sizes[dim]
+    behind = call("narrow", change, dim, size, size)
+    return add(call("narrow", change, dim, 0, size), behind)
 
 
 def elu_double_backward(
@@ -68,10 +123,11 @@ def elu_double_backward(
     self_or_result: Any,
 ) -> Any:
     """Where the function bends, which is below 0."""
+    below = call("type_as", call("lt", self_or_result, 0), grad)
     found = mul(mul(grad, grad_output), input_scale)
     if not is_result:
         found = call("elu_backward", found, alpha, scale, input_scale, is_result, self_or_result)
-    return mul(found, call("type_as", call("lt", self_or_result, 0), grad))
+    return mul(found, below)
 
 
 def max_pool_double_backward(grad: Any, indices: Any, dim: int) -> Any:
@@ -89,8 +145,8 @@ def constant_pad_nd_backward(grad: Any, pad: Sequence[int]) -> Any:
 
 
 def softmax_double_backward(grad: Any, grad_output: Any, dim: int, output: Any) -> Any:
-    received = mul(call("sum", mul(output, grad_output), [dim], True), grad)
     sent = mul(grad_output, call("sum", mul(output, grad), [dim], True))
+    received = mul(call("sum", mul(output, grad_output), [dim], True), grad)
     return sub(sub(mul(grad_output, grad), received), sent)
 
 

@@ -232,7 +232,8 @@ def log_sigmoid_forward(self: Tensor) -> tuple[Tensor, Tensor]:
 def log_sigmoid_backward(
     outputs: Outputs, grad_output: Tensor, self: Tensor, buffer: Tensor
 ) -> tuple[Tensor, ...]:
-    iterator = TensorIterator(UNARY_OP, outputs, (self, buffer, grad_output))
+    output = _EMPTY_LIKE(grad_output) if outputs[0] is None else outputs[0]
+    iterator = TensorIterator(UNARY_OP, (output,), (self, buffer, grad_output))
     dtype = iterator.common_dtype
     dispatch("log_sigmoid_backward_cpu", dtype)
     with np.errstate(all="ignore"):
