@@ -37,6 +37,7 @@ _LIFT_FRESH_COPY: Final = OperatorHandle("aten::lift_fresh_copy")
 _RESIZE: Final = OperatorHandle("aten::resize")
 _RESIZE_: Final = OperatorHandle("aten::resize_")
 _SET_: Final = OperatorHandle("aten::set_.source_Tensor")
+_SHALLOW_COPY_DATA_: Final = OperatorHandle("aten::shallow_copy_data_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
 _UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
 _VIEW_AS: Final = OperatorHandle("aten::view_as")
@@ -124,21 +125,41 @@ def unsafe_view(self: Tensor, size: Sequence[int]) -> Any:
 
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """``set_.source_Tensor``: RuntimeError unless both are functional, or neither is."""
-    if not is_functional(self) and is_functional(source):
-        raise RuntimeError(
-            "set__functionalize: Tried to mutate a non-functional tensor with a functional "
-            "tensor, which is not allowed"
-        )
-    if not is_functional(self):
-        with skip_functionalize():
-            return _SET_(self, source)  # type: ignore[no-any-return]
-    if not is_functional(source):
-        raise RuntimeError(
-            "set__functionalize: We do not currently support x.set_(y) where y is not a "
-            "FunctionalTensor. Please file an issue"
-        )
-    wrapper_of(self).set_(wrapper_of(source))
-    return self
+    return _become(
+        self,
+        source,
+        _SET_,
+        "set__functionalize: Tried to mutate a non-functional tensor with a functional tensor, "
+        "which is not allowed",
+        "set__functionalize: We do not currently support x.set_(y) where y is not a "
+        "FunctionalTensor. Please file an issue",
+    )
+
+
+def shallow_copy_data_(self: Tensor, source: Tensor) -> Tensor:
+    """The same in other words (``aten/src/ATen/native/ShallowCopyData.cpp``)."""
+    return _become(
+        self,
+        source,
+        _SHALLOW_COPY_DATA_,
+        "shallow_copy_data_: cannot mutate a non-functional tensor with a functional tensor",
+        "shallow_copy_data_: source must be a FunctionalTensor",
+    )
+
+
+def _become(
+    self: Tensor, source: Tensor, below: OperatorHandle, plain_self: str, plain_source: str
+) -> Tensor:
+    """RuntimeError with one of the last texts if one tensor is functional and the other is not."""
+    if is_functional(self) and is_functional(source):
+        wrapper_of(self).set_(wrapper_of(source))
+        return self
+    if is_functional(self):
+        raise RuntimeError(plain_source)
+    if is_functional(source):
+        raise RuntimeError(plain_self)
+    with skip_functionalize():
+        return below(self, source)  # type: ignore[no-any-return]
 
 
 KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -149,5 +170,6 @@ KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
     "aten::_to_copy": to_copy,
     "aten::_unsafe_view": unsafe_view,
     "aten::set_.source_Tensor": set_,
+    "aten::shallow_copy_data_": shallow_copy_data_,
 }
 """By the operator's full name."""

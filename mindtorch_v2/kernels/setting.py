@@ -1,7 +1,8 @@
 """``set_``: give a tensor another storage, and a geometry over it.
 
-Mirrors the functions ``set_…`` of ``aten/src/ATen/native/TensorShape.cpp`` and ``checkSetStorage``
-of ``Resize.h``.  What is refused late has changed the tensor already, as in torch.
+Mirrors the functions ``set_…`` of ``aten/src/ATen/native/TensorShape.cpp``, ``checkSetStorage`` of
+``Resize.h``, and ``ShallowCopyData.cpp``.  What is refused late has changed the tensor already, as
+in torch.
 """
 
 from __future__ import annotations
@@ -93,3 +94,10 @@ def set_tensor_part_(
 def set_(self: Tensor) -> Tensor:
     """Without elements."""
     return set_storage_(self, UntypedStorage._of(0, self._device), 0, [0], ())
+
+
+@kernel("aten::shallow_copy_data_", key="CompositeExplicitAutograd")
+def shallow_copy_data_(self: Tensor, source: Tensor) -> Tensor:
+    """``variable.set_data``, which is to Python an attribute."""
+    self.data = source  # type: ignore[misc]  # autograd makes it writable
+    return self

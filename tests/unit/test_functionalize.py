@@ -21,6 +21,7 @@ from mindtorch_v2.schema.function_schema import FunctionSchema
 OPERATORS = profile.active().registrations["operators"]
 
 WITHOUT_KERNEL = {
+    "aten::_cudnn_attention_forward_no_dropout_inplace": "is called behind a custom operator",
     "aten::_cummax_helper": "changes what should be out=",
     "aten::_cummin_helper": "changes what should be out=",
     "aten::_fill_mem_eff_dropout_mask_": "is for tests of torch alone",
@@ -100,7 +101,10 @@ NOT_SEEN = {
     "aten::upsample_nearest2d.vec_out": "of a size or a scale, and not of both",
     "aten::conj_physical.out": "whose functional form is made of none for real numbers",
     "aten::conj_physical_": "whose functional form is made of none for real numbers",
+    "aten::rename_": "of names, for which torch takes no string from here",
+    "aten::squeeze_.dimname": "of names, for which torch takes no string from here",
     "aten::set_.source_Tensor": "which calls nothing",
+    "aten::shallow_copy_data_": "which calls nothing",
 }
 """Operators with a kernel at Functionalize that were not seen to call anything, and why."""
 

@@ -107,6 +107,6 @@ def instance_norm(
     output = _BATCH_NORM(flat, *repeated, use_input_stats, momentum, eps, cudnn_enabled)
     for given, changed in ((running_mean, repeated[2]), (running_var, repeated[3])):
         if given is not None:
-            mean = _MEAN(_VIEW(changed, [batch, channels]), [0], False)
-            _COPY_(_ALIAS(given), mean)
+            alias = _ALIAS(given)
+            _COPY_(alias, _MEAN(_VIEW(changed, [batch, channels]), [0], False))
     return _VIEW(output, list(input._sizes))
