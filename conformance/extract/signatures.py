@@ -18,6 +18,7 @@ from torchgen.gen import parse_native_yaml
 from torchgen.packaged.autograd import gen_python_functions as generator
 
 from conformance.extract import require
+from conformance.extract.literals import literals
 
 PACKAGED = Path(torchgen.__path__[0]) / "packaged"
 LIBRARIES = list((Path(torch.__path__[0]) / "lib").glob("*torch_python.*"))
@@ -248,32 +249,12 @@ def refused(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
 
 
 def strings_starting(prefix: str, data: bytes) -> list[str]:
-    """The C strings in ``data`` that start so and look like a signature.
-
-    What stands before a string need not be the end of another: it may be a table.
-    """
-    found = []
-    for start in re.finditer(b"(?<![ -~])" + re.escape(prefix.encode()), data):
-        until_null = data[start.start() : data.index(b"\0", start.start())]
-        halves = data[start.start() : start.start() + 32]
-        readings = (text.decode(errors="replace") for text in (until_null, joined(halves)))
-        found += list(filter(SIGNATURE.fullmatch, readings))[:1]
-    return found
+    """The literals in ``data`` that start so and look like a signature."""
+    return literals(prefix, data, SIGNATURE)
 
 
 #: A signature as PythonArgParser gets it.
 SIGNATURE = re.compile(r"\w+\([^()\n]*\)(\|\w+)?")
-
-
-def joined(halves: bytes) -> bytes:
-    """A literal of 17 to 31 characters that the compiler copies in two halves of 16.
-
-    The second half ends where the literal does, so it begins with what ends the first:
-    ``as_subclass(PyOb`` and ``s(PyObject* cls)`` in the library of 2.11.
-    """
-    first, second = halves[:16], halves[16:]
-    shared = next((n for n in range(15, 0, -1) if first.endswith(second[:n])), 0)
-    return first + second[shared:] if shared else b""
 
 
 def called_name(name: str) -> str | None:
