@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Final, NamedTuple
 
+from mindtorch_v2 import profile
+
 _LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
 _CALLS: Final = ("CALL", "CALL_METHOD", "CALL_KW")
 _CALL_EX: Final = "CALL_FUNCTION_EX"
@@ -73,7 +75,8 @@ def is_called_by_cpp() -> bool:
 def hands_warnings_on() -> bool:
     """Whether Python learns of what C++ warns of now: ``HANDLE_TH_ERRORS`` sees to that.
 
-    Bound functions and methods have it.  ``torch.ops`` has not: there C++ prints the warning.
+    Bound functions and methods have it.  ``torch.ops`` has it as of 2.15: where it has not, C++
+    prints the warning.
     """
     return CallSite().hands_warnings_on
 
@@ -119,7 +122,9 @@ class CallSite:
             frame = frame.f_back
         assert site is not None
         self.place: Place = site.f_code, site.f_lasti
-        self.hands_warnings_on = handed_on or was_binding or not calls_operator
+        self.hands_warnings_on = (
+            handed_on or was_binding or not calls_operator or _OPERATORS_HAND_ON
+        )
 
     def __str__(self) -> str:
         return shown(self.place)
@@ -147,6 +152,7 @@ def _kind_of(module: str) -> _Kind:
 
 _kinds: Final[dict[str, _Kind]] = {}
 
+_OPERATORS_HAND_ON: Final[bool] = profile.active().messages["operators_hand_warnings_on"]
 _PACKAGE: Final = f"{__package__}."
 _OPERATORS: Final = f"{__package__}.binding.operators"
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))

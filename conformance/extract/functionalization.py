@@ -44,6 +44,8 @@ def extract() -> dict[str, Any]:
         "out_dtype_is_default": out_dtype_is_default(),
         # Whether diagonal_scatter looks at the sizes of what it scatters on meta.
         "diagonal_is_checked_on_meta": refusal(diagonal_on_meta) is not None,
+        # Whether one of several views is made anew without the others.
+        "outputs_are_replayed_alone": "aten::select" in names_called(second_of_two_views),
     }
 
 
@@ -238,6 +240,34 @@ def argument_of(argument: Any, *, wraps_all: bool) -> Any:
 def diagonal_on_meta() -> None:
     meta = torch.ones(2, 3, device="meta")
     torch.diagonal_scatter(meta, meta[0])
+
+
+def second_of_two_views() -> None:
+    """Have a view made anew of a base that has changed."""
+    base = wrapped()
+    view = base.unbind()[1]
+    base.add_(1)
+    torch._sync(view)
+
+
+def names_called(call: Callable[[], object]) -> list[str]:
+    """The operators that a call comes to below functionalization, which has to be on."""
+    found = []
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            found.append(func.name().partition(".")[0])
+            return func(*args, **(kwargs or {}))
+
+    torch._enable_functionalization(reapply_views=True)
+    try:
+        with Watching():
+            call()
+    finally:
+        torch._disable_functionalization()
+    return found
 
 
 def out_dtype_is_default() -> list[str]:

@@ -29,6 +29,7 @@ def extract() -> dict[str, Any]:
         "reads_symbolic_steps": reads_symbolic_steps(),
         "looks_up_sizes_of_scalars": looks_up_sizes_of_scalars(),
         "masks_take_their_dimensions": masks_take_their_dimensions(),
+        "assigns_numbers_as_such": assigns_numbers_as_such(),
     }
 
 
@@ -77,3 +78,9 @@ def masks_take_their_dimensions() -> bool:
     _, operator, (_, dim), _ = bound(torch, INDEXED.__getitem__, (mask, None))
     assert operator == "aten::unsqueeze"
     return bool(dim == "2")
+
+
+def assigns_numbers_as_such() -> bool:
+    """Whether a number that is assigned stays one, and is not made a tensor."""
+    _, operator, *_ = bound(torch, torch.zeros(2, 3).__setitem__, ..., 2)
+    return bool(operator == "aten::fill_.Scalar")

@@ -90,9 +90,6 @@ HABITS: dict[str, Callable[[], object]] = {
     "nanmean writes to an output on meta": lambda: torch.nanmean(
         torch.empty(2, device="meta"), out=torch.empty((), device="meta")
     ),
-    "nanmean has words of its own for integers": lambda: says(
-        "integral types", lambda: torch.nanmean(torch.ones(1).long(), out=torch.ones(()))
-    ),
     "logsumexp takes complex numbers": lambda: torch.logsumexp(
         torch.ones(1, dtype=torch.complex64), 0
     ),
@@ -103,6 +100,31 @@ HABITS: dict[str, Callable[[], object]] = {
         torch.tensor([1j, 1j], dtype=torch.complex32).norm().item() == 0
     ),
     "a running extreme takes any dimension of a scalar": lambda: torch.ones(()).cummax(2),
+    "a running extreme takes any dimension of nothing": lambda: torch.ones(0).cummax(2),
+    "aminmax looks at its outputs first": lambda: says(
+        "Expected out tensor",
+        lambda: torch.aminmax(torch.ones(1), dim=2, out=(torch.ones(1).int(),) * 2),
+    ),
+    "the outputs of aminmax may overlap": lambda: torch.aminmax(
+        torch.ones(1), out=(torch.ones(()),) * 2
+    ),
+    "matmul folds whatever the stride of one row is": lambda: says(
+        "size mismatch", lambda: torch.matmul(torch.ones(2), torch.ones(1, 3, 3))
+    ),
+    "linear answers a view": lambda: answers(
+        torch.nn.functional.linear(
+            torch.ones(2, requires_grad=True), torch.ones(2, 2), torch.ones(2)
+        )._is_view()
+    ),
+    "combinations are counted before they are looked for": lambda: torch.combinations(
+        torch.ones(1, device="meta")
+    ),
+    "clamp drops bounds beyond an integer's range": lambda: torch.clamp(
+        torch.ones(1, dtype=torch.uint8), max=256
+    ),
+    "hardtanh leaves bytes to clamp": lambda: torch.nn.functional.hardtanh(
+        torch.ones(1, dtype=torch.uint8)
+    ),
     "a trace has a gradient along its diagonal alone": lambda: answers(
         gradient_of_trace() == [[1.0], [0.0], [0.0]]
     ),

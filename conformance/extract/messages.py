@@ -39,6 +39,7 @@ def extract() -> dict[str, Any]:
             if (location := warned_at(provoke, required=name not in NOT_EVERYWHERE))
         }
         | of_anomalies(),
+        "operators_hand_warnings_on": operators_hand_warnings_on(),
         "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
         "warning_texts": {
             name: caught_by(provoke)[0].partition(" (Triggered")[0]
@@ -188,6 +189,11 @@ def accumulated(*, create_graph: bool) -> None:
     ((accumulate, _),) = tensor.sum().grad_fn.next_functions
     with torch.set_grad_enabled(create_graph):
         accumulate(torch.ones(2, 2).t())
+
+
+def operators_hand_warnings_on() -> bool:
+    """Whether Python learns of what C++ warns of in a call through ``torch.ops``."""
+    return bool(caught_by(lambda: torch.ops.aten.neg.out(torch.ones(2), out=torch.ones(3))))
 
 
 def through_custom_operator() -> None:

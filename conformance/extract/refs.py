@@ -67,6 +67,11 @@ WORDS: dict[str, Callable[[], object]] = {
     "a truth value takes a number in place": lambda: meta(torch.bool).add_(meta(torch.int64)),
     "a truth value less another": lambda: meta(torch.bool) - meta(torch.bool),
     "a minus sign before a truth value": lambda: -meta(torch.bool),
+    "hardtanh of truth values": lambda: torch.nn.functional.hardtanh(meta(torch.bool)),
+    "vector_norm of integers": lambda: torch.linalg.vector_norm(meta(torch.int64)),
+    "vector_norm in integers": lambda: (
+        torch.linalg.vector_norm(meta(torch.float32), dtype=torch.int64)
+    ),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
 }
 
@@ -112,6 +117,14 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "a convolution looks at its window": lambda: (
         "Kernel size"
         in raised(lambda: torch.conv1d(shaped(1, 1, 2), shaped(1, 1, 3)), message=True)
+    ),
+    "an extreme looks at its output first": lambda: (
+        "Expected the dtype"
+        in raised(lambda: torch.amin(meta(torch.int64), 5, out=meta(torch.float32)), message=True)
+    ),
+    "nansum over no dimension is over all": lambda: not meta(torch.float32).nansum([]).shape,
+    "clamp looks at an integer's range": lambda: (
+        raised(lambda: meta(torch.uint8).clamp(max=-1)) == "RuntimeError"
     ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)

@@ -42,6 +42,17 @@ KERNELS: dict[str, Callable[[torch.dtype], object]] = {
     "iinfo": lambda dtype: torch.iinfo(dtype),
 }
 
+MATRIX = torch.ones(2, 3)
+
+
+def truths() -> torch.Tensor:
+    return torch.tensor([True])
+
+
+def integers() -> torch.Tensor:
+    return torch.tensor([1])
+
+
 #: Messages and answers whose words are the release's, None where it has none: the call is taken,
 #: or is torch's end.
 WORDS: dict[str, Callable[[], object]] = {
@@ -70,6 +81,27 @@ WORDS: dict[str, Callable[[], object]] = {
     "imag of what is real": lambda: torch.ones(1).imag,
     "view_as_real of what is real": lambda: torch.view_as_real(torch.ones(1)),
     "view_as_complex of integers": lambda: torch.view_as_complex(torch.ones(2).int()),
+    "view_as_complex of complex numbers": lambda: (
+        torch.view_as_complex(torch.ones(2, dtype=torch.complex64))
+    ),
+    "relu of truth values": lambda: truths().relu(),
+    "hardtanh of truth values": lambda: torch.nn.functional.hardtanh(truths()),
+    "trapezoid of truth values": lambda: torch.trapezoid(truths()),
+    "trapezoid of truth values at points": lambda: torch.trapezoid(truths(), truths()),
+    "var of integers": lambda: integers().var(),
+    "var_mean of integers": lambda: torch.var_mean(integers()),
+    "vector_norm of integers": lambda: torch.linalg.vector_norm(integers()),
+    "norm of integers": lambda: torch.ops.aten.norm.ScalarOpt_dim(integers(), 2, [0]),
+    "mean of integers": lambda: integers().mean(),
+    "nanmean of integers": lambda: integers().nanmean(),
+    "nanmean of integers into an output": lambda: torch.nanmean(integers(), out=torch.ones(())),
+    "vander of halves": lambda: torch.linalg.vander(torch.ones(1).half()),
+    "mm of a vector": lambda: torch.ones(1).mm(MATRIX),
+    "mm by a vector": lambda: MATRIX.mm(torch.ones(1)),
+    "mm of other sizes": lambda: MATRIX.mm(torch.ones(5, 7)),
+    "addmm of a vector": lambda: torch.addmm(MATRIX, torch.ones(1), MATRIX),
+    "addmm by a vector": lambda: torch.addmm(MATRIX, MATRIX, torch.ones(1)),
+    "addmm of other sizes": lambda: torch.addmm(MATRIX, MATRIX, torch.ones(5, 7)),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
@@ -135,6 +167,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "no default device is none": lambda: refused(default_device_taken_back),
     "broadcast_shapes speaks as operators do": lambda: (
         "Mismatching argument" in refusal(lambda: torch.broadcast_shapes((2,), (3,)))[1]
+    ),
+    "a float is cut before its range is looked at": lambda: (
+        torch.tensor(127.5, dtype=torch.int8).item() == 127
     ),
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"

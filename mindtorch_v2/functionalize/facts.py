@@ -22,6 +22,10 @@ DIAGONAL_IS_CHECKED_ON_META: Final[bool] = _FACTS["diagonal_is_checked_on_meta"]
 """Whether ``diagonal_scatter`` looks at sizes there."""
 
 
+OUTPUTS_ARE_REPLAYED_ALONE: Final[bool] = _FACTS["outputs_are_replayed_alone"]
+"""Whether one of several views of a changed base is made anew without the others."""
+
+
 def mixed_mutation(name: str) -> str:
     """What is said of a plain tensor that a functional one is to change."""
     return (

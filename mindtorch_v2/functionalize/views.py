@@ -6,12 +6,14 @@ writes for each of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.forms import form_of
+from mindtorch_v2.functionalize.facts import OUTPUTS_ARE_REPLAYED_ALONE
 from mindtorch_v2.functionalize.inverses import INVERSES
 from mindtorch_v2.functionalize.reapply_views import get_reapply_views
 from mindtorch_v2.functionalize.storage import ViewMeta, skip_functionalize
@@ -50,14 +52,42 @@ def view_of(inplace_view: Operator) -> Operator:
     return _operator(form.functional)
 
 
+def _one_of_unbind(index: int, dim: int) -> tuple[str, tuple[Any, ...]]:
+    return "aten::select.int", (dim, index)
+
+
+def _one_of_split(index: int, split_size: Any, dim: int) -> tuple[str, tuple[Any, ...]]:
+    """The last part may be shorter; its end is not."""
+    start = index * split_size
+    return "aten::slice.Tensor", (dim, start, start + split_size, 1)
+
+
+def _one_of_sizes(index: int, sizes: Sequence[Any], dim: int) -> tuple[str, tuple[Any, ...]]:
+    start = sum(sizes[:index])
+    return "aten::slice.Tensor", (dim, start, start + sizes[index], 1)
+
+
+_ONE_OF_SEVERAL: Final[Mapping[str, Callable[..., tuple[str, tuple[Any, ...]]]]] = {
+    "aten::unbind.int": _one_of_unbind,
+    "aten::split.Tensor": _one_of_split,
+    "aten::split_with_sizes": _one_of_sizes,
+}
+"""A view operator with several outputs to the one that makes one of them, and its arguments."""
+
+
 def view_meta(view: Operator, arguments: tuple[Any, ...]) -> ViewMeta:
     """How a view with these arguments, less the base, is made now, with views or with copies."""
     views = get_reapply_views()
     made_by = view if views else copy_of(view)
     inverse = INVERSES.get(view.canonical)
     is_multi_output = str(view.schema.returns[0].type) == "List[Tensor]"
+    one_of_several = _ONE_OF_SEVERAL.get(view.canonical) if OUTPUTS_ARE_REPLAYED_ALONE else None
 
     def forward(base: Any, index: int) -> Any:
+        if one_of_several is not None:
+            name, chosen = one_of_several(index, *arguments)
+            one = _operator(name)
+            return Call(one if views else copy_of(one), (base, *chosen)).run()
         found = Call(made_by, (base, *arguments)).run()
         return found[index] if is_multi_output else found
 

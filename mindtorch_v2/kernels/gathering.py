@@ -316,6 +316,46 @@ def nonzero(self: Tensor) -> Tensor:
     return nonzero_out(self, new_tensor((0,), int64, self._device))
 
 
+@kernel("aten::nonzero_static")
+def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
+    """The first places of what is not zero; where there are fewer, ``fill_value`` for the rest."""
+    _check_static_size(size)
+    result = new_tensor((size, len(self._sizes)), int64, self._device)
+    return nonzero_static_out(self, size, fill_value, result)
+
+
+@kernel("aten::nonzero_static.out")
+def nonzero_static_out(self: Tensor, size: int, fill_value: int, out: Tensor) -> Tensor:
+    _check_static_size(size)
+    if out._dtype is not int64:
+        raise RuntimeError(
+            "nonzero_static: Expected out tensor to have scalar type Long but got scalar type"
+            f"{CPP_NAMES[out._dtype]}"
+        )
+    shape = (size, len(self._sizes))
+    resize_output(out, shape)
+    assert_no_internal_overlap(out)
+    assert_no_overlap(out, self)
+    if numel(shape):
+        found = value_array(_NONZERO(self))[:size]
+        places = np.full(shape, fill_value, np.int64)
+        places[: len(found)] = found
+        store(out, places)
+    return out
+
+
+@kernel("aten::nonzero_static", key="Meta")
+def nonzero_static_meta(self: Tensor, size: int, fill_value: int) -> Tensor:
+    """By columns, as CUDA makes it."""
+    shape = (size, len(self._sizes))
+    return new_tensor(shape, int64, self._device, (1, size))
+
+
+def _check_static_size(size: int) -> None:
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+
+
 @kernel("aten::nonzero", key="Meta")
 def nonzero_on_meta(self: Tensor) -> NoReturn:
     raise NotImplementedError(

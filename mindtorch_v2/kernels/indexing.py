@@ -33,6 +33,7 @@ from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_arra
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.masks import check_mask
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import check_rehearsal, warn
@@ -127,30 +128,10 @@ def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
                 "torch.bool instead.",
                 stacklevel=2,
             )
-        _check_mask(self, index, len(found))
+        check_mask(self, index, len(found))
         nonzero = _NONZERO(index)
         found += [_SELECT(nonzero, 1, dim) for dim in range(len(index._sizes))]
     return found
-
-
-def _check_mask(self: Tensor, mask: Tensor, first: int) -> None:
-    """IndexError unless the mask has the sizes of the dimensions from ``first`` on."""
-    for dim, size in enumerate(mask._sizes):
-        if size != _size_at(self, first + dim):
-            raise IndexError(
-                f"The shape of the mask {list(mask._sizes)} at index {dim} does not match "
-                f"the shape of the indexed tensor {list(self._sizes)} at index {first + dim}"
-            )
-
-
-def _size_at(self: Tensor, dim: int) -> int:
-    rank = len(self._sizes)
-    if dim >= rank:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
-            f"{dim})"
-        )
-    return int(self._sizes[dim])
 
 
 def _common_shape(indices: Indices) -> tuple[int, ...]:
@@ -322,7 +303,7 @@ def _mask_to_fill(self: Tensor, indices: Indices, value: Tensor) -> tuple[bool, 
         if each._dtype not in (_BYTE, _BOOL) or each._device != self._device or mask is not None:
             return False, None
         mask = each
-        _check_mask(self, each, dims)
+        check_mask(self, each, dims)
         dims += len(each._sizes)
     for _ in range(len(self._sizes) - dims):
         if mask is None:

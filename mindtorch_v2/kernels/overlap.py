@@ -69,9 +69,13 @@ def assert_no_partial_overlap(output: Tensor, value: Tensor) -> None:
 
 
 def assert_no_overlap(output: Tensor, value: Tensor) -> None:
-    status = get_overlap_status(output, value)
-    if status in (MemOverlapStatus.PARTIAL, MemOverlapStatus.FULL):
+    if do_overlap(output, value):
         raise _shared()
+
+
+def do_overlap(a: Tensor, b: Tensor) -> bool:
+    """Whether, for certain, two tensors share memory."""
+    return get_overlap_status(a, b) in (MemOverlapStatus.PARTIAL, MemOverlapStatus.FULL)
 
 
 def _shared() -> RuntimeError:

@@ -461,6 +461,8 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int) -> list
 
 @kernel("aten::view_as_complex", keys=BACKENDS)
 def view_as_complex(self: Tensor) -> Tensor:
+    if self._dtype.is_complex:
+        raise worded("view_as_complex of complex numbers", ComplexFloat=CPP_NAMES[self._dtype])
     if self._dtype not in _COMPLEX_OF_REAL:
         raise worded("view_as_complex of integers", Int=CPP_NAMES[self._dtype])
     if not self._sizes:

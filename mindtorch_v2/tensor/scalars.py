@@ -15,7 +15,7 @@ import numpy as np
 from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.low_precision import FLOAT8
-from mindtorch_v2.tensor.support import C_TYPES, FINFO, check_dtype, worded
+from mindtorch_v2.tensor.support import C_TYPES, FINFO, HABITS, check_dtype, worded
 
 HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``."""
@@ -109,13 +109,23 @@ def _unpack_integral(value: Any, dtype: DType) -> int:
     highest = (1 << bits - 1 if signed else 1 << bits) - 1
     lowest = -highest - 1 if signed else 0
     if isinstance(value, float):
-        if not lowest <= value <= highest:  # NaN neither
+        if not _is_within(value, lowest, highest):
             raise _overflow(dtype)
         return math.trunc(value)
     number = unpack_long(value)
     if not (lowest if signed else -highest) <= number <= highest:
         raise _overflow(dtype)
     return number if signed else number & highest
+
+
+def _is_within(value: int | float, lowest: int, highest: int) -> bool:
+    """Whether a number fits between limits; NaN never does.
+
+    A float may be above the largest integer by less than one, where the release cuts it first.
+    """
+    if isinstance(value, float) and HABITS["a float is cut before its range is looked at"]:
+        return lowest <= value < highest + 1
+    return lowest <= value <= highest
 
 
 def _overflow(dtype: DType) -> RuntimeError:
@@ -196,7 +206,7 @@ def _integral_scalar(value: int | float, dtype: DType) -> int:
     lowest = -highest - 1 if signed else 0
     if not isinstance(value, float) and not signed:
         lowest = -highest  # negative integers wrap
-    if not lowest <= value <= highest:  # NaN neither
+    if not _is_within(value, lowest, highest):
         raise _OutOfRangeError
     number = math.trunc(value)
     return number if signed else number & highest

@@ -17,6 +17,12 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
+from mindtorch_v2.binding.python.assigned_numbers import (
+    Number,
+    fill,
+    fill_chosen,
+    plain_number,
+)
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
@@ -322,7 +328,8 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return
     if receiver._layout is sparse_coo or receiver._layout in sparse_compressed:
         raise type_error("Cannot assign to a sparse tensor")
-    value = value_tensor(receiver, given)
+    number = plain_number(given)
+    value = value_tensor(receiver, given) if number is None else number
     if index is False:
         return
     if index is Ellipsis:
@@ -338,7 +345,7 @@ def _set_item(receiver: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         _set_items(receiver, index, value, given)
 
 
-def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
+def _set_items(receiver: Tensor, index: Any, value: Tensor | Number, given: Any) -> None:
     indices = _as_tuple(index)
     if _is_overridden(indices):
         _overridden("__setitem__", receiver, index, given)
@@ -347,6 +354,10 @@ def _set_items(receiver: Tensor, index: Any, value: Tensor, given: Any) -> None:
     if not tensors:
         _copy_to(found, value)
         return
+    if not isinstance(value, Tensor):
+        if fill_chosen(found, tensors, value):
+            return
+        value = value_tensor(receiver, given)
     call_operator(
         "aten::index_put_", self=found, indices=tensors, values=_without_leading_ones(value)
     )
@@ -386,9 +397,11 @@ def _assigned_options(receiver: Tensor) -> tuple[DType, Device]:
     return receiver._dtype, receiver._device
 
 
-def _copy_to(target: Tensor, value: Tensor) -> None:
+def _copy_to(target: Tensor, value: Tensor | Number) -> None:
     sizes = list(target._sizes)
-    if sizes == list(value._sizes):
+    if not isinstance(value, Tensor):
+        fill(target, value)
+    elif sizes == list(value._sizes):
         call_operator("aten::copy_", self=target, src=value)
     elif not value._sizes and value.is_cpu:
         call_operator("aten::fill_.Tensor", self=target, value=value)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import comb
 from typing import Any, Final
 
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -32,6 +34,8 @@ _FLIP: Final = OperatorHandle("aten::flip")
 _FULL: Final = OperatorHandle("aten::full")
 _LE: Final = OperatorHandle("aten::le.Tensor")
 _LT: Final = OperatorHandle("aten::lt.Tensor")
+_INDEX: Final = OperatorHandle("aten::index.Tensor")
+_NONZERO_STATIC: Final = OperatorHandle("aten::nonzero_static")
 _MASKED_SELECT: Final = OperatorHandle("aten::masked_select")
 _MESHGRID: Final = OperatorHandle("aten::meshgrid.indexing")
 _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
@@ -70,9 +74,19 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return _EMPTY([0], **_options(self))
+    if HABITS["combinations are counted before they are looked for"]:
+        mask = _ascending(self, r, strictly=not with_replacement)
+        return _INDEX(self, [_NONZERO_STATIC(mask, size=_count(self, r, with_replacement))])
     grids = _MESHGRID([self] * r, indexing="ij")
     mask = _ascending(self, r, strictly=not with_replacement)
     return _STACK([_MASKED_SELECT(grid, mask) for grid in grids], 1)
+
+
+def _count(self: Tensor, r: int, with_replacement: bool) -> int:
+    count = numel(self._sizes)
+    if with_replacement:
+        count += r - 1 if count else 0
+    return comb(count, r)
 
 
 def _ascending(self: Tensor, dims: int, *, strictly: bool) -> Any:
@@ -114,10 +128,7 @@ _FLOATING: Final = tuple(DTYPES[name] for name in ("float32", "float64", "comple
 def linalg_vander(x: Tensor, N: int | None) -> Any:  # noqa: N803 (torch's name)
     dtype = x._dtype
     if dtype not in _FLOATING and (dtype is BOOL or not is_integral(dtype)):
-        raise RuntimeError(
-            "linalg.vander supports floating point, complex, and integer tensors, but got "
-            f"{CPP_NAMES[dtype]}"
-        )
+        raise worded("vander of halves", Half=CPP_NAMES[dtype])
     values = x if x._sizes else _UNSQUEEZE(x, -1)
     sizes = list(values._sizes)
     count = sizes[-1] if N is None else N

@@ -12,6 +12,7 @@ from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -54,14 +55,12 @@ def _distances(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
 
 def _check_points(name: str, y: Tensor, x: Tensor) -> None:
     if BOOL in (y._dtype, x._dtype):
-        raise RuntimeError(
-            f"{name}: received a bool input for `x` or `y`, but bool is not supported"
-        )
+        raise worded("trapezoid of truth values at points", trapezoid=name)
 
 
 def _check_distance(name: str, y: Tensor, dx: Number) -> None:
     if y._dtype is BOOL:
-        raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
+        raise worded("trapezoid of truth values", trapezoid=name)
     if isinstance(dx, (bool, complex)):
         raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 

@@ -5,11 +5,13 @@ Mirrors ``_matmul_impl`` in ``aten/src/ATen/native/LinearAlgebra.cpp``.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
@@ -100,8 +102,10 @@ def _should_fold(self: Tensor, other: Tensor, *, has_out: bool = False) -> bool:
         return False
     if not numel(one._sizes):
         return True
-    sizes, strides = one._sizes, one._strides
-    return all(strides[dim] == strides[dim + 1] * sizes[dim + 1] for dim in range(len(sizes) - 2))
+    rows = list(zip(one._sizes, one._strides, strict=True))[:-1]
+    if HABITS["matmul folds whatever the stride of one row is"]:
+        rows = [row for row in rows if row[0] != 1]
+    return all(stride == size * inner for (_, stride), (size, inner) in pairwise(rows))
 
 
 def _folded_operands(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int], bool]:

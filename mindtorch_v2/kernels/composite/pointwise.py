@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.support import HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -71,7 +71,7 @@ def square_out(self: Tensor, out: Tensor) -> Tensor:
 
 def _refuse_bool(self: Tensor) -> None:
     if self._dtype is BOOL:
-        raise RuntimeError("Boolean inputs not supported for relu")
+        raise worded("relu of truth values")
 
 
 @kernel("aten::relu")

@@ -44,6 +44,7 @@ _SUM_ALL: Final = OperatorHandle("aten::sum")
 _T: Final = OperatorHandle("aten::t")
 _TENSORDOT: Final = OperatorHandle("aten::tensordot")
 _TENSORDOT_OUT: Final = OperatorHandle("aten::tensordot.out")
+_UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
@@ -219,7 +220,8 @@ def _flattened(input: Tensor, weight: Tensor, bias: Tensor) -> Any:
     *outer_sizes, inner = input._sizes
     matrix = _RESHAPE(input, [prod(outer_sizes), inner])
     output = _ADDMM(bias, matrix, _T(weight))
-    return _VIEW(output, [*outer_sizes, output._sizes[1]])
+    view = _VIEW if HABITS["linear answers a view"] else _UNSAFE_VIEW
+    return view(output, [*outer_sizes, output._sizes[1]])
 
 
 @kernel("aten::linear.out", key="CompositeExplicitAutograd")

@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -77,10 +77,7 @@ def _count(self: Tensor, dim: Dims, keepdim: bool) -> Any:
 
 def _check_nanmean(self: Tensor, dtype: int | None) -> None:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
-        raise RuntimeError(
-            "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{CPP_NAMES[self._dtype]}"
-        )
+        raise worded("nanmean of integers", Long=CPP_NAMES[self._dtype])
     if HABITS["nanmean looks at its dtype"] and dtype is not None:
         asked = dtype_numbered(dtype)
         if not asked.is_floating_point and not asked.is_complex:
@@ -99,11 +96,8 @@ def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None) -> Any:
 
 @kernel("aten::nanmean.out", key=_IMPLICIT)
 def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: Tensor) -> Any:
-    if is_integral(self._dtype) and HABITS["nanmean has words of its own for integers"]:
-        raise RuntimeError(
-            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty "
-            "tensors."
-        )
+    if is_integral(self._dtype):
+        raise worded("nanmean of integers into an output", Long=CPP_NAMES[self._dtype])
     _check_nanmean(self, dtype)
     count = _count(self, dim, keepdim)
     if out.is_meta and not HABITS["nanmean writes to an output on meta"]:

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, UNARY_OP
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, IINFO, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DOUBLE: Final = DTYPES["float64"]
@@ -40,6 +40,23 @@ def _doubles(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
 def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
     _doubles(dtype, *bounds)
     return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
+
+
+def _within_range(dtype: DType, low: Any, high: Any) -> tuple[Number | None, Number | None]:
+    """The bounds that are values of ``dtype``: others bound nothing, or would leave nothing."""
+    if dtype not in IINFO:
+        return low, high
+    least, largest = IINFO[dtype]["min"], IINFO[dtype]["max"]
+    for name, bound, beyond in (("min", low, largest), ("max", high, least)):
+        if bound is not None and (bound > beyond if name == "min" else bound < beyond):
+            raise RuntimeError(
+                f"Clamp {name} value {float(bound):g} is outside the representable range of "
+                f"{CPP_NAMES[dtype]}"
+            )
+    return (
+        low if low is None or low >= least else None,
+        high if high is None or high <= largest else None,
+    )
 
 
 def _clamp(self: Array, low: Any, high: Any) -> Array:
@@ -68,6 +85,8 @@ def _clamped(
                 f"{TYPE_NAMES[self._dtype]}"
             )
     check_supported(facts, dtype)
+    if HABITS["clamp drops bounds beyond an integer's range"]:
+        low, high = _within_range(dtype, low, high)
     converted = self._converted(self._device, dtype)
     if any(bound != bound for bound in (low, high)):
         if low is not None:

@@ -25,8 +25,10 @@ from mindtorch_v2.kernels.cpu.reductions import (
     reduced_shape,
     run_reduction,
 )
+from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output, set_sizes
+from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
+from mindtorch_v2.kernels.overlap import do_overlap
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
@@ -96,6 +98,8 @@ _extreme("amin", lambda values, dims: np.min(values, dims, initial=_limit(values
 
 @structured.structured("aten::aminmax", outputs=2)
 def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> tuple[Tensor, ...]:
+    check_supported("aten::aminmax", self._dtype)
+    _check_outputs(outputs, self)
     rank = len(self._sizes)
     reduced = tuple(range(rank))
     if dim is not None:
@@ -122,6 +126,18 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
     else:
         compare_base_kernel(_write_both, found, self, dim, keepdim=keepdim)
     return found
+
+
+def _check_outputs(outputs: Outputs, self: Tensor) -> None:
+    """What is looked at before the dimension."""
+    least, largest = outputs
+    if least is None or largest is None:
+        return
+    if KERNEL_HABITS["aminmax looks at its outputs first"]:
+        for output in (least, largest):
+            check_out(output, self._dtype, self._device)
+    if not KERNEL_HABITS["the outputs of aminmax may overlap"] and do_overlap(least, largest):
+        raise ValueError("aminmax(): the `min` and `max` out= tensors must not overlap.")
 
 
 def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> None:

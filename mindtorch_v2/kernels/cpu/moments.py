@@ -30,7 +30,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -206,14 +206,14 @@ def _takes_all(own: DType, dtype: DType) -> bool:
 
 def _check_floating(self: Tensor) -> None:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+        raise worded("var of integers")
 
 
 def _std_var_mean(
     name: str, self: Tensor, dim: Dims, correction: Number | None, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
-        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+        raise worded("var_mean of integers", var_mean=name)
     free = _correction(correction)
     dtype = real_value_type(self._dtype)
     reduced = reduced_dims(dim, len(self._sizes))

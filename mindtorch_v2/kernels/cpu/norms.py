@@ -32,7 +32,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NAME: Final = "linalg.vector_norm"
@@ -58,10 +58,7 @@ def linalg_vector_norm(
     dtype: int | None,
 ) -> tuple[Tensor, ...]:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
-        raise RuntimeError(
-            f"{_NAME}: Expected a floating point or complex tensor as input. Got "
-            f"{CPP_NAMES[self._dtype]}"
-        )
+        raise worded("vector_norm of integers", Long=CPP_NAMES[self._dtype])
     if isinstance(ord, complex) and HABITS["a norm looks at the kind of its order"]:
         raise RuntimeError(f"{_NAME}: Expected a non-complex scalar as the order of norm.")
     order = float(scalar_to(ord, DTYPES["float64"]))
@@ -176,10 +173,7 @@ def norm_dim(
     outputs: Outputs, self: Tensor, p: Number | None, dim: Sequence[int], keepdim: bool
 ) -> tuple[Tensor, ...]:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
-        raise RuntimeError(
-            "norm(): input dtype should be either floating point or complex. Got "
-            f"{CPP_NAMES[self._dtype]} instead."
-        )
+        raise worded("norm of integers", Long=CPP_NAMES[self._dtype])
     return _run(_output(outputs, self, dim, keepdim, self._dtype), self, p, dim, keepdim, None)
 
 

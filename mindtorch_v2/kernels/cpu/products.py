@@ -33,7 +33,7 @@ from mindtorch_v2.tensor.copying import is_on_accelerator, raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
@@ -49,21 +49,20 @@ _EXPAND: Final = OperatorHandle("aten::expand")
 _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 
 
-def _check_shapes(mat1: Sequence[int], mat2: Sequence[int]) -> None:
-    if mat1[1] != mat2[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({mat1[0]}x{mat1[1]} and "
-            f"{mat2[0]}x{mat2[1]})"
-        )
+def _check_matrices(name: str, one: Tensor, two: Tensor) -> None:
+    """RuntimeError, in the words of ``mm`` or ``addmm``, for what cannot be multiplied."""
+    for place, each in (("of", one), ("by", two)):
+        if len(each._sizes) != 2:
+            raise worded(f"{name} {place} a vector", **{"1-D": f"{len(each._sizes)}-D"})
+    (rows, inner), (length, columns) = one._sizes, two._sizes
+    if inner != length:
+        shapes = f"{rows}x{inner} and {length}x{columns}"
+        raise worded(f"{name} of other sizes", **{"2x3 and 5x7": shapes})
 
 
 @structured.structured("aten::mm", keys=_KEYS)
 def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
-    if len(self._sizes) != 2:
-        raise RuntimeError("self must be a matrix")
-    if len(mat2._sizes) != 2:
-        raise RuntimeError("mat2 must be a matrix")
-    _check_shapes(self._sizes, mat2._sizes)
+    _check_matrices("mm", self, mat2)
     shape = (self._sizes[0], mat2._sizes[1])
     one, two = (as_it_was(each, outputs) for each in (self, mat2))
     output = set_output(outputs[0], shape, self._dtype, self._device)
@@ -76,10 +75,7 @@ def addmm(
     outputs: Outputs, self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number, alpha: Number
 ) -> tuple[Tensor, ...]:
     _check_dtypes(self, mat1, mat2)
-    for name, one in (("mat1", mat1), ("mat2", mat2)):
-        if len(one._sizes) != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {len(one._sizes)}-D tensor")
-    _check_shapes(mat1._sizes, mat2._sizes)
+    _check_matrices("addmm", mat1, mat2)
     shape = (mat1._sizes[0], mat2._sizes[1])
     one, two = (as_it_was(each, outputs) for each in (mat1, mat2))
     output = set_output(

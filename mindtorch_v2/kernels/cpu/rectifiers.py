@@ -24,7 +24,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo
 
@@ -127,6 +127,7 @@ def _between_0_and_6(values: Array) -> Array:
     return np.where(values > 6, values.dtype.type(6), np.where(values < 0, 0, values))
 
 
+_BYTE: Final = DTYPES["uint8"]
 _SIXTH: Final = np.float32(1 / 6)
 """Whatever the dtype."""
 
@@ -203,10 +204,11 @@ def hardtanh_inplace(self: Tensor, min_val: Number, max_val: Number) -> Any:
 def hardtanh_out(self: Tensor, min_val: Number, max_val: Number, out: Tensor) -> Any:
     """``clamp`` whose bounds are integers where the tensor's are."""
     if self._dtype is BOOL:
-        raise RuntimeError("Bool inputs not supported for hardtanh")
+        raise worded("hardtanh of truth values")
     if is_integral(self._dtype):
         min_val, max_val = (int(scalar_to(each, DTYPES["int64"])) for each in (min_val, max_val))
-        if self._dtype is DTYPES["uint8"] and (min_val < 0 or max_val < 0):
+        is_looked_at = not HABITS["hardtanh leaves bytes to clamp"] and self._dtype is _BYTE
+        if is_looked_at and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _CLAMP_OUT(self, min_val, max_val, out=out)
 

@@ -38,7 +38,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -228,10 +228,7 @@ def mean(
     asked = self._dtype if dtype is None else dtype_numbered(dtype)
     if not asked.is_floating_point and not asked.is_complex:
         what = "Input" if dtype is None else "Optional"
-        raise RuntimeError(
-            f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
-            f"or complex dtype. Got: {CPP_NAMES[asked]}"
-        )
+        raise worded("mean of integers", Input=what, Long=CPP_NAMES[asked])
     (output,) = outputs
     found = _inferred(self, dtype, output)
     if output is not None and shares_storage(output, self):

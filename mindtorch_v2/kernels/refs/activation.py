@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.refs.common import (
     elementwise,
     is_weakly_lesser_type,
     to_dtype,
+    worded,
 )
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES
 from mindtorch_v2.tensor.geometry import wrap_dim
@@ -25,6 +26,7 @@ from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo
 
+_BYTE: Final = DTYPES["uint8"]
 _NN: Final = "torch._refs.nn.functional."
 _DECOMPOSED: Final = "torch._decomp.decompositions."
 _ADD: Final = OperatorHandle("aten::add.Tensor")
@@ -109,10 +111,11 @@ def checked_hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
 def hardtanh(a: Tensor, min_val: Any = -1, max_val: Any = 1) -> Any:
     """``clamp`` whose bounds are integers where the tensor's are."""
     if a._dtype is BOOL:
-        raise RuntimeError("Bool inputs not supported for hardtanh")
+        raise worded("hardtanh of truth values")
     if is_integral(a._dtype):
         min_val, max_val = int(min_val), int(max_val)
-        if a._dtype is DTYPES["uint8"] and (min_val < 0 or max_val < 0):
+        is_looked_at = not HABITS["hardtanh leaves bytes to clamp"] and a._dtype is _BYTE
+        if is_looked_at and (min_val < 0 or max_val < 0):
             raise RuntimeError("Cannot do hardtanh on an unsigned type with negative limits")
     return _CLAMP(a, min_val, max_val)
 

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
+    check_range,
     check_same_device,
     dtype_to_type,
     elementwise,
@@ -352,6 +353,8 @@ def where(pred: Tensor, a: Operand, b: Operand) -> Tensor:
 def clamp(a: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     if min is None and max is None:
         raise ValueError("clamp called but both min and max are none!")
+    if HABITS["clamp looks at an integer's range"] and is_integer(a._dtype):
+        check_range(a._dtype, min, max)
     for bound in (min, max):
         if bound is not None:
             condition = _promoted(shaped_elementwise, "ALWAYS_BOOL", a, bound)

@@ -32,6 +32,7 @@ from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import reworded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_info import iinfo
 
 HABITS: Final[dict[str, bool]] = profile.active().refs["habits"]
 """Questions that releases answer differently (``conformance/extract/refs.py`` asks them)."""
@@ -80,6 +81,21 @@ def worded(subject: str, **words: str) -> Exception:
 def is_integer(dtype: DType) -> bool:
     """``is_integer_dtype``: bool is none."""
     return is_integral(dtype) and dtype is not BOOL
+
+
+def check_range(dtype: DType, low: object, high: object) -> None:
+    """RuntimeError for bounds that leave no value of ``dtype``; others beyond its range, which
+    the function drops, change neither shape nor dtype."""
+    limits = iinfo(dtype)
+    beyond = {
+        "min": isinstance(low, int) and low > limits.max,
+        "max": isinstance(high, int) and high < limits.min,
+    }
+    for (name, is_beyond), bound in zip(beyond.items(), (low, high), strict=True):
+        if is_beyond:
+            raise RuntimeError(
+                f"Clamp {name} value {bound} is outside the representable range of {dtype}"
+            )
 
 
 def dtype_to_type(dtype: DType) -> type:

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.refs.common import (
     get_computation_dtype,
     get_higher_dtype,
     to_dtype,
+    worded,
 )
 from mindtorch_v2.kernels.refs.reductions import mean, reduction
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
@@ -133,9 +134,7 @@ def vector_norm(
     dtype: DType | None = None,
 ) -> Any:
     if not x._dtype.is_floating_point and not x._dtype.is_complex:
-        raise RuntimeError(
-            f"{_NAME}: Expected a floating point or complex tensor as input. Got {x._dtype}"
-        )
+        raise worded("vector_norm of integers", **{"torch.int64": str(x._dtype)})
     if (HABITS[_CHECKED] or not numel(x._sizes)) and (ord < 0.0 or ord == inf):
         _check_identity(x, ord, dim)
     if dtype is not None:
@@ -194,7 +193,7 @@ def _check_identity(x: Tensor, ord: Number, dim: Dims) -> None:
 def _check_dtype(dtype: DType, own: DType) -> None:
     """``_check_norm_dtype``."""
     if not dtype.is_floating_point and not dtype.is_complex:
-        raise RuntimeError(f"{_NAME}: dtype should be floating point or complex. Got {dtype}")
+        raise worded("vector_norm in integers", **{"torch.int64": str(dtype)})
     if dtype.is_complex != own.is_complex:
         kind = "complex" if own.is_complex else "real"
         raise RuntimeError(f"{_NAME}: dtype should be {kind} for {kind} inputs. Got {dtype}")

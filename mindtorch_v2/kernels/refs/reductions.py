@@ -152,6 +152,12 @@ def amax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
+    looks_first = HABITS["an extreme looks at its output first"]
+    if looks_first and out is not None and out._dtype is not a._dtype:
+        raise RuntimeError(
+            f"Expected the dtype for input and out to match, but got {a._dtype} for input's dtype "
+            f"and {out._dtype} for out's dtype."
+        )
     return reduction(a, dim, keepdim, None, out, has_identity=False)
 
 
@@ -199,7 +205,9 @@ def nansum(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    reduced = () if dims is not None and not dims else reduction_dims(len(input._sizes), dims)
+    reduced = reduction_dims(len(input._sizes), dims)
+    if dims is not None and not dims and not HABITS["nansum over no dimension is over all"]:
+        reduced = ()
     shape = reduced_shape(input._sizes, reduced, keepdim=keepdim)
     return new_tensor(shape, _sum_dtype(input, dtype), input._device)
 
