@@ -120,8 +120,8 @@ def native_layer_norm(
         is_half = to_opmath(dtype) is not dtype  # whose rows are scaled before they are moved
         found = values * scale - scale * middle if is_half else (values - middle) * scale
         if gamma is not None:
-            found = found * gamma
-        found = found + (0 if beta is None else beta)  # a zero has no sign then
+            found *= gamma
+        found += 0 if beta is None else beta  # a zero has no sign then
         store(output, rounded(found.astype(values.dtype).reshape(sizes), dtype))
         for target, value in ((mean, middle), (rstd, scale)):
             store(target, rounded(value.reshape(shape), statistics))
@@ -132,9 +132,16 @@ def _moments(values: Array, eps: float) -> tuple[Array, Array]:
     """Of each row the mean, and one over the standard deviation."""
     wide = values.astype(np.float64)
     mean = wide.mean(axis=1, keepdims=True)
-    variance = ((wide - mean) ** 2).mean(axis=1, keepdims=True)
+    wide -= mean
+    variance = _means_of_products(wide, wide)
     kind = values.dtype
     return mean.astype(kind), (1 / np.sqrt(variance.astype(kind) + kind.type(eps))).astype(kind)
+
+
+def _means_of_products(one: Array, two: Array) -> Array:
+    """Of each row, with no array made of the products."""
+    sums = np.einsum("ij,ij->i", one, two)
+    return np.asarray(sums.reshape(-1, 1) / one.shape[1])
 
 
 def _row(tensor: Tensor | None, dtype: DType) -> Array | None:
@@ -174,12 +181,14 @@ def native_layer_norm_backward(
         middle, scale = (
             as_array(each, each._dtype).reshape(rows, 1).astype(np.float64) for each in (mean, rstd)
         )
-        hat = (x - middle) * scale
+        x -= middle
+        x *= scale
         gamma = _row(weight, dtype)
         scaled = dy if gamma is None else dy * gamma
-        along = (scaled * hat).mean(axis=1, keepdims=True)
-        dx = scale * (scaled - scaled.mean(axis=1, keepdims=True) - hat * along)
-        for target, found in zip(made, (dx, (dy * hat).sum(axis=0), dy.sum(axis=0)), strict=True):
+        along = _means_of_products(scaled, x)
+        dx = scale * (scaled - scaled.mean(axis=1, keepdims=True) - x * along)
+        of_weight = np.einsum("ij,ij->j", dy, x)
+        for target, found in zip(made, (dx, of_weight, dy.sum(axis=0)), strict=True):
             if target is not None and numel(target._sizes):
                 shaped = np.asarray(found).astype(kind).reshape(tuple(target._sizes))
                 store(target, rounded(shaped, target._dtype))
