@@ -20,6 +20,9 @@ SCHEMA = "f(Tensor x) -> Tensor"
 
 @pytest.fixture
 def lib() -> Iterator[library.Library]:
+    # A library that an exception of an earlier test still holds would, whenever it is collected,
+    # take the packets of its operators along, which are by now another's.
+    gc.collect()
     with library._scoped_library("library_contract", "FRAGMENT") as made:
         yield made
 
