@@ -282,7 +282,8 @@ NEURAL: Final = words("""
     weight bias training reset_parameters extra_repr append extend
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module
-    register_forward_hook register_forward_pre_hook train zero_grad requires_grad_
+    register_forward_hook register_forward_pre_hook register_full_backward_hook
+    register_full_backward_pre_hook train zero_grad requires_grad_
     state_dict load_state_dict clip_grad_value_ clip_grad_norm_ reset_running_stats
     optim SGD Adam AdamW Optimizer step param_groups add_param_group state""")
 

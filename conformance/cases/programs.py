@@ -19,6 +19,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
+from conformance.cases import programs_hooks
 from conformance.cases.programs_pools import (
     CLIPPED,
     LAYERS,
@@ -104,6 +105,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _trained()
     yield from _on_meta()
     yield from _modules()
+    yield from programs_hooks.texts()
     for text in SMALL:
         yield "training", text
     for made in (*OPTIMIZERS, *WRONG_OPTIMIZERS):

@@ -42,9 +42,9 @@ def extract() -> dict[str, Any]:
         "operators_hand_warnings_on": operators_hand_warnings_on(),
         "none_refusals": {name: refusal(partial(getattr(C, name), None)) for name in OF_A_MODE},
         "warning_texts": {
-            name: caught_by(provoke)[0].partition(" (Triggered")[0]
+            name: texts[0].partition(" (Triggered")[0]
             for name, provoke in {**PYTHON_WARNINGS, **WARNINGS}.items()
-            if name in REWORDED_WARNINGS
+            if name in REWORDED_WARNINGS and (texts := caught_by(provoke))
         },
         "not_differentiable": not_differentiable(),
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
@@ -93,6 +93,13 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     if found is None:
         raise ExtractionError(f"no internal assertion in {message!r}")
     return found[1]
+
+
+def hooked_without_inputs() -> None:
+    """The gradients of a module none of whose inputs requires one."""
+    module = torch.nn.Linear(1, 1)
+    module.register_full_backward_hook(lambda *gradients: None)
+    module(torch.ones(1)).backward()
 
 
 def caught_by(provoke: Callable[[], object]) -> list[str]:
@@ -526,11 +533,12 @@ WARNINGS: dict[str, Callable[[], object]] = {
 }
 #: The same of warnings that Python gives.
 PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
+    "BackwardHook": lambda: hooked_without_inputs(),
     "Function": lambda: Instantiated(),
     "get_enum": lambda: torch.nn._reduction.get_enum("elementwise_mean"),
 }
 #: Warnings whose words differ between releases.
-REWORDED_WARNINGS = ("Function", "get_enum", "Tensor.grad", "mark_dirty")
+REWORDED_WARNINGS = ("BackwardHook", "Function", "get_enum", "Tensor.grad", "mark_dirty")
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
     "set_named_tensor_meta",

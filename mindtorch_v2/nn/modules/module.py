@@ -1,17 +1,19 @@
 """``Module``: parameters, buffers and other modules under names, and what is computed with them.
 
 Mirrors ``torch/nn/modules/module.py`` as far as training programs and their users go: no lazy
-parameters, no backward hooks, no hooks of all modules.
+parameters, no hooks of all modules.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.autograd.hooks import RemovableHandle
+from mindtorch_v2.nn.modules._backward_hook import BackwardHook
 from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -41,6 +43,15 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
+def _added(
+    hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
+) -> RemovableHandle:
+    handle = RemovableHandle.added(hooks, hook)
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
 class Module:
     """The base of everything that has parameters.  A subclass defines ``forward``."""
 
@@ -51,6 +62,8 @@ class Module:
     _unsaved: set[str]
     _forward_hooks: OrderedDict[int, Callable[..., Any]]
     _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self) -> None:
         for name, value in (
@@ -61,6 +74,8 @@ class Module:
             ("_unsaved", set()),
             ("_forward_hooks", OrderedDict()),
             ("_forward_pre_hooks", OrderedDict()),
+            ("_backward_hooks", OrderedDict()),
+            ("_backward_pre_hooks", OrderedDict()),
         ):
             object.__setattr__(self, name, value)
 
@@ -77,12 +92,25 @@ class Module:
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
+        told: BackwardHook | None = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            hooks = (self._backward_hooks, self._backward_pre_hooks)
+            told = BackwardHook(self, *(tuple(each.values()) for each in hooks))
+            args = told.setup_input_hook(args)
         result = self.forward(*args, **kwargs)
         for hook in tuple(self._forward_hooks.values()):
             changed = hook(self, args, result)
             if changed is not None:
                 result = changed
-        return result
+        if told is None:
+            return result
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result)}",
+                stacklevel=2,
+            )
+        return told.setup_output_hook(result)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Have ``hook(module, args)`` called before ``forward``; it may answer other arguments."""
@@ -91,6 +119,21 @@ class Module:
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Have ``hook(module, args, output)`` called after; it may answer another output."""
         return RemovableHandle.added(self._forward_hooks, hook)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(module, grad_input, grad_output)`` called once both are known.
+
+        It may answer another ``grad_input``.
+        """
+        return _added(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(module, grad_output)`` called before; it may answer another."""
+        return _added(self._backward_pre_hooks, hook, prepend)
 
     # --- attributes ---------------------------------------------------------------------------
 
