@@ -117,6 +117,12 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "mean", f"xp.ops.aten.mean.dtype_out(xp.ones(3), out={output})"
         yield "narrow_copy", f"xp.narrow_copy({output}, 0, 0, 1, out=xp.ones(1))"
         yield "narrow_copy", f"xp.narrow_copy({output}, 1, 0, 1, out=xp.ones(1))"
+    for bounds, dtype, steps in product(("0, 1j", "0, 5", "2.5, 7"), OF_NOTHING, (0, 1, 3)):
+        target = f"xp.zeros(3, dtype=xp.{dtype})"
+        yield "linspace", f"xp.linspace({bounds}, {steps}, out={target})"
+    for made, index in product(("xp.ones(1, 3)", "xp.ones(3)"), ("[1]", "[0, 1]", "[]")):
+        indices = f"xp.tensor({index}, dtype=xp.int64)"
+        yield "index_fill_", f"x = {made}.expand(2, 3)\nx.index_fill_(-1, {indices}, 5)\nx"
     for sizes in EMPTY_IMAGES:
         yield "empty", f"xp.empty({sizes}, memory_format=xp.channels_last).stride()"
         made = f"xp.ones({sizes}).contiguous(memory_format=xp.channels_last)"

@@ -6,9 +6,10 @@ Mirrors ``_convolution_double_backward`` of ``aten/src/ATen/native/Convolution.c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from mindtorch_v2.kernels.conv_params import ConvParams
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.geometry import numel
@@ -24,23 +25,12 @@ _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """The arguments of a convolution after its tensors, in their order."""
-
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    transposed: bool
-    output_padding: tuple[int, ...]
-    groups: int
-
-    def __call__(self, input: Tensor, weight: Tensor) -> Tensor:
-        made: Tensor = _CONVOLUTION(
-            *(input, weight, None, self.stride, self.padding, self.dilation),
-            *(self.transposed, self.output_padding, self.groups),
-        )
-        return made
+def _convolved(settings: ConvParams, input: Tensor, weight: Tensor) -> Tensor:
+    made: Tensor = _CONVOLUTION(
+        *(input, weight, None, settings.stride, settings.padding, settings.dilation),
+        *(settings.transposed, settings.output_padding, settings.groups),
+    )
+    return made
 
 
 def _expanded(values: Sequence[int], dims: int) -> tuple[int, ...]:
@@ -72,7 +62,7 @@ def convolution_double_backward(
     dims = len(weight._sizes) - 2
     if not transposed and len(self._sizes) > 4:
         groups = self._sizes[1] // weight._sizes[1] if weight._sizes[1] else -1
-    settings = _Settings(
+    settings = ConvParams(
         stride=_expanded(stride, dims),
         padding=_expanded(padding, dims),
         dilation=_expanded(dilation, dims),
@@ -83,9 +73,9 @@ def convolution_double_backward(
     by_output = by_input = by_weight = None
     if numel(self._sizes):
         if ggi is not None:
-            by_output = settings(ggi, weight)
+            by_output = _convolved(settings, ggi, weight)
         if ggw is not None:
-            by_output = _sum(by_output, settings(self, ggw))
+            by_output = _sum(by_output, _convolved(settings, self, ggw))
     if ggb is not None:
         ones = [1] * (len(grad_output._sizes) - 2)
         shaped = _VIEW(_CONTIGUOUS(ggb), [1, ggb._sizes[0], *ones])
@@ -98,7 +88,7 @@ def convolution_double_backward(
     return by_output, by_input, by_weight
 
 
-def _of_weight(settings: _Settings, ggi: Tensor, grad_output: Tensor, weight: Tensor) -> Tensor:
+def _of_weight(settings: ConvParams, ggi: Tensor, grad_output: Tensor, weight: Tensor) -> Tensor:
     """A convolution over the batch, steps and distances of the weight's elements exchanged."""
     over_batch = replace(
         settings,
@@ -111,7 +101,7 @@ def _of_weight(settings: _Settings, ggi: Tensor, grad_output: Tensor, weight: Te
     pair = _TRANSPOSE(ggi, 0, 1), output
 
     def convolved(pair: Sequence[Tensor]) -> Tensor:
-        return over_batch(*(pair[::-1] if settings.transposed else pair))
+        return _convolved(over_batch, *(pair[::-1] if settings.transposed else pair))
 
     if settings.groups == 1:
         joined = convolved(pair)
@@ -137,11 +127,11 @@ def _narrowed(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def _of_input(
-    settings: _Settings, ggw: Tensor, grad_output: Tensor, weight: Tensor, self: Tensor
+    settings: ConvParams, ggw: Tensor, grad_output: Tensor, weight: Tensor, self: Tensor
 ) -> Tensor:
     back = replace(settings, transposed=not settings.transposed)
     if settings.transposed:
-        return _narrowed(back(grad_output, ggw), self._sizes)
+        return _narrowed(_convolved(back, grad_output, ggw), self._sizes)
     sizes = zip(weight._sizes[2:], self._sizes[2:], grad_output._sizes[2:], strict=True)
     missing = list(settings.output_padding)
     for dim, (kernel_size, wanted, given) in enumerate(sizes):
@@ -149,4 +139,5 @@ def _of_input(
         used += back.stride[dim] * (given - 1) + 1
         if used != wanted:
             missing[dim] = wanted - used
-    return replace(back, output_padding=tuple(missing))(grad_output, ggw)
+    back = replace(back, output_padding=tuple(missing))
+    return _convolved(back, grad_output, ggw)

@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.pointwise import element, rounded
 from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.refs import wrappers
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
@@ -124,18 +125,27 @@ def linspace_out_on_meta(start: Any, end: Any, steps: int, out: Tensor) -> Any:
 _WRITTEN: Final = wrappers.out(linspace_on_meta, exact_dtype=False)
 
 
-@kernel("aten::linspace.out")
-def linspace_out(start: Number, end: Number, steps: int, out: Tensor) -> Any:
+@prologue("aten::linspace")
+def prepare_linspace(outputs: Sequence[Tensor], start: Number, end: Number, steps: int) -> None:
+    (out,) = outputs
     if steps < 0:
         raise RuntimeError(_NEGATIVE)
     if numel(out._sizes) != steps:
         set_sizes(out, (steps,))
+    if steps > 1:
+        assert_no_internal_overlap(out)
+        check_dtype("linspace", out._dtype)
+    for bound in (start, end)[: 2 if steps > 1 else steps]:
+        element(bound, out._dtype)
+
+
+@kernel("aten::linspace.out")
+def linspace_out(start: Number, end: Number, steps: int, out: Tensor) -> Any:
+    prepare_linspace((out,), start, end, steps)
     if not steps:
         return out
     if steps == 1:
         return _FILL_(out, start)
-    assert_no_internal_overlap(out)
-    check_dtype("linspace", out._dtype)
     store(out, _values(start, end, steps, out._dtype).reshape(tuple(out._sizes)))
     return out
 
