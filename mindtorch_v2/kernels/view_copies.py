@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
@@ -105,6 +106,14 @@ def _narrowed(self: Tensor, dim: int, start: int, length: int) -> Any:
 
 @kernel("aten::narrow_copy.out", keys=("CPU", "Meta"))
 def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, out: Tensor) -> Tensor:
+    _COPY(out, _prepared((out,), self, dim, start, length))
+    return out
+
+
+@prologue("aten::narrow_copy")
+def _prepared(outputs: Sequence[Tensor], self: Tensor, dim: int, start: int, length: int) -> Any:
+    """Checks and resizes the output; answers what is copied."""
+    (out,) = outputs
     if not self._sizes:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if self._dtype is not out._dtype:
@@ -114,8 +123,7 @@ def narrow_copy_out(self: Tensor, dim: int, start: int, length: int, out: Tensor
     part = _narrowed(self, dim, start, length)
     if tuple(out._sizes) != tuple(part._sizes):
         set_sizes(out, tuple(part._sizes))
-    _COPY(out, part)
-    return out
+    return part
 
 
 @kernel("aten::split_with_sizes_copy.out", keys=("CompositeExplicitAutograd", "Meta"))

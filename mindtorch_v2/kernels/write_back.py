@@ -52,6 +52,11 @@ COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Ten
 """What writing back is made of, and what is written back by itself."""
 
 
+NO_FORMS: Final = frozenset(("aten::max.unary_out", "aten::min.unary_out", "aten::linspace.out"))
+"""Into an output they take what the functional operators refuse: tensors of no elements, complex
+bounds of real numbers."""
+
+
 def chosen() -> bool:
     """Whether the environment takes the mutating operators' kernels away."""
     return os.environ.get(ENVIRONMENT) == FUNCTIONAL
@@ -88,6 +93,7 @@ def _route(find: Provider, name: str, key: int, own: Native, *, in_order: bool) 
     if (
         form is None
         or form.kind == MUTABLE
+        or name in NO_FORMS
         or not any(find(form.functional, at).function for at in (key, *BACKENDS))
     ):
         return None
@@ -121,19 +127,32 @@ def _run_once(
 
 
 def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> bool:
-    """Whether an ``out=`` tensor is memory of what is read, or of another."""
+    """Whether what is written to is memory of what else is read, or of another output."""
     if form.kind == INPLACE:
-        return _has_fewer_places(stack[0])
+        others = (each for value in stack[1:] for each in _tensors(value))
+        return _has_fewer_places(stack[0]) or any(_is_part(each, stack[0]) for each in others)
     outputs = {argument.name for argument in operator.schema.arguments if argument.is_out}
     storages = [
-        (value._storage, argument.name in outputs)
+        (each._storage, argument.name in outputs)
         for argument, value in zip(operator.schema.arguments, stack, strict=True)
-        if isinstance(value, Tensor) and value._storage is not None
+        for each in _tensors(value)
+        if each._storage is not None
     ]
     return any(
         one is two and (is_out or other_is_out)
         for (one, is_out), (two, other_is_out) in combinations(storages, 2)
     )
+
+
+def _tensors(value: Any) -> Sequence[Tensor]:
+    """The tensor that an argument is, or those of a list."""
+    values = value if isinstance(value, (list, tuple)) else (value,)
+    return [each for each in values if isinstance(each, Tensor)]
+
+
+def _is_part(value: Tensor, target: Any) -> bool:
+    """Whether another tensor has the storage of one that changes."""
+    return value is not target and value._storage is not None and value._storage is target._storage
 
 
 def _has_fewer_places(target: Any) -> bool:
