@@ -35,7 +35,8 @@ OPERATORS: Final = words("""
     nn_functional_gelu nn_functional_l1_loss nn_functional_layer_norm
     nn_functional_leaky_relu nn_functional_linear nn_functional_max_pool2d
     nn_functional_mse_loss nn_functional_nll_loss nn_functional_relu nn_functional_silu
-    nn_functional_silu_complex nonzero norm norm_fro norm_inf normal normal_in_place
+    nn_functional_silu_complex nonzero nonzero_static norm norm_fro norm_inf normal
+    normal_in_place
     normal_number_mean ones ones_like outer permute permute_copy pow prod put __radd__
     __rand__ randint randint_like rand_like randn randn_like ravel __rdiv__ real reciprocal
     remainder repeat reshape reshape_as resize_ resize_as_ resolve_conj resolve_neg __rmatmul__

@@ -126,6 +126,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "clamp looks at an integer's range": lambda: (
         raised(lambda: meta(torch.uint8).clamp(max=-1)) == "RuntimeError"
     ),
+    "nonzero_static goes by columns": lambda: (
+        torch.nonzero_static(shaped(2, 2), size=3).stride() == (1, 3)
+    ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
     ),

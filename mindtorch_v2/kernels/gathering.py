@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_partial_overlap,
 )
 from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
@@ -346,9 +347,10 @@ def nonzero_static_out(self: Tensor, size: int, fill_value: int, out: Tensor) ->
 
 @kernel("aten::nonzero_static", key="Meta")
 def nonzero_static_meta(self: Tensor, size: int, fill_value: int) -> Tensor:
-    """By columns, as CUDA makes it."""
+    """By columns, as CUDA makes it, since releases look at where a tensor is."""
     shape = (size, len(self._sizes))
-    return new_tensor(shape, int64, self._device, (1, size))
+    by_columns = REFS_HABITS["nonzero_static goes by columns"]
+    return new_tensor(shape, int64, self._device, (1, size) if by_columns else None)
 
 
 def _check_static_size(size: int) -> None:
