@@ -19,7 +19,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import functionalize_samples
+from conformance.cases import functionalize_samples, functionalize_schemas
 from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
     CHANGES,
@@ -47,8 +47,10 @@ from mindtorch_v2.profile import Profile
 
 DRAWN: Final = 22_000
 DRAWN_LONG: Final = 6_000
-"""How many programs of every run are put together at random, and how many of them are long.  More
-than 20,000 are left without those that are drawn twice; nightly, hypothesis draws as many again."""
+DRAWN_FROM_SCHEMAS: Final = 1_500
+"""How many programs of every run are put together at random, how many of them are long, and how
+many more are made of what the schemas have.  More than 20,000 are left without those that are drawn
+twice; nightly, hypothesis draws as many again of both kinds."""
 
 
 def texts(profile: Profile) -> Iterator[Text]:
@@ -83,6 +85,9 @@ def texts(profile: Profile) -> Iterator[Text]:
     for number in range(DRAWN):
         length = LONG if number < DRAWN_LONG else SHORT
         yield "drawn programs", drawn_program(random.Random(number), length)
+    for number in range(DRAWN_FROM_SCHEMAS):
+        text = functionalize_schemas.drawn_program(random.Random(number), profile.name)
+        yield "programs from schemas", text
 
 
 def _differentiated(body: tuple[str, ...], way: str) -> str:
@@ -150,9 +155,18 @@ def _answered(expression: str) -> str:
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
-    """Programs that mix views, changes, ``out=``, factories and operators of their own."""
+    """Programs that mix views, changes, ``out=``, factories and operators of their own, and such
+    as are made of what the schemas have."""
     chances = st.randoms(use_true_random=False)
-    return chances.map(lambda chance: ("drawn programs", drawn_program(chance)))
+
+    def from_schemas(chance: random.Random) -> Text:
+        text = functionalize_schemas.drawn_program(chance, profile.name)
+        return "programs from schemas", text
+
+    return st.one_of(
+        chances.map(lambda chance: ("drawn programs", drawn_program(chance))),
+        chances.map(from_schemas),
+    )
 
 
 AREA: Final = Area(

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
@@ -283,7 +284,7 @@ def tensor_split_tensor(self: Tensor, tensor_indices_or_sections: Tensor, dim: i
         )
     if not given._sizes:
         return _TENSOR_SPLIT_SECTIONS(self, int(given.item()), dim)
-    return _TENSOR_SPLIT_INDICES(self, given.tolist(), dim)
+    return _TENSOR_SPLIT_INDICES(self, value_array(given).tolist(), dim)
 
 
 def _check_split(self: Tensor) -> None:

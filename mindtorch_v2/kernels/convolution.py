@@ -131,7 +131,8 @@ def _of_complex(convolve: Convolve, input: Tensor, weight: Tensor, bias: Tensor 
 
 def _parts(tensor: Tensor) -> tuple[Any, Any]:
     pairs = _REAL_VIEW(_RESOLVE_CONJ(tensor))
-    return _SELECT(pairs, -1, 0), _SELECT(pairs, -1, 1)
+    last = len(pairs._sizes) - 1
+    return _SELECT(pairs, last, 0), _SELECT(pairs, last, 1)
 
 
 def _check_same_type(input: Tensor, weight: Tensor, bias: Tensor | None, rest: str) -> None:

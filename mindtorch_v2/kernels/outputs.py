@@ -34,7 +34,12 @@ def new_tensor(
 
 
 def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None) -> None:
-    """``resize_``: another geometry, over the storage that grows if it must."""
+    """``resize_``: another geometry, over the storage that grows if it must.
+
+    Without ``strides`` a tensor that has the sizes keeps its own.
+    """
+    if strides is None and tuple(tensor._sizes) == tuple(sizes):
+        return
     check_numel(sizes)
     new_strides = contiguous_strides(sizes) if strides is None else strides
     if any(step >= _INT64_END for step in new_strides):

@@ -128,6 +128,16 @@ def argsort_stable(self: Tensor, stable: bool, dim: int, descending: bool) -> An
     return _SORT_STABLE(self, stable=stable, dim=dim, descending=descending)[1]
 
 
+@kernel("aten::argsort.stable_out", key=_IMPLICIT)
+def argsort_stable_out(
+    self: Tensor, stable: bool, dim: int, descending: bool, out: Tensor
+) -> Tensor:
+    values = _EMPTY([0], dtype=self._dtype, layout=self._layout, device=self._device)
+    order = {"stable": stable, "dim": dim, "descending": descending}
+    _SORT_VALUES_STABLE(self, **order, values=values, indices=out)
+    return out
+
+
 @structured("aten::topk", outputs=2)
 def topk(
     outputs: Outputs, self: Tensor, k: int, dim: int, largest: bool, sorted: bool

@@ -93,11 +93,19 @@ def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Any:
 
 
 def _narrowed(self: Tensor, dim: int, start: int, length: int) -> Any:
-    """``narrow``, which has other words for a length on the CPU than this."""
-    if length < 0 and self._sizes and not self.is_meta:
-        size = self._sizes[wrap_dim(dim, len(self._sizes))]
-        if -size <= start <= size:
-            first = start + size if start < 0 else start
+    """``narrow``, which has other words for a dimension and a length on the CPU than this."""
+    rank = len(self._sizes)
+    if rank and not self.is_meta:
+        if dim >= rank:
+            raise RuntimeError(expected("dim < static_cast<int64_t>(self_sizes.size())"))
+        size = self._sizes[wrap_dim(dim, rank)]
+        if not -size <= start <= size:
+            raise IndexError(
+                f"start out of range (expected to be in range of [{-size}, {size}], but got "
+                f"{start})"
+            )
+        first = start + size if start < 0 else start
+        if not 0 <= length <= size - first:
             raise RuntimeError(
                 f"start ({first}) + length ({length}) exceeds dimension size ({size})."
             )
@@ -118,8 +126,6 @@ def _prepared(outputs: Sequence[Tensor], self: Tensor, dim: int, start: int, len
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if self._dtype is not out._dtype:
         raise RuntimeError(expected("self.dtype() == output.dtype()"))
-    if dim >= len(self._sizes) and not self.is_meta:
-        raise RuntimeError(expected("dim < static_cast<int64_t>(self_sizes.size())"))
     part = _narrowed(self, dim, start, length)
     if tuple(out._sizes) != tuple(part._sizes):
         set_sizes(out, tuple(part._sizes))

@@ -154,10 +154,6 @@ def _difference(self: Tensor, dim: int, *, at_end: bool) -> Any:
     return _SUB(_SLICE(self, dim, *one), second)
 
 
-_FACTORS: Final = ((-1.5, 2.0, -0.5), (0.5, -2.0, 1.5))
-"""Of three elements at the first end and at the last."""
-
-
 def _along_equal(self: Tensor, step: Number, dim: int, edge_order: int) -> Any:
     """At equal distances."""
     dim = wrap_dim(dim, len(self._sizes))
@@ -172,10 +168,12 @@ def _along_equal(self: Tensor, step: Number, dim: int, edge_order: int) -> Any:
 def _equal_end(self: Tensor, dim: int, edge_order: int, *, at_end: bool) -> Any:
     if edge_order == 1:
         return _difference(self, dim, at_end=at_end)
-    low, middle, high = (_SLICE(self, dim, *each) for each in _OUTERMOST[at_end])
-    one, two, three = _FACTORS[at_end]
-    first = _ADD(_MUL_BY(low, one), _MUL_BY(middle, two))
-    return _ADD(first, _MUL_BY(high, three))
+    factors = (0.5, 2, 1.5) if at_end else (-1.5, 2, 0.5)
+    high, middle, low = (  # as C++ takes them
+        _MUL_BY(_SLICE(self, dim, *part), factor)
+        for part, factor in zip(reversed(_OUTERMOST[at_end]), reversed(factors), strict=True)
+    )
+    return _ADD(_SUB(low, middle), high) if at_end else _SUB(_ADD(low, middle), high)
 
 
 def _slopes(self: Tensor, spacing: Spacing, dims: Sequence[int], edge_order: int) -> list[Any]:

@@ -27,7 +27,9 @@ _LOG_SOFTMAX: Final = OperatorHandle("aten::_log_softmax")
 _LOG_SOFTMAX_OUT: Final = OperatorHandle("aten::_log_softmax.out")
 _LOG_SOFTMAX_INT: Final = OperatorHandle("aten::log_softmax.int")
 _LAYER_NORM: Final = OperatorHandle("aten::native_layer_norm")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _NLL_FORWARD: Final = OperatorHandle("aten::nll_loss_forward")
+_NLL_FORWARD_OUT: Final = OperatorHandle("aten::nll_loss_forward.output")
 _NLL2D_FORWARD: Final = OperatorHandle("aten::nll_loss2d_forward")
 _NLL: Final = OperatorHandle("aten::nll_loss")
 _NLL2D: Final = OperatorHandle("aten::nll_loss2d")
@@ -137,9 +139,9 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Any]:
 @kernel("aten::l1_loss", key=_IMPLICIT)
 def l1_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
     loss = _ABS(_SUB(self, target))
-    if reduction == NONE:
-        return loss
-    return _MEAN(loss) if reduction == MEAN else _SUM(loss)
+    if reduction == MEAN:
+        return _MEAN(loss)
+    return _SUM(loss) if reduction == SUM else loss
 
 
 @kernel("aten::nll_loss", key=_IMPLICIT)
@@ -147,6 +149,20 @@ def nll_loss(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> Any:
     return _NLL_FORWARD(self, target, weight, reduction, ignore_index)[0]
+
+
+@kernel("aten::nll_loss.out", key=_IMPLICIT)
+def nll_loss_out(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    out: Tensor,
+) -> Any:
+    total = _EMPTY([0], dtype=self._dtype, layout=self._layout, device=self._device)
+    settings = weight, reduction, ignore_index
+    return _NLL_FORWARD_OUT(self, target, *settings, output=out, total_weight=total)[0]
 
 
 @kernel("aten::nll_loss2d", key=_IMPLICIT)

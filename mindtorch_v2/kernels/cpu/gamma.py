@@ -128,8 +128,7 @@ def _polygamma(self: Array, dtype: DType, n: int) -> Array:
 
 pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
 pointwise("aten::digamma", one_by_one(_digamma), UNARY_FLOAT_OP, 1)
-_COPY_: Final = OperatorHandle("aten::copy_")
-_POLYGAMMA_OF: Final = OperatorHandle("aten::polygamma")
+_POLYGAMMA_OUT: Final = OperatorHandle("aten::polygamma.out")
 _POLYGAMMA: Final = Pointwise(
     "aten::polygamma", _polygamma, UNARY_FLOAT_OP, 1, prepare=lambda dtype, n: (dtype, n)
 )
@@ -154,4 +153,4 @@ def _refuse_negative(n: int) -> None:
 
 @kernel("aten::polygamma_", key="CompositeExplicitAutograd")
 def polygamma_(self: Tensor, n: int) -> Any:
-    return _COPY_(self, _POLYGAMMA_OF(n, self))
+    return _POLYGAMMA_OUT(n, self, out=self)

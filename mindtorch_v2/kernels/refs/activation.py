@@ -192,6 +192,18 @@ def nan_to_num_of_parts(
     return elementwise(a)
 
 
+def _of_one_sign(name: str) -> None:
+    @body(f"torch._refs.{name}")
+    def is_infinite(a: Tensor) -> Tensor:
+        if a._dtype.is_complex:
+            raise RuntimeError(f"Complex dtype is not supported for {name}, got dtype {a._dtype}")
+        return elementwise(a)
+
+
+_of_one_sign("isposinf")
+_of_one_sign("isneginf")
+
+
 @body(_DECOMPOSED + "ldexp")
 def ldexp(self: Tensor, other: Tensor) -> Any:
     return _MUL(self, _POW(2.0, other))
