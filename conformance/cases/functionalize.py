@@ -47,7 +47,7 @@ from mindtorch_v2.profile import Profile
 
 DRAWN: Final = 22_000
 DRAWN_LONG: Final = 6_000
-DRAWN_FROM_SCHEMAS: Final = 1_500
+DRAWN_FROM_SCHEMAS: Final = 2_000
 """How many programs of every run are put together at random, how many of them are long, and how
 many more are made of what the schemas have.  More than 20,000 are left without those that are drawn
 twice; nightly, hypothesis draws as many again of both kinds."""

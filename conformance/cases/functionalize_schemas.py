@@ -104,6 +104,10 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 """Operators that are not drawn, and why."""
 
 _BY_NAME: Final = re.compile(r"[Dd]imname|names|named")
+_CHANGED_AT_ONCE: Final = 0.6
+"""How often a view is changed by what nearly every tensor takes, so that its inverse is called."""
+
+_CHANGE: Final = "xp.ops.aten.mul_.Scalar(t[-1], 2)"
 _LEFT_TO_DEFAULT: Final = 0.6
 """How often an argument that has a default is not given."""
 
@@ -195,6 +199,8 @@ def drawn_program(chance: random.Random, profile: str) -> str:
         steps.append(f"lambda: {_step(chance, kind, target, way == 'eager')}")
         if _operator(target) in INEXACT:
             break
+        if kind == "view" and chance.random() < _CHANGED_AT_ONCE:
+            steps.append(f"lambda: {_CHANGE}")
     lines = ["t = [x]", f"attempt(log, [{', '.join(steps)}])", "return t"]
     return program(chance.choice(bases), lines, way)
 

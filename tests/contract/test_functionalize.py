@@ -3,7 +3,8 @@
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.dispatch.registry import register_alias
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.registry import register_alias, register_schema
 from mindtorch_v2.func import functionalize
 
 
@@ -88,13 +89,56 @@ def test_a_change_that_would_broadcast_its_input_is_refused():
     assert x._version == 0
 
 
+REFUSAL = (
+    "Found a custom (non-ATen) operator whose output has alias annotations: {}. We only support "
+    "functionalizing operators whose outputs do not have alias annotations (e.g. 'Tensor(a)' is a "
+    "Tensor with an alias annotation whereas 'Tensor' is a Tensor without. The '(a)' is the alias "
+    "annotation). The alias annotation specifies that the output Tensor shares storage with an "
+    "input that has the same annotation. Please check if (1) the output needs to be an output (if "
+    "not, don't return it), (2) if the output doesn't share storage with any inputs, then delete "
+    "the alias annotation. (3) if the output indeed shares storage with an input, then add a "
+    ".clone() before returning it to prevent storage sharing and then delete the alias annotation. "
+    "Otherwise, please file an issue on GitHub."
+)
+"""torch's whole message about an operator that has no functional form."""
+
+
 def test_a_custom_operator_with_aliases_is_refused():
     library = torch.library.Library("functionalized", "DEF")
     library.define("change(Tensor(a!) x) -> ()")
     library.impl("change", lambda x: None, "CPU")
-    with pytest.raises(RuntimeError, match="whose output has alias annotations"):
-        functionalize(torch.ops.functionalized.change)(torch.ones(1))
+    undo = register_alias("functionalized::altered", "functionalized::change")
+    for name in ("change", "altered"):  # the name that was typed
+        operator = getattr(torch.ops.functionalized, name)
+        with pytest.raises(RuntimeError) as refused:
+            functionalize(operator)(torch.ones(1))
+        assert str(refused.value) == REFUSAL.format(f"functionalized::{name}(Tensor(a!) x) -> ()")
+    undo()
     library._destroy()
+
+
+def test_a_missing_rule_is_refused_in_the_same_words_when_an_operator_is_registered():
+    text = "functionalized::change(Tensor(a!) x) -> ()"
+    with pytest.raises(RuntimeError) as refused:
+        register_schema(text)
+    assert str(refused.value) == REFUSAL.format(text)
+
+
+def test_one_key_serves_every_backend():
+    """It is a functionality that no backend customises."""
+    assert [name for name in DispatchKey.__members__ if "Functionalize" in name] == [
+        "Functionalize"
+    ]
+
+    def change(x):
+        x.t()[0].mul_(2)
+        x.add_(1)
+
+    on_cpu, on_meta = (
+        logged(functionalize(change), torch.ones(2, 2, device=device)) for device in ("cpu", "meta")
+    )
+    assert on_cpu == on_meta
+    assert on_cpu.count("aten.copy_.default") == 1
 
 
 def test_a_plain_tensor_is_not_changed_by_a_functional_one():

@@ -1,9 +1,15 @@
 """The helpers of cases that watch a program under functionalization."""
 
+import random
+import re
+from typing import Final
+
 import pytest
 
 import mindtorch_v2 as torch
+from conformance.cases import functionalize_schemas
 from conformance.functionalized import WAYS, attempt, functionalized
+from mindtorch_v2 import profile
 
 
 def _add(x: torch.Tensor) -> torch.Tensor:
@@ -52,3 +58,33 @@ def test_an_operator_that_failed_after_it_had_waited_is_not_in_the_log() -> None
         "aten.slice.Tensor",
         "aten.lift_fresh.default",
     ]
+
+
+# --- programs from schemas ------------------------------------------------------------------------
+
+
+PROFILE: Final = profile.active()
+SEEDS: Final = range(1000)
+
+
+def test_a_program_from_schemas_is_known_by_its_seed() -> None:
+    first, second = (
+        [functionalize_schemas.drawn_program(random.Random(seed), PROFILE.name) for seed in SEEDS]
+        for _ in range(2)
+    )
+    assert first == second
+    assert len(set(first)) > len(SEEDS) * 0.9
+
+
+def test_programs_from_schemas_call_nearly_every_operator_that_they_may() -> None:
+    schemas = functionalize_schemas.schemas_of(PROFILE.name)
+    paths = {target.path for kind in schemas for target in kind}
+    chances = map(random.Random, SEEDS)
+    texts = "\n".join(functionalize_schemas.drawn_program(each, PROFILE.name) for each in chances)
+    called = set(re.findall(r"xp\.ops\.aten\.\w+\.\w+", texts))
+    assert called <= paths
+    assert len(called) > len(paths) * 0.75
+
+
+def test_what_programs_from_schemas_leave_out_is_an_operator() -> None:
+    assert set(functionalize_schemas.LEFT_OUT) <= set(PROFILE.schemas["dispatcher_names"])
