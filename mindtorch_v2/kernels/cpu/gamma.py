@@ -12,11 +12,12 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.unary import one_by_one
+from mindtorch_v2.kernels.dtypes import not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP
+from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.tensor import Tensor
@@ -129,8 +130,23 @@ def _polygamma(self: Array, dtype: DType, n: int) -> Array:
 pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
 pointwise("aten::digamma", one_by_one(_digamma), UNARY_FLOAT_OP, 1)
 _POLYGAMMA_OUT: Final = OperatorHandle("aten::polygamma.out")
+
+
+def _check_order(iterator: TensorIterator, n: int) -> None:
+    """Of the first two orders the kernels are others, and say so of dtypes they are not for."""
+    dtype = iterator.common_dtype
+    if n < 2 and dtype.is_complex and not iterator.outputs[0].is_meta:
+        error = not_implemented("aten::polygamma", dtype)
+        raise type(error)(str(error).replace("polygamma", "trigamma" if n else "digamma"))
+
+
 _POLYGAMMA: Final = Pointwise(
-    "aten::polygamma", _polygamma, UNARY_FLOAT_OP, 1, prepare=lambda dtype, n: (dtype, n)
+    "aten::polygamma",
+    _polygamma,
+    UNARY_FLOAT_OP,
+    1,
+    check=_check_order,
+    prepare=lambda dtype, n: (dtype, n),
 )
 
 
