@@ -6,6 +6,7 @@ each number occurs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from conformance.area import Text
@@ -31,6 +32,32 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "bincount", f"xp.bincount({', '.join(filter(None, [numbers, weights, least]))})"
     for table, out in pairwise(_TABLES, ("", "out=xp.ones(2, 3)", "out=xp.ones(3).int()")):
         yield "msort", f"xp.msort({table}{', ' if out else ''}{out})"
+    yield from _powers_of_two()
+    for sizes, order, dim in product(("2, 1", "1, 1", "2, 0"), (3, -1), _OVER):
+        made = f"xp.ones({sizes}, dtype=xp.float16, device='meta')"
+        yield "linalg_vector_norm", f"xp.linalg.vector_norm({made}, {order}, {dim})"
+    for dtype, threshold in product(("float32", "float16", "bfloat16"), (-3.38, 0.1, 2.7)):
+        for call in ("xp.threshold({}, {}, 5.12)", "xp.ops.aten.threshold_backward(o, {}, {})"):
+            values = f"xp.tensor([{threshold}, 0.0], dtype=xp.{dtype})"
+            made = f"o = xp.ones(2, dtype=xp.{dtype})"
+            yield "threshold", f"{made}\n{call.format(values, threshold)}"
+
+
+_OVER: Final = ("None", "-1", "(0,)", "(1, -1)", "-3")
+"""Dimensions of a norm, which counts what is one element, or nothing, by rules of its own."""
+
+_POWERS: Final = (
+    *("float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool", "complex64"),
+)
+
+
+def _powers_of_two() -> Iterator[Text]:
+    for one, two in product(_POWERS, _POWERS):
+        if (one, two) != ("complex64", "float16"):  # which warns of complex halves, once
+            made = f"x = xp.ones(2, 1, dtype=xp.{one})\ny = xp.tensor([0, 20], dtype=xp.{two})"
+            yield "ldexp", f"{made}\nxp.ldexp(x, y)"
+            yield "ldexp_", f"{made}\nx.expand(2, 2).clone().ldexp_(y)"
+            yield "ldexp", f"{made}\nxp.ldexp(x, y, out=xp.empty(2, 2, dtype=x.dtype))"
 
 
 _COUNTED: Final = (

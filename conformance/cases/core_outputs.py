@@ -73,6 +73,24 @@ _META_OUTPUTS: Final = (
 OF_NOTHING: Final = ("float32", "float16", "bfloat16", "int64", "uint8", "bool", "complex64")
 """Of nothing the largest is the least of a dtype."""
 
+VIEW_COPIES: Final = (
+    *("alias_copy(x", "as_strided_copy(x, (2,), (1,)", "diagonal_copy(x", "squeeze_copy(x"),
+    *("expand_copy(x, (2, 2, 2)", "narrow_copy(x, 0, 0, 1", "permute_copy(x, (1, 0)"),
+    *("select_copy(x, 0, 0",),
+    *("squeeze_copy(x, 0", "squeeze_copy(x, (0, 1)", "t_copy(x", "transpose_copy(x, 0, 1"),
+    *("unfold_copy(x, 0, 1, 1", "unsqueeze_copy(x, 0", "view_copy(x, (4,)"),
+    *("view_copy(x, dtype=xp.int32", "slice_copy(x, 0", "detach_copy(x"),
+)
+_COPIES: Final = (
+    *("xp.empty(2, 2, device='meta')", "xp.empty(2, 2, device='meta', dtype=xp.float64)"),
+    *("xp.empty(2, device='meta', dtype=xp.int64)", "xp.empty(3, device='meta')", "xp.empty(2, 2)"),
+)
+_PARTS: Final = (
+    *("o[:]", "o[:1]", "[o[0].double(), o[1]]", "[o[0].int(), o[1]]", "[x, x]"),
+    "[xp.empty(2), xp.empty(2)]",
+)
+"""Outputs for the two rows of a matrix."""
+
 EMPTY_IMAGES: Final = ((0, 3, 2, 2), (2, 0, 2, 2), (2, 3, 0, 2), (2, 3, 2, 0), (2, 3, 2, 1))
 
 
@@ -123,6 +141,13 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for made, index in product(("xp.ones(1, 3)", "xp.ones(3)"), ("[1]", "[0, 1]", "[]")):
         indices = f"xp.tensor({index}, dtype=xp.int64)"
         yield "index_fill_", f"x = {made}.expand(2, 3)\nx.index_fill_(-1, {indices}, 5)\nx"
+    x = "x = xp.empty(2, 2, device='meta')"
+    for call, made in product(VIEW_COPIES, _COPIES):
+        text = f"{x}\no = {made}\nxp.{call}, out=o)\n(o.shape, o.stride(), o.dtype)"
+        yield call.partition("(")[0], text
+    for parts in _PARTS:
+        made = f"o = [xp.empty(2, device='meta'), xp.empty(2, device='meta')]\no = {parts}"
+        yield "unbind_copy", f"{x}\n{made}\nxp.unbind_copy(x, 0, out=o)\n[each.shape for each in o]"
     for sizes in EMPTY_IMAGES:
         yield "empty", f"xp.empty({sizes}, memory_format=xp.channels_last).stride()"
         made = f"xp.ones({sizes}).contiguous(memory_format=xp.channels_last)"

@@ -135,6 +135,9 @@ HABITS: dict[str, Callable[[], object]] = {
     "softshrink has a bound by dtype": lambda: says(
         "must be in range", lambda: torch.nn.functional.softshrink(torch.ones(1), -1)
     ),
+    "ldexp has powers of the dtype of what they multiply": lambda: answers(
+        torch.ldexp(torch.ones(1).double(), torch.tensor([200])).isfinite().item()
+    ),
     "fill_diagonal_ asks no value for its offset": lambda: says(
         "storage offset 1", diagonal_of_copy
     ),

@@ -96,6 +96,15 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "a norm over one element is its size": lambda: (
         raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 1), 3, (0, 0))) == ""
     ),
+    "a norm over one element counts from the end": lambda: (
+        torch.linalg.vector_norm(shaped(2, 1), 3, (-1,)).dim() == 1
+    ),
+    "a norm of one element has its dtype": lambda: (
+        torch.linalg.vector_norm(meta(torch.float16, 1), 3).dtype is torch.float16
+    ),
+    "a norm has words for what has no identity": lambda: (
+        raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0), -1)) == "RuntimeError"
+    ),
     "a norm tells the dtype that is too narrow": lambda: (
         "{" not in raised(lambda: meta(torch.float64).norm(dtype=torch.float32), message=True)
     ),
@@ -128,6 +137,10 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     ),
     "nonzero_static goes by columns": lambda: (
         torch.nonzero_static(shaped(2, 2), size=3).stride() == (1, 3)
+    ),
+    "a convolution looks at its output": lambda: (
+        "too small"
+        in raised(lambda: torch.conv1d(shaped(1, 1, 2), shaped(1, 1, 1), stride=-1), message=True)
     ),
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
@@ -189,7 +202,9 @@ def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
         for operator, function in global_decomposition_table[kind].items():
             table.setdefault(operator, function)
     for operator, function in table.items():
-        if not isinstance(operator, torch._ops.OpOverload) or not is_pointwise(operator):
+        if not isinstance(operator, torch._ops.OpOverload) or not (
+            is_pointwise(operator) or is_copied_out(operator)
+        ):
             continue
         dump = torch._C._dispatch_dump(operator.name())
         kernels = [line for line in dump.splitlines() if line.startswith("Meta: ")]
@@ -240,6 +255,13 @@ def is_pointwise(operator: Any) -> bool:
     )
 
 
+def is_copied_out(operator: Any) -> bool:
+    """Whether the overload writes the copy of a view to an output."""
+    base: str = operator._schema.name
+    overload: str = operator._overloadname
+    return base.startswith("aten::") and base.endswith("_copy") and overload.endswith("out")
+
+
 def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
     """The innermost function by its full name, and the wrappers around it from outside."""
     name = function.__name__
@@ -260,6 +282,9 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
         elif owner in ("_make_inplace", "_register_inplace_meta"):
             name = name.removesuffix("_")
             wrappers.append([owner.strip("_"), {}])
+        elif owner == "_make_copy_from_view":
+            if cells.get("return_none_on_out_variant"):
+                wrappers.append(["nothing_of_out", {}])
         elif owner not in PLAIN:
             if inner and owner not in ELEMENTWISE:
                 name = owner  # a function that another makes goes by the maker's name

@@ -117,6 +117,10 @@ def copied_into(out: Any, result: Any) -> None:
             f"Expected out tensor to have dtype {TYPE_NAMES[result._dtype]}, but got "
             f"{TYPE_NAMES[out._dtype]} instead"
         )
+    if out._device != result._device:
+        raise RuntimeError(
+            f"Expected out tensor to have device {result._device}, but got {out._device} instead"
+        )
     _COPY_(out, result)
 
 

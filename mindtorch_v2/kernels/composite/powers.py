@@ -9,8 +9,9 @@ import math
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.special import scale
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, Operand, can_cast, float_of, result_type
+from mindtorch_v2.kernels.promotion import Number, Operand, can_cast, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.scalars import is_integral
@@ -20,14 +21,17 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _KEYS: Final = (_EXPLICIT, "Meta")
+_FLOAT: Final = DTYPES["float32"]
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_FULL: Final = OperatorHandle("aten::full")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MUL_OUT: Final = OperatorHandle("aten::mul.out")
 _TO: Final = OperatorHandle("aten::to.dtype")
 _XLOGY: Final = OperatorHandle("aten::xlogy.Tensor")
 _XLOGY_: Final = OperatorHandle("aten::xlogy_.Tensor")
 _XLOGY_OUT: Final = OperatorHandle("aten::xlogy.OutTensor")
+_POW: Final = OperatorHandle("aten::pow.Tensor_Tensor")
 _POW_OF_NUMBER: Final = OperatorHandle("aten::pow.Scalar")
 
 
@@ -76,9 +80,19 @@ def xlogy_out(self: Operand, other: Operand, out: Tensor) -> Any:
     return _XLOGY_OUT(self, other, out=out)
 
 
+def _power_of_two(self: Tensor, other: Tensor) -> Any:
+    """``_pow2``: by what ``self`` is multiplied, in its own dtype where a plain number would have
+    another one."""
+    has_its_dtype = HABITS["ldexp has powers of the dtype of what they multiply"]
+    if not has_its_dtype or is_integral(self._dtype) or self._dtype is _FLOAT:
+        return _POW_OF_NUMBER(2.0, other)
+    options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+    return _POW(_FULL([], 2.0, **options), other)
+
+
 @kernel("aten::ldexp.Tensor", key=_IMPLICIT)
 def ldexp(self: Tensor, other: Tensor) -> Any:
-    return _MUL(self, _POW_OF_NUMBER(2.0, other))
+    return _MUL(self, _power_of_two(self, other))
 
 
 @kernel("aten::ldexp_", key=_IMPLICIT)
@@ -88,7 +102,7 @@ def ldexp_inplace(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::ldexp.out", key=_IMPLICIT)
 def ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
-    return _MUL_OUT(self, _POW_OF_NUMBER(2.0, other), out=out)
+    return _MUL_OUT(self, _power_of_two(self, other), out=out)
 
 
 @kernel("aten::ldexp.Tensor", key=_EXPLICIT)
@@ -111,13 +125,11 @@ def checked_ldexp_inplace(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::ldexp.out", key=_EXPLICIT)
 def checked_ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
-    power = None if _is_scaled(self, other) else _POW_OF_NUMBER(2.0, other)
-    common = self._dtype if power is None else result_type((self, power))
-    if not can_cast(common, out._dtype):
+    if not can_cast(float_of(self._dtype), out._dtype):  # whatever the exponents are
         raise RuntimeError(
             f"ldexp can't be cast to the desired output type {CPP_NAMES[out._dtype]}"
         )
-    return scale(self, other, out) if power is None else _MUL_OUT(self, power, out=out)
+    return scale(self, other, out) if _is_scaled(self, other) else ldexp_out(self, other, out)
 
 
 # --- powers in double precision ---------------------------------------------------------------

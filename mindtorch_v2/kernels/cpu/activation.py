@@ -129,8 +129,9 @@ def _leaky_relu(self: Array, slope: Any) -> Array:
 pointwise("aten::leaky_relu", _leaky_relu, UNARY_OP, 1, prepare=_slope)
 
 
-def _elements(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
-    return tuple(element(number, dtype) for number in numbers)
+def _bounds(dtype: DType, threshold: Number, *values: Number) -> tuple[Any, ...]:
+    """What elements are compared with is no element: it keeps the precision of the comparison."""
+    return opmath_element(threshold, dtype), *(element(value, dtype) for value in values)
 
 
 def _threshold(self: Array, threshold: Any, value: Any) -> Array:
@@ -142,7 +143,7 @@ pointwise(
     _threshold,
     replace(BINARY_OP, check_mem_overlap=False),
     1,
-    prepare=_elements,
+    prepare=_bounds,
 )
 
 
@@ -155,5 +156,5 @@ pointwise(
     _threshold_backward,
     replace(BINARY_OP, check_mem_overlap=False),
     2,
-    prepare=_elements,
+    prepare=_bounds,
 )

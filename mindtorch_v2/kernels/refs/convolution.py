@@ -83,7 +83,7 @@ def _convolved_sizes(
             sizes.append(step + reach + output_padding[place] + 1)
         else:
             sizes.append((size + 2 * padding[place] - reach - 1) // stride[place] + 1)
-    if HABITS["a convolution looks at its window"] and not any(each > 0 for each in sizes[2:]):
+    if HABITS["a convolution looks at its output"] and not any(each > 0 for each in sizes[2:]):
         raise RuntimeError(
             f"Given input size per channel: {list(space)}. Calculated output size per channel: "
             f"{sizes[2:]}. Output size is too small"

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.python_kernel import returned
 from mindtorch_v2.dispatch.forms import OUT, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
@@ -66,7 +67,9 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     """The innermost function; those of one or two tensors need none of their own."""
     if function == _INPLACE_OP:
         return _inplace_op(name)
-    if function.startswith("aten."):
+    base = name.removeprefix("aten::").partition(".")[0]
+    is_copy = base.endswith("_copy") and function == _REFS + base
+    if function.startswith("aten.") or is_copy:  # the copy of a view, whoever wrote it
         return _operator(name)
     own = BODIES.get(function)
     if own is not None:
@@ -131,7 +134,10 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
 
     def run(*stack: Any) -> Any:
         args, kwargs = handle.operator.unboxed.python_arguments(stack)
-        return function(*args, **kwargs)
+        answer = function(*args, **kwargs)
+        if answer is None or handle.operator.schema.returns:
+            return answer
+        return returned(handle.operator, answer, "PythonKernelHolder")  # which refuses it
 
     return run
 

@@ -148,7 +148,9 @@ def vector_norm(
         return to_dtype(extreme(_ABS(x), dim or [], keepdim), result)
     x = to_dtype(x, get_computation_dtype(wanted))
     if HABITS["a norm over one element is its size"]:
-        dims = None if dim is None or not dim else [wrap_dim(d, len(x._sizes)) for d in dim]
+        dims = list(dim) if dim else None
+        if dims and HABITS["a norm over one element counts from the end"]:
+            dims = [wrap_dim(d, len(x._sizes)) for d in dims]
         if _is_over_one(x, dims):
             return _of_one(_ABS(x), dims, keepdim, result)
     if ord % 2.0 or not x._dtype.is_floating_point:
@@ -163,7 +165,9 @@ def _is_over_one(x: Tensor, dims: Sequence[int] | None) -> bool:
 
 
 def _of_one(sizes: Any, dims: Sequence[int] | None, keepdim: bool, dtype: DType) -> Any:
-    found = to_dtype(sizes, dtype)
+    is_number = dims is None and not keepdim and bool(sizes._sizes)
+    is_converted = not is_number or HABITS["a norm of one element has its dtype"]
+    found = to_dtype(sizes, dtype) if is_converted else sizes
     if not keepdim and found._sizes:
         kept = [size for d, size in enumerate(found._sizes) if dims is not None and d not in dims]
         found = _VIEW(found, kept)
@@ -174,20 +178,25 @@ def _check_identity(x: Tensor, ord: Number, dim: Dims) -> None:
     if numel(x._sizes):
         return
     if not dim:
-        raise RuntimeError(
-            f"{_NAME} cannot compute the {ord} norm on an empty tensor because the operation does "
-            "not have an identity"
-        )
+        raise _no_identity(ord, "an empty tensor because the operation does not have an identity")
     for place in dim:
         if HABITS[_CHECKED]:
             is_empty = not (0 <= place < len(x._sizes) and x._sizes[place])
         else:
             is_empty = not x._sizes[place]
         if is_empty:
-            raise RuntimeError(
-                f"{_NAME} cannot compute the {ord} norm on the dimension {place} because this "
-                "dimension is empty and the operation does not have an identity"
+            raise _no_identity(
+                ord,
+                f"the dimension {place} because this dimension is empty and the operation does "
+                "not have an identity",
             )
+
+
+def _no_identity(ord: Number, of: str) -> Exception:
+    """Releases that hand over text where a function is to make it say no more than that."""
+    if not HABITS["a norm has words for what has no identity"]:
+        return TypeError("message must be a callable")
+    return RuntimeError(f"{_NAME} cannot compute the {ord} norm on {of}")
 
 
 def _check_dtype(dtype: DType, own: DType) -> None:

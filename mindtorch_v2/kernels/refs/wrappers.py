@@ -67,13 +67,17 @@ def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Re
         if None in outs:
             return function(*args, **kwargs)
         if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
-            for each in outs:
+            for each in (leaf for leaves in map(_leaves, outs) for leaf in leaves):
                 _check_copy_devices(args[0], each)
         if is_factory:
             kwargs = {"dtype": outs[0]._dtype, "device": outs[0]._device, **kwargs}
         results = function(*args, **kwargs)
-        if len(outs) == 1:
+        if len(outs) == 1 and isinstance(outs[0], Tensor):
             return written_out(outs[0], results, exact_dtype=exact_dtype)
+        if len(outs) == 1:  # a list for the parts of a tensor
+            outs = outs[0]
+        if len(outs) != len(results):
+            raise TypeError(f"expected tuple of {len(results)} elements but got {len(outs)}")
         return tuple(
             written_out(each, result, exact_dtype=exact_dtype)
             for each, result in zip(outs, results, strict=True)
@@ -133,6 +137,16 @@ def _check_copy(source: Tensor, target: Tensor, exact_dtype: bool) -> None:
         )
 
 
+def nothing_of_out(function: Ref) -> Ref:
+    """``return_none_on_out_variant``: what was written to outputs is not returned as well."""
+
+    def written(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return None if "out" in kwargs else result
+
+    return written
+
+
 def make_inplace(function: Ref) -> Ref:
     """The function with its first argument for ``out``."""
 
@@ -165,6 +179,7 @@ def check_inplace_broadcast(self: Tensor, *others: Tensor) -> None:
 WRAPPERS: Final[dict[str, Callable[..., Ref]]] = {
     "promote": promote,
     "out": out,
+    "nothing_of_out": nothing_of_out,
     "make_inplace": make_inplace,
     "register_inplace_meta": register_inplace_meta,
 }
