@@ -338,10 +338,10 @@ def _common_shape(shapes: Sequence[Any]) -> list[Any]:
     """The same as the kernels at Meta that are written in Python find it (``torch._refs``)."""
     for shape in shapes:
         if not isinstance(shape, Sequence):
-            raise RuntimeError(
-                "Input shapes should be of type ints, a tuple of ints, or a list of ints, "
-                f"got {shape}"
-            )
+            words = "Input shapes should be of type ints, a tuple of ints, or a list of ints, got "
+            if HABITS["broadcast_shapes formats what is no shape"]:
+                raise RuntimeError(f"{words}{shape}")
+            raise RuntimeError(words, shape)
     common: list[Any] = [1] * max(map(len, shapes))
     for place, shape in enumerate(shapes):
         for dim in range(-1, -1 - len(shape), -1):

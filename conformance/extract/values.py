@@ -174,6 +174,18 @@ HABITS: dict[str, Callable[[], bool]] = {
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
     ),
+    "DLPack tells the stride of one element": lambda: (
+        torch.from_dlpack(torch.ones(2, 3, 1)[:1].transpose(0, 1)).stride() == (1, 3, 1)
+    ),
+    "DLPack has floats of eight bits": lambda: (
+        not refused(lambda: torch.zeros(1, dtype=torch.float8_e5m2).__dlpack__())
+    ),
+    "broadcast_shapes formats what is no shape": lambda: (
+        not refusal(lambda: torch.broadcast_shapes((2,), 1.5))[1].startswith("(")
+    ),
+    "what is no tuple of tensors is told so": lambda: (
+        refusal(lambda: torch.autograd._unsafe_preserve_version_counter(None))[1] != ""
+    ),
 }
 
 

@@ -222,7 +222,8 @@ class _unsafe_preserve_version_counter(_DecoratorContextManager):  # noqa: N801 
         if HABITS["versions of several tensors are counted at once"]:
             self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
             if not isinstance(self.tensors, tuple):
-                raise AssertionError("Expected tensors to be a tuple")
+                is_told = HABITS["what is no tuple of tensors is told so"]
+                raise AssertionError("Expected tensors to be a tuple" if is_told else "")
         self.prev_versions = tuple(each._version for each in self.tensors)
 
     def __enter__(self) -> None: ...

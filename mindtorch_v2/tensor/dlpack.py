@@ -47,14 +47,14 @@ _NEWER: Final = {
     "float8_e8m0fnu": (14, 8, 1),
     "float4_e2m1fn_x2": (17, 4, 2),
 }
-"""What came with 1.0."""
+"""What came with 1.0, or soon after."""
 _PARTS_OF_BYTES: Final = {
     f"{kind}{bits}": (code, 8, 1)
     for kind, code in (("uint", _UINT), ("int", 0))
     for bits in range(1, 8)
 }
 """What goes out as whole bytes, and comes back as such."""
-_COMING: Final = {**_WHOLE, **(_NEWER if IS_VERSIONED else {})}
+_COMING: Final = {**_WHOLE, **(_NEWER if HABITS["DLPack has floats of eight bits"] else {})}
 _GOING: Final = {**_COMING, **_PARTS_OF_BYTES}
 _DTYPE_OF: Final = {number: DTYPES[name] for name, number in _COMING.items() if name in DTYPES}
 _KINDS: Final = {0: "kInt", _UINT: "kUInt", 2: "kFloat", 4: "kFloat", 5: "kFloat", 6: "kDLBool"}
@@ -126,7 +126,7 @@ def to_dlpack(tensor: Tensor, *, versioned: bool = False) -> Any:
     if device.type != "cpu":
         raise Refusal(f"Cannot pack tensors on {device}")
     number = _number_or_refuse(dtype)
-    if not IS_VERSIONED:
+    if not HABITS["DLPack tells the stride of one element"]:
         tensor = _with_strides_of_one(tensor)
     if tensor._storage is None:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
@@ -155,7 +155,7 @@ def _number_or_refuse(dtype: DType) -> tuple[int, int, int]:
 
 
 def _with_strides_of_one(tensor: Any) -> Any:
-    """Before 1.0, strides of dimensions that have no second element are normalised."""
+    """Strides of dimensions that have no second element are normalised."""
     pairs = zip(tensor.size(), tensor.stride(), strict=True)
     strides = [1 if size < 2 else stride for size, stride in pairs]
     return tensor.detach().as_strided(tensor.size(), strides, tensor.storage_offset())
