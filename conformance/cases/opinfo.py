@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text
 from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
+from conformance.cases.core_ops import compares_warnings
 from conformance.cases.opinfo_pools import (
     CANCELLED,
     OPERATORS,
@@ -93,4 +94,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return opinfo_drawn.strategy(operators(profile))
 
 
-AREA: Final = Area("opinfo", texts, strategy, close=True)
+AREA: Final = Area("opinfo", texts, strategy, warnings=compares_warnings, close=True)

@@ -288,6 +288,10 @@ def gradient_on_bound() -> float:
     return float(leaf.grad)
 
 
+def gradient_of_running_extreme() -> None:
+    torch.cummax(torch.ones(2, requires_grad=True), 0)[0].sum().backward()
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -316,6 +320,11 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "losses take weights": lambda: "weight" in signature(torch.nn.functional.mse_loss).parameters,
     "labels of another dtype are named": lambda: "target dtype" in nll_refusal(LABELS.float()),
+    "quantiles have ranks in float64": lambda: torch.float64
+    in options_of(A._to_copy.default, lambda: torch.quantile(ROWS, 0.5)),
+    "a scan's gradient is among zeros like itself": lambda: is_reached(
+        A.new_zeros.default, lambda: gradient_of_running_extreme()
+    ),
     "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
     "a contraction to one number is a dot": lambda: (
         '"dot"' in error_of(lambda: torch.tensordot(LABELS == 0, LABELS == 0, 1))[1]

@@ -131,6 +131,13 @@ ANSWERS: dict[str, Callable[[], bool]] = {
         "Expected the dtype"
         in raised(lambda: torch.amin(meta(torch.int64), 5, out=meta(torch.float32)), message=True)
     ),
+    "in place nothing is resized": lambda: (
+        "doesn't match the broadcast shape"
+        in raised(lambda: shaped(1).div_(shaped(2), rounding_mode="floor"), message=True)
+    ),
+    "what is added to a product is expanded": lambda: (
+        raised(lambda: torch.addmv(shaped(1, 2), shaped(2, 2), shaped(2))) == "RuntimeError"
+    ),
     "nansum over no dimension is over all": lambda: not meta(torch.float32).nansum([]).shape,
     "clamp looks at an integer's range": lambda: (
         raised(lambda: meta(torch.uint8).clamp(max=-1)) == "RuntimeError"

@@ -171,6 +171,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a float is cut before its range is looked at": lambda: (
         torch.tensor(127.5, dtype=torch.int8).item() == 127
     ),
+    "limits of dtypes have a hash": lambda: bool(hash(torch.iinfo(torch.int8))),
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
     ),

@@ -32,7 +32,7 @@ from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.masks import check_mask
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -199,13 +199,21 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     operands = (info.restrided, *info.reshaped)
     config = replace(_ITERATED, static_dtype=self._dtype)
     iterator = TensorIterator(config, (None,), operands)
-    output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
+    strides = _strides_on_meta(info, config) if self.is_meta else iterator.strides
+    output = set_output(given, iterator.shape, self._dtype, self._device, strides)
     if not output.is_meta:
         if numel(output._sizes):
             dispatch("index_cpu", self._dtype)
             _check_indexed(info)
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
+
+
+def _strides_on_meta(info: AdvancedIndex, config: Config) -> tuple[int, ...] | None:
+    """``meta_index_Tensor`` does not look at the indices' strides, nor at those of nothing."""
+    if not numel(info.source._sizes):
+        return contiguous_strides(info.restrided._sizes)
+    return TensorIterator(config, (None,), (info.restrided,)).strides
 
 
 def _check_indexed(info: AdvancedIndex) -> None:

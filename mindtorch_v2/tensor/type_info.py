@@ -11,7 +11,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.scalars import type_name
-from mindtorch_v2.tensor.support import FINFO, IINFO, check_dtype, exception_of
+from mindtorch_v2.tensor.support import FINFO, HABITS, IINFO, check_dtype, exception_of
 
 
 class _Limits(metaclass=MadeInC):
@@ -51,7 +51,12 @@ class _Limits(metaclass=MadeInC):
             return self._dtype is other
         return isinstance(other, _Limits) and self._dtype is other._dtype
 
-    __hash__ = None  # type: ignore[assignment]
+    if HABITS["limits of dtypes have a hash"]:
+
+        def __hash__(self) -> int:
+            return hash(self._dtype)
+    else:
+        __hash__ = None  # type: ignore[assignment]
 
 
 class finfo(_Limits):  # noqa: N801 (torch's name)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
 from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, ne, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.distributions import limits_of
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -290,7 +291,7 @@ def _cumprod_backward_around_zeros(
     Where the first zero is says the largest of a mask; in a slice without one the place is 0,
     so it is held against the mask again.
     """
-    found = call("zeros", list(input._sizes), TensorOptions.of(grad))
+    found = _zeros_for(grad, list(input._sizes))
     zeros_so_far = call("cumsum", zeros, dim)
     before = eq(zeros_so_far, 0)
     masked = call("masked_fill", weighted, call("bitwise_not", before), 0.0)
@@ -298,8 +299,11 @@ def _cumprod_backward_around_zeros(
 
     until_second = eq(zeros_so_far, 1)
     place = call("max", until_second, dim, True)[1]
-    is_first = call("scatter_", call("zeros_like", until_second), dim, place, 1)
-    call("logical_and_", is_first, until_second)
+    if NEURAL_HABITS[_AMONG_NEW_ZEROS]:
+        is_first = call("logical_and", until_second, zeros)
+    else:
+        is_first = call("scatter_", call("zeros_like", until_second), dim, place, 1)
+        call("logical_and_", is_first, until_second)
     between = call("bitwise_and_", until_second, call("bitwise_not", is_first))
     products = call("masked_fill", input, call("bitwise_not", between), 1.0)
     products = call("cumprod", products, dim)
@@ -308,6 +312,16 @@ def _cumprod_backward_around_zeros(
     call("masked_fill_", leading, eq(place, 0), 1.0)
     sums = call("sum", _changed("mul", products, received), [dim], True)
     return _put(found, is_first, _changed("mul", sums, leading))
+
+
+_AMONG_NEW_ZEROS: Final = "a scan's gradient is among zeros like itself"
+
+
+def _zeros_for(grad: Any, sizes: list[int]) -> Any:
+    """What a gradient is put into."""
+    if NEURAL_HABITS[_AMONG_NEW_ZEROS]:
+        return call("new_zeros", grad, sizes)
+    return call("zeros", sizes, TensorOptions.of(grad))
 
 
 def _changed(name: str, one: Any, other: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.operators import sub
 from mindtorch_v2.kernels.cpu.losses import apply_loss_reduction
+from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import int64
@@ -33,6 +34,7 @@ _INDEX_ADD: Final = OperatorHandle("aten::index_add")
 _INDEX_PUT: Final = OperatorHandle("aten::index_put")
 _MATMUL: Final = OperatorHandle("aten::matmul")
 _T: Final = OperatorHandle("aten::t")
+_UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
@@ -52,7 +54,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         transposed = _T(weight)
         matrix = _VIEW(input, [sizes[0] * sizes[1], sizes[2]])
         result = _ADDMM(bias, matrix, transposed)
-        return _VIEW(result, [*sizes[:2], result._sizes[1]])
+        view = _VIEW if HABITS["linear answers a view"] else _UNSAFE_VIEW
+        return view(result, [*sizes[:2], result._sizes[1]])
     output = _MATMUL(input, _T(weight))
     return output if bias is None else _ADD_(output, bias)
 

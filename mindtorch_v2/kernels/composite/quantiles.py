@@ -48,6 +48,7 @@ _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _SUB_NUMBER: Final = OperatorHandle("aten::sub.Scalar")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _TO: Final = OperatorHandle("aten::to.dtype_layout")
+_TO_DTYPE: Final = OperatorHandle("aten::to.dtype")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
@@ -58,6 +59,8 @@ _ROUNDED: Final = {"lower": _FLOOR_, "higher": _CEIL_, "nearest": _ROUND_}
 """What ranks become in place, by the interpolation."""
 _MODES: Final = ("linear", "lower", "higher", "midpoint", "nearest")
 _LONGEST: Final = 2**24
+_RANKS_ARE_EXACT: Final = HABITS["quantiles have ranks in float64"]
+"""Which are computed before anything is sorted."""
 _ALWAYS_LOOKS: Final = HABITS["quantile looks at its ranks inside a mode"]
 
 
@@ -95,25 +98,31 @@ def _sizes(self: Tensor, q: Tensor, dim: int | None, keepdim: bool) -> list[int]
     return [numel(q._sizes), *sizes] if q._sizes else sizes
 
 
-def _sorted(self: Tensor, dim: int | None) -> Any:
-    """In order, with what is reduced as the last dimension."""
+def _with_rows(self: Tensor, dim: int | None) -> Any:
+    """With what is reduced as the last dimension."""
     if dim is None:
-        self = _FLATTEN(self)
-    elif wrap_dim(dim, len(self._sizes)) != len(self._sizes) - 1:
-        self = _TRANSPOSE(_UNSQUEEZE(self, -1), wrap_dim(dim, len(self._sizes)), -1)
-    return _SORT(self)[0]
+        return _FLATTEN(self)
+    if wrap_dim(dim, len(self._sizes)) == len(self._sizes) - 1:
+        return self
+    return _TRANSPOSE(_UNSQUEEZE(self, -1), wrap_dim(dim, len(self._sizes)), -1)
 
 
 def _ranks(values: Any, q: Tensor, *, ignore_nan: bool) -> Any:
     """Places between 0 and the last, or the last that is a number."""
     if ignore_nan:
         count = _SUM(_LOGICAL_NOT_(_ISNAN(values)), [-1], True)
-        ranks = _MUL(q, _SUB_NUMBER(count, 1))
+        last_number = _SUB_NUMBER(count, 1)
+        ranks = _MUL(_exact(q), last_number)
         return _MASKED_FILL_(ranks, _LT(ranks, 0), 0)
     last = values._sizes[-1] - 1
-    wanted = _MUL_BY(q, last)
+    wanted = _MUL_BY(_exact(q), last)
     ranks, has_nan = _BROADCAST([wanted, _ANY(_ISNAN(values), -1, True)])
     return _MASKED_FILL(ranks, has_nan, last)
+
+
+def _exact(q: Tensor) -> Any:
+    """Quantiles in the dtype that ranks have."""
+    return _TO_DTYPE(q, DTYPES["float64"]) if _RANKS_ARE_EXACT else q
 
 
 def _as_places(ranks: Any) -> Any:
@@ -136,6 +145,20 @@ def _between(values: Any, ranks: Any, below: Any, interpolation: str) -> Any:
     return _LERP_(found, _GATHER(values, -1, above), weights)
 
 
+def _between_unsorted(values: Any, ranks: Any, below: Any, interpolation: str) -> Any:
+    """The same of values that are sorted now, when all places are known."""
+    if interpolation not in ("linear", "midpoint"):
+        return _GATHER(_SORT(values)[0], -1, below)
+    if interpolation == "midpoint":
+        weights = _FULL_LIKE(ranks, 0.5, **{**_options(ranks), "dtype": values._dtype})
+    else:
+        weights = _TO_DTYPE(_SUB(ranks, below), values._dtype)
+    above = _as_places(_CEIL_(ranks))
+    in_order = _SORT(values)[0]
+    found = _GATHER(in_order, -1, below)
+    return _LERP_(found, _GATHER(in_order, -1, above), weights)
+
+
 def _is_hidden(self: Tensor, q: Tensor) -> bool:
     return is_tensor_subclass_like(self) or is_tensor_subclass_like(q)
 
@@ -154,7 +177,9 @@ def _quantile(
         in_range = _ALL(_LOGICAL_AND_(_GE(q, 0), _LE(q, 1)))
         if not _EQUAL(in_range, _NEW_ONES(in_range, [], **_options(in_range))):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    values = _sorted(self, dim)
+    values = _with_rows(self, dim)
+    if not _RANKS_ARE_EXACT:
+        values = _SORT(values)[0]
     rows = sizes[1:] if q._sizes else sizes
     size = values._sizes[-1]
     values = _VIEW(values, [*rows, size])
@@ -164,7 +189,8 @@ def _quantile(
     rounded = _ROUNDED.get(interpolation)
     if rounded is not None:
         ranks = rounded(ranks)
-    found = _between(values, ranks, _as_places(ranks), interpolation)
+    between = _between_unsorted if _RANKS_ARE_EXACT else _between
+    found = between(values, ranks, _as_places(ranks), interpolation)
     if not q._sizes:
         return _SQUEEZE_(found, -1)
     return _SQUEEZE_(_TRANSPOSE_(_UNSQUEEZE_(found, 0), 0, -1), -1)

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
@@ -116,6 +117,7 @@ _INDEX_FILL_: Final = OperatorHandle("aten::index_fill_.int_Tensor")
 _SCATTER_ADD: Final = OperatorHandle("aten::scatter_add")
 _SCATTER_ADD_: Final = OperatorHandle("aten::scatter_add_")
 _VIEW: Final = OperatorHandle("aten::view")
+_NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
 
@@ -142,7 +144,11 @@ def cummaxmin_backward(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -
         return input
     is_like = is_tensor_subclass_like(indices) or is_tensor_subclass_like(grad)
     scatter_add = _SCATTER_ADD if is_like else _SCATTER_ADD_
-    return scatter_add(_zeros(input._sizes, input), dim, indices, grad)
+    if NEURAL_HABITS["a scan's gradient is among zeros like itself"]:
+        zeros = _NEW_ZEROS(grad, list(input._sizes))
+    else:
+        zeros = _zeros(input._sizes, input)
+    return scatter_add(zeros, dim, indices, grad)
 
 
 # --- logsumexp --------------------------------------------------------------------------------

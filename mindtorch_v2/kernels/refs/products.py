@@ -77,6 +77,7 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Tensor:
 
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _MM: Final = OperatorHandle("aten::mm")
+_EXPAND: Final = OperatorHandle("aten::expand")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MV: Final = OperatorHandle("aten::mv")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -86,7 +87,8 @@ _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
     if is_integral(self._dtype):
         beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
-    return _added(self, _MUL(_MM(mat1, mat2), alpha), beta)
+    product = _MUL(_MM(mat1, mat2), alpha)
+    return _added(self, product, beta)
 
 
 @body(_DECOMPOSED + "addmv")
@@ -103,7 +105,12 @@ def addmv(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number = 1, alpha: Numb
 
 
 def _added(self: Tensor, product: Any, beta: Number) -> Any:
-    return product if beta == 0 else _ADD(product, _MUL(self, beta))
+    """``self`` may widen the product, where the release does not expand it to that."""
+    if beta == 0:
+        return product
+    if HABITS["what is added to a product is expanded"]:
+        self = _EXPAND(self, list(product._sizes))
+    return _ADD(product, _MUL(self, beta))
 
 
 @body(_DECOMPOSED + "mv")
@@ -137,8 +144,6 @@ def dot(self: Tensor, other: Tensor) -> Tensor:
 
 
 # --- batches that are added -------------------------------------------------------------------
-
-_EXPAND: Final = OperatorHandle("aten::expand")
 
 
 def _size(tensor: Tensor, dim: int) -> int:

@@ -151,6 +151,9 @@ def make_inplace(function: Ref) -> Ref:
     """The function with its first argument for ``out``."""
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if HABITS["in place nothing is resized"]:
+            given = (*args, *kwargs.values())
+            check_inplace_broadcast(self, *(each for each in given if isinstance(each, Tensor)))
         changed: Tensor = function(self, *args, out=self, **kwargs)
         return changed
 
