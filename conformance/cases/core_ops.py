@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_assignments,
     core_batch_norm,
     core_composites,
     core_convolutions,
@@ -91,6 +92,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
     yield from core_outputs.texts(dtypes)
+    yield from core_assignments.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -179,8 +179,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
     check_implemented("aten::masked_fill.Scalar", self._dtype)
     filling = np.asarray(scalar_to(value, self._dtype, ELEMENT_TYPES[self._dtype]))
     bits = elements_of(self._dtype).encode(filling)
-    raw = raw_array(self)
-    raw[...] = np.where(np.broadcast_to(value_array(mask), self._sizes), bits, raw)
+    np.copyto(raw_array(self), bits, where=value_array(mask))  # elements may share their memory
     return self
 
 
