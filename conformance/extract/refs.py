@@ -72,6 +72,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "vector_norm in integers": lambda: (
         torch.linalg.vector_norm(meta(torch.float32), dtype=torch.int64)
     ),
+    "more labels than rows": lambda: torch._C._nn.nll_loss(shaped(2, 3), shaped(5).long()),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
 }
 

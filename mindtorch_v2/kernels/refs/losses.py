@@ -11,6 +11,7 @@ from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -95,9 +96,8 @@ def nll_loss_forward(
         if not labels:
             raise IndexError("tuple index out of range")
         if self._sizes[0] != target._sizes[0]:
-            raise (RuntimeError if counts else AssertionError)(
-                f"size mismatch (got input: {self._sizes}, target: {target._sizes})"
-            )
+            sizes = {"torch.Size([2, 3])": str(self._sizes), "torch.Size([5])": str(target._sizes)}
+            raise worded("more labels than rows", **sizes)
     classes = self._sizes[-1]
     if weight is not None and (len(weight._sizes) != 1 or numel(weight._sizes) != classes):
         raise AssertionError(
