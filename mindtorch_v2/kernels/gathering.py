@@ -34,7 +34,6 @@ from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
-_EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
