@@ -14,6 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2._schema_bindings import EXPORTS as _SCHEMAS
 from mindtorch_v2._schema_bindings import Bound
 from mindtorch_v2.binding.api_functions import api_function_named
+from mindtorch_v2.binding.convert import shown_as_number
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.op_schema import OpSchema
 from mindtorch_v2.binding.operators import (
@@ -121,7 +122,7 @@ def called(
         )
     with NumbersAsTensors(takes_numbers(name)):
         try:
-            return run()
+            return shown_as_number(run())
         except _cast.PybindTypeError as error:
             raise TypeError(str(error)) from None
 

@@ -74,6 +74,7 @@ _FLIPPED: Final = ("[0, 0]", "[0, -2]", "[2]", "[-3]", "[]", "[1, 0]")
 _IN_PLACE: Final = (
     *("floor_divide_(1, {0})", "floor_divide_.Tensor(None, {0})", "add_.Tensor(1, {0})"),
     *("mul_.Tensor(2.5, {0})", "floor_divide_.Tensor({0}, None)", "sub_.Tensor(True, {0})"),
+    *("add_.Tensor(1, 2)", "multiply_(3, 2)", "mul_.Tensor(2.5, 2)", "sub_(1j, 2.5, alpha=2)"),
 )
 
 _EXPONENTS_OF_TWO: Final = ("int32", "int64", "uint8", "bool", "uint16", "float32")

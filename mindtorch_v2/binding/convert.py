@@ -89,14 +89,25 @@ def _tensor_or_number(value: Any) -> Any:
     raise _no_tensor(value)
 
 
+class NumberTensor(Tensor):
+    """A number that is to be written to, which Python is shown as a number again."""
+
+    __slots__ = ()
+
+
 def number_to_tensor(value: Any) -> Any:
     """A number that is to be written to: a tensor of its own, of its widest dtype."""
     dtype = _WIDEST.get(type(value))
     if dtype is None:
         return value
-    tensor = Tensor._make((), dtype)
+    tensor = NumberTensor._make((), dtype)
     fill(tensor, value)
     return tensor
+
+
+def shown_as_number(value: Any) -> Any:
+    """What Python is shown of a tensor."""
+    return value.item() if type(value) is NumberTensor else value
 
 
 def _no_tensor(value: object) -> CastError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.convert import enum_value, shown_as_number
 from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.schema.values import same_value
@@ -48,7 +48,9 @@ class PythonArguments:
             self._positional = self._positional[:-1]
         #: Places of arguments whose values Python is shown otherwise.
         self._converted = frozenset(
-            place for place, each in enumerate(arguments) if _kind(each) not in _SHOWN_AS_THEY_ARE
+            place
+            for place, each in enumerate(arguments)
+            if each.is_write or _kind(each) not in _SHOWN_AS_THEY_ARE
         )
         #: Whether a kernel is called with the very values of the stack.
         self.are_the_stack = not self._converted and not any(
@@ -97,7 +99,7 @@ def to_python(argument: Argument, value: Any) -> Any:
     kind = _kind(argument)
     if value is None or kind not in _CONSTANTS:
         is_list = kind == "ListType" and isinstance(value, tuple)  # a size, say, that a kernel gave
-        return _decoded(list(value) if is_list else value)
+        return shown_as_number(_decoded(list(value) if is_list else value))
     constants = _CONSTANTS[kind]
     if value not in constants:
         raise ValueError(f"unsupported {kind.removesuffix('Type')}: {value}")
