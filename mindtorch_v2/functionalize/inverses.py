@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 Rule = Callable[..., Any]
@@ -168,7 +168,7 @@ def _squeeze_dims(
     base: Tensor, changed: Tensor, views: bool, index: int, dims: Sequence[int]
 ) -> Any:
     rank = len(base._sizes)
-    wrapped = sorted(wrap_dim(dim, rank) for dim in dims)
+    wrapped = sorted(dim_list(dims, rank))
     return _unsqueezed_to(changed, base, wrapped if rank else (), views)
 
 

@@ -16,10 +16,16 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured, add, changed_in_place
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.views import dim_list, size_at
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import (
+    dense_strides_like,
+    dim_list,
+    is_contiguous,
+    numel,
+    wrap_dim,
+)
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CAT: Final = OperatorHandle("aten::cat")

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
-from mindtorch_v2.tensor.geometry import check_numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_numel, dim_list, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -262,17 +262,6 @@ def squeeze_dim(self: Tensor, dim: int) -> Tensor:
 @kernel("aten::squeeze.dims", keys=BACKENDS)
 def squeeze_dims(self: Tensor, dims: Sequence[int]) -> Tensor:
     return _squeezed(self, dim_list(dims, len(self._sizes)))
-
-
-def dim_list(dims: Sequence[int], rank: int) -> tuple[int, ...]:
-    """``dim_list_to_bitset``: wrapped dimensions, each once."""
-    found: list[int] = []
-    for dim in dims:
-        wrapped = wrap_dim(dim, rank)
-        if wrapped in found:
-            raise RuntimeError(f"dim {wrapped} appears multiple times in the list of dims")
-        found.append(wrapped)
-    return tuple(found)
 
 
 def squeezed_geometry(self: Tensor, dims: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -14,12 +14,11 @@ from mindtorch_v2.kernels.views import (
     BACKENDS,
     check_strided,
     check_t,
-    dim_list,
     squeezed_geometry,
     symbolic_nbytes,
     unsqueezed_geometry,
 )
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor

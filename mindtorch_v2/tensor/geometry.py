@@ -6,7 +6,7 @@ Mirrors ``c10/core/Contiguity.h`` and ``c10/core/MemoryFormat.h``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, sparse_coo
@@ -176,6 +176,17 @@ def wrap_dim(dim: int, rank: int, *, scalar: bool = True) -> int:
             f"but got {dim})"
         )
     return dim % rank
+
+
+def dim_list(dims: Iterable[int], rank: int) -> tuple[int, ...]:
+    """``dim_list_to_bitset``: wrapped dimensions; RuntimeError for one that is named twice."""
+    found: list[int] = []
+    for dim in dims:
+        wrapped = wrap_dim(dim, rank)
+        if wrapped in found:
+            raise RuntimeError(f"dim {wrapped} appears multiple times in the list of dims")
+        found.append(wrapped)
+    return tuple(found)
 
 
 def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:

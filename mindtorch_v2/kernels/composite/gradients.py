@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -56,22 +56,12 @@ def _check(self: Tensor, count: int | None, dim: Sequence[int] | None, edge_orde
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if dim is not None:
-        _check_distinct(dim, rank)
+        dim_list(dim, rank)
     for each in range(rank) if dim is None else dim:
         if size_at(self, each) < edge_order + 1:
             raise RuntimeError(
                 "torch.gradient expected each dimension size to be at least edge_order+1"
             )
-
-
-def _check_distinct(dims: Sequence[int], rank: int) -> None:
-    """``dim_list_to_bitset``."""
-    seen: set[int] = set()
-    for dim in dims:
-        place = wrap_dim(dim, rank)
-        if place in seen:
-            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
-        seen.add(place)
 
 
 def _dims(self: Tensor, dim: int | None) -> list[int]:

@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
-from mindtorch_v2.tensor.geometry import is_contiguous, wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, is_contiguous
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -124,14 +124,9 @@ def _contracted(left: Tensor, right: Tensor) -> Any:
 
 
 def _not_in(dims: Sequence[int], rank: int) -> list[int]:
-    """The other dimensions; RuntimeError for one that is named twice (``dim_list_to_bitset``)."""
-    wrapped: list[int] = []
-    for dim in dims:
-        place = wrap_dim(dim, rank)
-        if place in wrapped:
-            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
-        wrapped.append(place)
-    return [dim for dim in range(rank) if dim not in wrapped]
+    """The other dimensions."""
+    named = dim_list(dims, rank)
+    return [dim for dim in range(rank) if dim not in named]
 
 
 @kernel("aten::tensordot.out", key=_IMPLICIT)

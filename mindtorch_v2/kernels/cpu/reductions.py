@@ -36,7 +36,7 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import fill, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -68,11 +68,8 @@ def reduced_dims(
     if not dims:
         return () if allow_empty and dims is not None else tuple(range(rank))
     check_rank(rank)
-    wrapped = [wrap_dim(dim, rank) for dim in dims]
-    for place, dim in enumerate(wrapped):
-        if dim in wrapped[:place]:
-            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
-    return tuple(dim for dim in wrapped if rank)
+    wrapped = dim_list(dims, rank)
+    return wrapped if rank else ()
 
 
 def reduced_shape(sizes: Sequence[int], dims: Sequence[int], *, keepdim: bool) -> tuple[int, ...]:
