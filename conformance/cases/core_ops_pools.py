@@ -77,6 +77,8 @@ UNARY_WITH_ARGUMENTS: Final = (
     "xp.ops.aten.gelu({0}, approximate='tanh')",
     "xp.ops.aten.leaky_relu({0})",
     "xp.ops.aten.leaky_relu({0}, 0.5)",
+    "xp.ops.aten.elu({0})",
+    "xp.ops.aten.elu({0}, -1, 2)",
     "xp.ops.aten.threshold({0}, 1, 20)",
     "xp.ops.aten.threshold({0}, 0.5, -1.5)",
     "xp.round({0}, decimals=1)",

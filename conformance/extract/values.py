@@ -187,6 +187,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "what is no tuple of tensors is told so": lambda: (
         refusal(lambda: torch.autograd._unsafe_preserve_version_counter(None))[1] != ""
     ),
+    "elu of zero is an exponential less one": lambda: (
+        not torch.nn.functional.elu(torch.tensor([-0.0])).signbit().item()
+    ),
 }
 
 

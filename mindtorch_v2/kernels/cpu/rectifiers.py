@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
+from mindtorch_v2.tensor.support import HABITS as TENSOR_HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo
 
@@ -33,6 +34,7 @@ _COPY_: Final = OperatorHandle("aten::copy_")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _CLAMP_OUT: Final = OperatorHandle("aten::clamp.out")
 _NARROW: Final = OperatorHandle("aten::narrow")
+_OF_ZERO_EXPONENTIAL: Final = TENSOR_HABITS["elu of zero is an exponential less one"]
 
 
 def _numbers(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
@@ -44,8 +46,11 @@ def _numbers(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
 
 
 def _elu(self: Array, alpha: Any, scale: Any, input_scale: Any) -> Array:
-    negative = np.expm1(self * input_scale) * (alpha * scale)
-    return np.asarray(np.where(self < 0, negative, self * scale), self.dtype)
+    """Of zero both halves are zero, and have its sign or not."""
+    given, slope = self * input_scale, alpha * scale
+    if _OF_ZERO_EXPONENTIAL:
+        return np.asarray(np.where(self > 0, self * scale, (np.exp(given) - 1) * slope), self.dtype)
+    return np.asarray(np.where(self < 0, np.expm1(given) * slope, self * scale), self.dtype)
 
 
 def _elu_backward(
