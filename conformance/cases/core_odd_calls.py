@@ -81,6 +81,12 @@ _EXPONENTS_OF_TWO: Final = ("int32", "int64", "uint8", "bool", "uint16", "float3
 _SCALED: Final = ("float16", "bfloat16", "float32", "float64", "int32", "complex64", "float8_e5m2")
 _POWERS: Final = ("[1, -3, 200]", "[0, 1, 1]")
 
+#: Shapes of a gradient, and of what was unfolded along which dimension.
+_UNFOLDED: Final = (
+    *("(2, 3), [2, 3], 0", "(3, 3), [5, 3], 0", "(2, 3), [4, 2], 0", "(2, 3, 4), [4, 2], 0"),
+    *("(1, 2, 4), [3, 4], 1", "(2, 3, 2), [2, 4], 1", "(3, 4), [1, 4], 0", "(3, 2, 2), [7, 2], -2"),
+)
+
 _LOSSES: Final = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
 _NAMES: Final = ("None", "(None,)", "(None, None)", "('a', None)", "[]", "(1,)")
 _NAMED_MAKERS: Final = ("ones(2", "zeros(2", "full((2,), 1.0", "rand(2", "randn(2", "empty(2")
@@ -105,6 +111,10 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
     for dtype in dtypes:
         yield "_neg_view", f"xp._neg_view(xp.ones(2).to(xp.{dtype})).clone()"
         yield "polar", f"xp.polar(xp.ones(2, dtype=xp.{dtype}), xp.ones(2, dtype=xp.{dtype}))"
+    for shapes, size in product(_UNFOLDED, (1, 2)):
+        made, dim = shapes.split(", [")
+        given = f"xp.arange(24.)[:xp.Size({made}).numel()].view({made}), [{dim}"
+        yield "unfold_backward", f"xp.ops.aten.unfold_backward({given}, {size}, 1)"
     for one, two, powers in product(_SCALED, _EXPONENTS_OF_TWO, _POWERS):
         if not (two.startswith(("b", "u")) and "-" in powers):
             made = f"xp.tensor([1.5, 3.0, 1e-3]).to(xp.{one})"

@@ -33,7 +33,7 @@ _WITHOUT: Final = re.compile(
             r"as_tensor\(.*numpy\(",  # memory shared with the host
             r"linspace[.\w]*\(([^,()]*, *)?xp\.",  # makes a tensor on the CPU, wherever its own are
             r"rng_state|[gs]et_state",  # which is on the CPU
-            r"tensor_split\(\w+, a\d",  # where to split must be on the CPU
+            r"tensor_split(\(\w+, a\d|\.tensor_indices)",  # where to split must be on the CPU
             r"\b(2 [*/] x|x [*/] 2)$.*_saved_other",  # a number as a tensor is on the CPU
             r"where\(.*1e\+?300",  # only on the CPU is a number converted unchecked
             r"^ *o = \(?a\b",  # the order of reading and writing is the device's

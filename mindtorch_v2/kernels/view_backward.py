@@ -11,9 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -59,6 +61,34 @@ def diagonal_backward(
     return grad_input
 
 
+def _add_other_windows(found: Array, windows: Array, dim: int, size: int, step: int) -> None:
+    """Gradients in another shape than a view's: dimensions are taken to be what they would be.
+
+    The last one has a window's elements, that at ``dim`` the windows, and the others broadcast.
+    RuntimeError where torch reads beyond the elements that there are.
+    """
+    count = windows.shape[wrap_dim(dim, windows.ndim)]
+    reach = min(found.shape[dim], (count - 1) * step + size)
+    others = [*windows.shape]
+    others[dim] = 1
+    shape = (*found.shape[:dim], reach, *found.shape[dim + 1 :])
+    broadcast = infer_size(shape, others[:-1])
+    if broadcast != shape:
+        raise RuntimeError(
+            f"output with shape {list(shape)} doesn't match the broadcast shape {list(broadcast)}"
+        )
+    if windows.shape[-1] < size or dim == windows.ndim - 1:
+        raise RuntimeError(
+            f"unfold_backward: windows of {size} elements are not in a gradient of shape "
+            f"{[*windows.shape]}, and PyTorch would read other memory"
+        )
+    for place in range(reach):
+        first = max(0, -((size - 1 - place) // step))
+        for window in range(first, min(place // step, count - 1) + 1):
+            part = windows.take([window], axis=dim)[..., place - window * step]
+            found[(slice(None),) * dim + (slice(place, place + 1),)] += part
+
+
 @kernel("aten::unfold_backward", keys=_KEYS)
 def unfold_backward(
     grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int
@@ -72,6 +102,11 @@ def unfold_backward(
     dim = wrap_dim(dim, len(input_sizes))
     windows = value_array(grad_in)
     found = np.zeros(tuple(input_sizes), windows.dtype)
+    count = (input_sizes[dim] - size) // step + 1
+    if windows.shape != (*input_sizes[:dim], count, *input_sizes[dim + 1 :], size):
+        _add_other_windows(found, windows, dim, size, step)
+        store(grad_input, found)
+        return grad_input
     along = np.moveaxis(found, dim, 0)
     for place in range(size):
         stop = place + step * (windows.shape[dim] - 1) + 1
