@@ -112,8 +112,8 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "_neg_view", f"xp._neg_view(xp.ones(2).to(xp.{dtype})).clone()"
         yield "polar", f"xp.polar(xp.ones(2, dtype=xp.{dtype}), xp.ones(2, dtype=xp.{dtype}))"
     for shapes, size in product(_UNFOLDED, (1, 2)):
-        made, dim = shapes.split(", [")
-        given = f"xp.arange(24.)[:xp.Size({made}).numel()].view({made}), [{dim}"
+        made, rest = shapes.split(", [")
+        given = f"xp.arange(24.)[:xp.Size({made}).numel()].view({made}), [{rest}"
         yield "unfold_backward", f"xp.ops.aten.unfold_backward({given}, {size}, 1)"
     for one, two, powers in product(_SCALED, _EXPONENTS_OF_TWO, _POWERS):
         if not (two.startswith(("b", "u")) and "-" in powers):
