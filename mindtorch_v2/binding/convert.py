@@ -98,7 +98,7 @@ class NumberTensor(Tensor):
 def number_to_tensor(value: Any) -> Any:
     """A number that is to be written to: a tensor of its own, of its widest dtype."""
     dtype = _WIDEST.get(type(value))
-    if dtype is None:
+    if dtype is None or (dtype is _WIDEST[int] and not casts.INT64_MIN <= value <= casts.INT64_MAX):
         return value
     tensor = NumberTensor._make((), dtype)
     fill(tensor, value)

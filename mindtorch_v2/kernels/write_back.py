@@ -177,6 +177,8 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
     else:
         count = sum(argument.is_out for argument in operator.schema.arguments)
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
+    if outputs[0] is None:  # an undefined tensor, of which the functional form speaks
+        return _functional(form, operator, keyset, stack)
     if form.kind == INPLACE:  # TensorIterator looks at memory before it looks at shapes
         _check_overlaps(inputs, outputs, is_within=_begins(form) is None)
     shapes = _shapes(form, inputs, outputs)

@@ -19,6 +19,7 @@ from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, highest_priority_type_id, mask_of
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.composite.overloads import PassedOn
 from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views
 from mindtorch_v2.kernels.structured import is_structured
 from mindtorch_v2.pipeline.rehearsal import (
@@ -135,9 +136,9 @@ class Recipe:
 
         ``kernel`` is what will compute, the one at the highest key of ``keyset``.  A structured
         one is asked itself, and so is one that serves every backend, or that has a row at Meta,
-        whatever speaks there in torch; for others the meta kernel
-        speaks, which in torch is now and then another function than the backend's, and the CPU's
-        kernel rehearses, for an NPU too.
+        whatever speaks there in torch, and of an operator that passes its arguments on the kernel
+        that gets them; for others the meta kernel speaks, which in torch is now and then another
+        function than the backend's, and the CPU's kernel rehearses, for an NPU too.
         """
         self.version = DISPATCHER.version
         self.plan = call.operator.entry.plans.get(highest_priority_type_id(keyset))
@@ -160,12 +161,17 @@ class Recipe:
         generators = self.generators(call)
         with tls.with_state(_state_below_autograd()), warn.rehearsal(), without_state(generators):
             try:
-                speaker = _speaker(call, kernel, device)
-                if _speaks_for_meta(call, speaker):
+                asked, speaker = call, _speaker(call, kernel, device)
+                while isinstance(speaker.function, PassedOn):
+                    target = speaker.function.target
+                    asked, stack = call._replace(operator=target.operator), target.stack(stack, {})
+                    found_below = asked.operator.entry.table.lookup(keyset)[1]
+                    speaker = _speaker(asked, found_below, device)
+                if _speaks_for_meta(asked, speaker):
                     assert speaker.function is not None
                     answer = speaker.function(*stack)
                 else:
-                    answer = call._replace(stack=stack).run()
+                    answer = asked._replace(stack=stack).run()
             except (Exception, StateNeededError) as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
         is_at_home = device.type in ("cpu", EXTENSION_DEVICE)

@@ -33,7 +33,7 @@ _WRITES_OVER_WHAT_IT_READS: Final = re.compile(r"^o = \(?a\b", re.MULTILINE)
 _WITHOUT_A_WORD_ON_NAN: Final = re.compile(
     r"(sign|threshold|var_mean|std_mean)\w*\(.*(nan|inf)", re.DOTALL
 )
-_NOT_MOVED: Final = re.compile(r"complex32|meta|1e300|device=|layout=")
+_NOT_MOVED: Final = re.compile(r"complex32|meta|1e300|device=|layout=|[gs]et_state")
 
 
 class _Moved(ast.NodeTransformer):

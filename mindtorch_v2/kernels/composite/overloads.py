@@ -15,15 +15,21 @@ KEYS: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CPU")
 """Where torch has them; an operator stands at one."""
 
 
+class PassedOn:
+    """The kernel of an operator that calls another with its own arguments, in their order."""
+
+    def __init__(self, target: OperatorHandle) -> None:
+        self.target = target
+
+    def __call__(self, *stack: Any) -> Any:
+        return self.target(*stack)
+
+
 def pass_on(name: str, target: str) -> None:
-    """Make ``name`` an operator that calls ``target`` with its own arguments, in their order."""
-    called = OperatorHandle(f"aten::{target}")
-
-    def run(*stack: Any) -> Any:
-        return called(*stack)
-
+    """Make ``name`` an operator that calls ``target``."""
+    kernel = PassedOn(OperatorHandle(f"aten::{target}"))
     for key in KEYS:
-        rows.add(f"aten::{name}", key, run)
+        rows.add(f"aten::{name}", key, kernel)
 
 
 #: Operators of two tensors that have an overload ``Scalar`` for a number, with their other forms.
