@@ -59,12 +59,17 @@ _WITHOUT: Final = re.compile(
 _HERE: Final = ast.parse("here()", mode="eval").body
 
 
+def stays(text: str) -> bool:
+    """Whether a text is about what only the CPU does, or ACL has not."""
+    return _WITHOUT.search(text) is not None
+
+
 def moved(text: str, factories: frozenset[str]) -> str | None:
     """The text with its tensors on ``here()``; None for one that makes none there.
 
     ``factories`` are those of a profile (:func:`factories_of`).
     """
-    if _WITHOUT.search(text):
+    if stays(text):
         return None
     tree = ast.parse(text)
     shows_operators = "functionalized(" in text or "grad_fn" in text
