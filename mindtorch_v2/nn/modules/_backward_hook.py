@@ -61,14 +61,7 @@ class BackwardHook:
         found = _packed(self.input_tensors_index, grad_input, self.n_inputs)
         for hook in self.user_hooks:
             answer = hook(self.module, found, self.grad_outputs)
-            if answer is None:
-                continue
-            if len(answer) != len(found):
-                raise RuntimeError(
-                    "Backward hook returned an invalid number of grad_input, got "
-                    f"{len(answer)}, but expected {len(found)}"
-                )
-            found = answer
+            found = _answered(answer, found, "hook", "grad_input")
         self.grad_outputs = None
         return tuple(found[place] for place in self.input_tensors_index)
 
@@ -76,15 +69,7 @@ class BackwardHook:
         assert self.output_tensors_index is not None
         found = _packed(self.output_tensors_index, grad_output, self.n_outputs)
         for hook in self.user_pre_hooks:
-            answer = hook(self.module, found)
-            if answer is None:
-                continue
-            if len(answer) != len(found):
-                raise RuntimeError(
-                    "Backward pre hook returned an invalid number of grad_output, got "
-                    f"{len(answer)}, but expected {len(found)}"
-                )
-            found = answer
+            found = _answered(hook(self.module, found), found, "pre hook", "grad_output")
         self.grad_outputs = found
         if self.input_tensors_index is None:
             self._tell_of_outputs_alone(found)
@@ -103,6 +88,18 @@ class BackwardHook:
                     "return None or None for all gradients."
                 )
         self.grad_outputs = None
+
+
+def _answered(answer: Any, given: Any, hook: str, name: str) -> Any:
+    """What a hook has answered in place of the gradients that it was given, if anything."""
+    if answer is None:
+        return given
+    if len(answer) != len(given):
+        raise RuntimeError(
+            f"Backward {hook} returned an invalid number of {name}, got {len(answer)}, but "
+            f"expected {len(given)}"
+        )
+    return answer
 
 
 def _packed(places: Sequence[int], values: Sequence[Any], count: int) -> Gradients:
