@@ -19,8 +19,8 @@ from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
 from mindtorch_v2.profile.sections import NodeFacts
-from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.factories import tensor as wrapped_tensor
+from mindtorch_v2.tensor.scalars import DTYPES_OF_NUMBERS
 
 _TENSORS: Final = ("at::Tensor", "::std::optional<at::Tensor>")
 _TENSOR_LISTS: Final = (
@@ -212,7 +212,7 @@ class GeneratedNode(Node):
         if saved.is_tensor and value is not None:  # a number, which C++ has wrapped
             if self._released:
                 raise RuntimeError(ERR_BACKWARD_TWICE)
-            return wrapped_tensor(value, dtype=_wrapped_dtype(value))
+            return wrapped_tensor(value, dtype=DTYPES_OF_NUMBERS[type(value)])
         if saved.type in _INTEGERS and value is not None:
             return _unsigned(value)
         return tuple(value) if isinstance(value, list) else value
@@ -237,13 +237,6 @@ def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex))
-
-
-def _wrapped_dtype(value: Any) -> DType:
-    from mindtorch_v2.tensor.dtype import DTYPES
-
-    name = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}[type(value)]
-    return DTYPES[name]
 
 
 def _unsigned(value: Any) -> Any:

@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.scalars import DTYPES_OF_NUMBERS
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.symbolic import NestedIntNode, SymBool, SymFloat, SymInt
@@ -38,12 +39,6 @@ _FACTS: Final = profile.active().conversions
 _UNSIGNED_NUMBERS: Final[bool] = _FACTS["unsigned_numbers"]
 _TENSORS_AS_SIZES: Final[bool] = _FACTS["tensors_as_symbolic_sizes"]
 _UINT64_MAX: Final = (1 << 64) - 1
-_WIDEST: Final = {
-    bool: DTYPES["bool"],
-    int: DTYPES["int64"],
-    float: DTYPES["float64"],
-    complex: DTYPES["complex128"],
-}
 
 
 def converter(type: Type, length: int | None = None, numbers_as_tensors: bool = False) -> Cast:
@@ -97,8 +92,10 @@ class NumberTensor(Tensor):
 
 def number_to_tensor(value: Any) -> Any:
     """A number that is to be written to: a tensor of its own, of its widest dtype."""
-    dtype = _WIDEST.get(type(value))
-    if dtype is None or (dtype is _WIDEST[int] and not casts.INT64_MIN <= value <= casts.INT64_MAX):
+    dtype = DTYPES_OF_NUMBERS.get(type(value))
+    if dtype is None:
+        return value
+    if type(value) is int and not casts.INT64_MIN <= value <= casts.INT64_MAX:
         return value
     tensor = NumberTensor._make((), dtype)
     fill(tensor, value)

@@ -44,6 +44,13 @@ _WITHOUT_INFINITY: Final = {
     for name in ("float8_e8m0fnu", *FLOAT8)
     if name in DTYPES and getattr(FLOAT8.get(name), "specials", "") != "ieee"
 }
+DTYPES_OF_NUMBERS: Final = {
+    bool: DTYPES["bool"],
+    int: DTYPES["int64"],
+    float: DTYPES["float64"],
+    complex: DTYPES["complex128"],
+}
+"""That of the tensor which ``scalar_to_tensor`` makes of a number."""
 _UINT64: Final = DTYPES["uint64"]
 _BOOL: Final = DTYPES["bool"]
 
