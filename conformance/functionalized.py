@@ -13,6 +13,7 @@ to check and compile it anew takes longer than to run most programs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType, ModuleType
@@ -45,15 +46,25 @@ def functionalized(
     return log, found, x, x._version
 
 
+_BY_DATA: Final = re.compile(r"ZeroDivisionError|index -?\d+ is out of bounds")
+"""What the elements of a tensor are refused for, which only a kernel looks at."""
+
+
 def attempt(
     log: list[Any], steps: Iterable[Callable[[], Any]], flush: Flush = _nothing_waits
 ) -> None:
-    """Call each step; the words of an error are logged, and the next step follows."""
+    """Call each step; the words of an error are logged, and the next step follows.
+
+    In a pipeline a program ends with what was refused for its elements: by then the operator has
+    been queued, and what it should have answered, or changed, is lost.
+    """
     for step in steps:
         try:
             step()
             flush()
         except Exception as error:
+            if flush is not _nothing_waits and _BY_DATA.search(str(error)):
+                raise
             log.append(str(error))
 
 
