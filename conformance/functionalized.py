@@ -42,11 +42,16 @@ def functionalized(
             flush()
     except Exception as error:
         found = (type(error).__name__, str(error))
-        logger.forget_what_never_came()
+    logger.forget_what_never_came()
     return log, found, x, x._version
 
 
-_BY_DATA: Final = re.compile(r"ZeroDivisionError|index -?\d+ is out of bounds")
+_BY_DATA: Final = re.compile(
+    "ZeroDivisionError"
+    r"|index -?\d+ is out of bounds"
+    r"|all elements of \w+ should be between 0 and 1"
+    "|shape mismatch: value tensor of shape"  # how many elements a mask chooses
+)
 """What the elements of a tensor are refused for, which only a kernel looks at."""
 
 
@@ -161,8 +166,8 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
         ) -> Any:
             named = kwargs or {}
             answer = func(*args, **named)
-            if any(answer is each for each in args):  # what refuses a change, does so by now
-                self._flush()
+            if any(answer is each for each in (*args, *named.values())):
+                self._flush()  # what refuses a change, does so by now
             more = [f"{key}={show(named[key])}" for key in sorted(named)]
             if self._may_wait:  # a factory copies what somebody else holds
                 self._answers.append((len(self._log), answer))
@@ -170,13 +175,12 @@ def _logger(xp: ModuleType) -> Callable[[list[Any], Flush], Any]:
             return answer
 
         def forget_what_never_came(self) -> None:
-            """Cut the log at the first operator that waited, and failed when its turn came.
+            """Take from the log the operators that waited, and failed when their turn came.
 
             One that fails at its place was never logged.
             """
-            for place, answer in self._answers:
+            for place, answer in reversed(self._answers):
                 if not came(answer):
-                    del self._log[place:]
-                    return
+                    del self._log[place]
 
     return Logger
