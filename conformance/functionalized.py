@@ -51,6 +51,7 @@ _BY_DATA: Final = re.compile(
     r"|index -?\d+ is out of bounds"
     r"|all elements of \w+ should be between 0 and 1"
     "|shape mismatch: value tensor of shape"  # how many elements a mask chooses
+    "|Number of elements of source < number of ones in mask"
 )
 """What the elements of a tensor are refused for, which only a kernel looks at."""
 

@@ -29,7 +29,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.geometry import contiguous_strides, dense_strides_like
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -255,6 +255,14 @@ def logical(a: Operand, b: Operand) -> Tensor:
     """Numbers that are no truth values are compared with 0 first, each by itself."""
     a, b = maybe_broadcast(a, b)
     return elementwise(*(_as_truth(each) for each in (a, b)))
+
+
+@body(_REFS + "lcm")
+def lcm(a: Tensor, b: Tensor) -> Tensor:
+    """By the greatest common divisor, or 1 where that is 0, which makes an integer of a truth."""
+    a, b = maybe_broadcast(a, b)
+    divisor = elementwise(a, b)
+    return elementwise(a, to_dtype(divisor, int64) if divisor._dtype is BOOL else divisor)
 
 
 def _as_truth(operand: Operand) -> Operand:
