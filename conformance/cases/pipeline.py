@@ -33,7 +33,12 @@ from conformance.cases import (
     programs,
     views_versions,
 )
-from conformance.cases.pipeline_programs import data_of_another_mode, lists_of_views, program
+from conformance.cases.pipeline_programs import (
+    data_of_another_mode,
+    lists_of_views,
+    otherwise_on_meta,
+    program,
+)
 from mindtorch_v2.profile import Profile
 
 WHOLE: Final = "CONFORMANCE_PIPELINE"
@@ -65,6 +70,7 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "interleaved", program(random.Random(number))
     yield from lists_of_views()
     yield from data_of_another_mode()
+    yield from otherwise_on_meta()
 
 
 def in_pipeline(text: str, limits: str, turn: int = 0) -> str:

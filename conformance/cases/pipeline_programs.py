@@ -204,6 +204,42 @@ def lists_of_views() -> Iterator[tuple[str, str]]:
             )
 
 
+_OTHERWISE_ON_META: Final = (
+    "xp.nonzero_static(xp.ones(2, 3), size=2)",
+    *(
+        f"xp.native_layer_norm(xp.ones(2, 3, dtype=xp.{dtype}), [3], {weight}, None, 1e-5)"
+        for dtype, weight in product(
+            ("float32", "float16", "bfloat16"), ("None", "xp.ones(3)", "xp.ones(3, dtype=xp.half)")
+        )
+    ),
+    *(
+        f"xp.nn.functional.huber_loss(xp.ones(2), xp.ones({other}), reduction='{reduction}')"
+        for other, reduction in product(
+            ("2", "2, dtype=xp.float64", "3, 2, dtype=xp.float64"), ("mean", "none")
+        )
+    ),
+    *("xp.nansum(xp.ones(3), [])", "xp.nanmean(xp.ones(3), [])"),
+    *(
+        f"xp.conv2d(xp.ones(2, 2, 5, 4){one}, xp.ones(2, 2, 3, 3){two})"
+        for one, two in product(("", ".to(memory_format=xp.channels_last)"), repeat=2)
+    ),
+    "xp.ops.aten._native_batch_norm_legit_no_training"
+    "(xp.ones(1, 3, 2), None, None, xp.ones(3), xp.ones(3), 0.3, 1e-5)",
+)
+
+
+def otherwise_on_meta() -> Iterator[tuple[str, str]]:
+    """What a backend's kernel answers in other strides or dtypes than the meta kernel, asked of a
+    tensor that may be waiting."""
+    for call in _OTHERWISE_ON_META:
+        yield (
+            "otherwise on meta",
+            f"with pipeline() as queue:\n    found = {call}\n"
+            "    found = found if isinstance(found, tuple) else [found]\n"
+            "    shown = [(each.dtype, each.shape, each.stride()) for each in found]\nshown",
+        )
+
+
 _MODES: Final = ("xp.inference_mode()", "xp.inference_mode(False)")
 _OF_DATA: Final = (
     *("v.expand(2, 2)", "v.unbind()", "v * 2", "v.detach()", "v.add_(1)", "v.view(2)", "v[0]"),

@@ -15,6 +15,7 @@ import numpy as np
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.conv_params import MKLDNN, ConvParams
 from mindtorch_v2.kernels.cpu import convolution as arrays
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -233,6 +234,7 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     output = new_tensor(sizes, input._dtype, input._device, strides)
     if output.is_meta or not numel(sizes):
         return output
+    foretell("aten::convolution", output)
     dtype = input._dtype
     with np.errstate(all="ignore"):
         values, kernels = (as_array(each, dtype) for each in (input, weight))

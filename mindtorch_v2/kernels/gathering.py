@@ -12,6 +12,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.filling import copy_
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import (
@@ -322,6 +323,7 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
     """The first places of what is not zero; where there are fewer, ``fill_value`` for the rest."""
     _check_static_size(size)
     result = new_tensor((size, len(self._sizes)), int64, self._device)
+    foretell("aten::nonzero_static", result)
     return nonzero_static_out(self, size, fill_value, result)
 
 

@@ -15,8 +15,6 @@ _AT_THEIR_PLACE: Final = {
     "inplace_view": "it changes the geometry of an argument",
 }
 """By tag, why an operator does not wait."""
-_OTHERWISE_ON_META: Final = frozenset(("aten::nonzero_static",))
-"""Operators whose meta kernel orders the elements in memory as no kernel of a backend does."""
 _RANDOM: Final = "nondeterministic_seeded"
 
 
@@ -68,8 +66,6 @@ def _reason(operator: Operator) -> str:
     for tag in operator.registered_tags:
         if tag in _AT_THEIR_PLACE:
             return _AT_THEIR_PLACE[tag]
-    if operator.canonical in _OTHERWISE_ON_META:
-        return "its meta kernel answers other strides"
     if any(argument.name == "output_mask" for argument in operator.schema.arguments):
         return "it may answer None for a tensor"
     returns = operator.schema.returns

@@ -54,9 +54,8 @@ def _joined(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tens
     return _CAT(parts, dim) if n and len(parts) > 1 else self
 
 
-def _neighbours(self: Any, dim: int) -> tuple[Any, Any]:
-    """The second of each pair, and the first, which C++ takes before."""
-    size = size_at(self, dim) - 1
+def _neighbours(self: Any, dim: int, size: int) -> tuple[Any, Any]:
+    """The second of each of so many pairs, and the first, which C++ takes before."""
     first = _NARROW(self, dim, 0, size)
     return _NARROW(self, dim, 1, size), first
 
@@ -67,7 +66,7 @@ def _diff(self: Any, n: int, dim: int) -> Any:
         return _COPY_(_ZEROS_LIKE(self), self)
     subtract = _XOR if self._dtype is BOOL else _SUB
     for _ in range(min(n, size_at(self, dim))):
-        self = subtract(*_neighbours(self, dim))
+        self = subtract(*_neighbours(self, dim, size_at(self, dim) - 1))
     return self
 
 
@@ -88,6 +87,7 @@ def diff_out(
         check_like(out, joined, joined._dtype)
         return _COPY_(out, joined)
     n = min(n, size_at(joined, dim))
+    size = size_at(joined, dim) - n
     last = _diff(joined, n - 1, dim) if n > 1 else joined
     subtract = _XOR_OUT if joined._dtype is BOOL else _SUB_OUT
-    return subtract(*_neighbours(last, dim), out=out)
+    return subtract(*_neighbours(last, dim, size), out=out)

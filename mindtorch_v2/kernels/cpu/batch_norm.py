@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -264,6 +265,7 @@ def native_batch_norm(
     if (running_mean is None) != (running_var is None) and not input.is_meta and _BOTH:
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     outputs = _made(input, training, *parameters)
+    foretell("aten::_native_batch_norm_legit_no_training", *outputs)
     _run(outputs, input, *parameters, training, momentum, eps)
     return outputs
 

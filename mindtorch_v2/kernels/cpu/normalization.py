@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
@@ -107,6 +108,7 @@ def native_layer_norm(
     mean, rstd = (new_tensor(shape, statistics, input._device) for _ in range(2))
     if input.is_meta or not rows:
         return output, mean, rstd
+    foretell("aten::native_layer_norm", output, mean, rstd)
     dispatch("LayerNormKernelImpl", dtype)
     for given in (weight, bias):
         if given is not None and given._dtype is not statistics:

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.cpu.reduce import (
     shares_storage,
 )
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -341,6 +342,7 @@ def nansum(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | 
     found = sum_dtype(self, dtype)
     shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
     result = new_tensor(shape, found, self._device)
+    foretell("aten::nansum", result)
     return nansum_out(self, dim, keepdim, dtype, result)
 
 

@@ -17,8 +17,9 @@ from mindtorch_v2.kernels.cpu.losses import (
     apply_loss_reduction,
     iterator_of_loss,
 )
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import set_sizes
+from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
@@ -134,6 +135,8 @@ def _check_delta(delta: float) -> None:
 def huber_loss(self: Tensor, target: Tensor, reduction: int, delta: float) -> Any:
     _check_delta(delta)
     loss = _EMPTY_LIKE(self, memory_format=_PRESERVE)
+    whole = reduction == NONE
+    foretell("aten::huber_loss", loss if whole else new_tensor((), loss._dtype, loss._device))
     return apply_loss_reduction(_huber(loss, self, target, delta), reduction)
 
 

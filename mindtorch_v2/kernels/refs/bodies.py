@@ -260,9 +260,10 @@ def logical(a: Operand, b: Operand) -> Tensor:
 @body(_REFS + "lcm")
 def lcm(a: Tensor, b: Tensor) -> Tensor:
     """By the greatest common divisor, or 1 where that is 0, which makes an integer of a truth."""
-    a, b = maybe_broadcast(a, b)
-    divisor = elementwise(a, b)
-    return elementwise(a, to_dtype(divisor, int64) if divisor._dtype is BOOL else divisor)
+    dividend, other = maybe_broadcast(a, b)
+    divisor = elementwise(dividend, other)
+    divisor = to_dtype(divisor, int64) if divisor._dtype is BOOL else divisor
+    return elementwise(dividend, divisor)
 
 
 def _as_truth(operand: Operand) -> Operand:

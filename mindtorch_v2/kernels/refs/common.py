@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -262,14 +263,8 @@ def maybe_broadcast(*operands: Operand) -> tuple[Operand, ...]:
 def _expanded(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
     if is_cpu_scalar_tensor(tensor) or tuple(tensor._sizes) == shape:
         return tensor
-    missing = len(shape) - len(tensor._sizes)
-    strides = (0,) * missing + tuple(
-        0 if size == 1 and wanted != 1 else stride
-        for size, wanted, stride in zip(
-            tensor._sizes, shape[missing:], tensor._strides, strict=True
-        )
-    )
-    return tensor._as_view(shape, strides, tensor._storage_offset)
+    sizes, strides = infer_expand_geometry(tensor._sizes, tensor._strides, shape)
+    return tensor._as_view(sizes, strides, tensor._storage_offset)
 
 
 def check_same_device(*operands: Operand, allow_cpu_scalar_tensors: bool = True) -> None:
