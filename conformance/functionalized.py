@@ -48,7 +48,7 @@ def functionalized(
 
 _BY_DATA: Final = re.compile(
     "ZeroDivisionError"
-    r"|index -?\d+ is out of bounds"
+    r"|index -?\d+ is out of bounds|tried to access index"
     r"|all elements of \w+ should be between 0 and 1"
     "|shape mismatch: value tensor of shape"  # how many elements a mask chooses
     "|Number of elements of source < number of ones in mask"

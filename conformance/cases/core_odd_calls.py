@@ -21,6 +21,23 @@ _SWITCHED: Final = (
 _CONVERTED: Final = ("x.to(xp.{0})", "x.type(xp.{0})", "x.to(xp.zeros(1, dtype=xp.{0}))")
 _COMPLEX_ZEROS: Final = ("0j", "complex(-0.0, 0.0)", "complex(0.0, -0.0)")
 _EXPONENTS: Final = ("0", "1", "2", "-1", "0.5", "1j", "-2-1j", "complex('nan')", "complex('inf')")
+_INFINITE: Final = (
+    "[float('inf')]",
+    "[1.0, float('inf')]",
+    "[1.0, float('inf'), float('-inf'), float('nan'), 2.0]",
+)
+_STRIDED: Final = (
+    "xp.ones(3, 3, device='{}').t()",
+    "xp.ones(1, 2, 3, device='{}').mT[:, :, :1]",
+    "xp.ones(4, device='{}')[::4]",
+)
+"""In dimensions of one element too."""
+_MIXED_STRIDES: Final = (
+    *("xp.fmod({x}, {b})", "xp.add({x}, {b})", "xp.mul({b}, {x})", "xp.polar({x}, {x})"),
+    *("xp.complex({x}, {x})", "xp.xlogy({x}, 1)", "xp.xlogy(1, {x})", "xp.xlogy({x}, {b})"),
+    *("xp._C._nn.hardtanh({x}, 0, 6)", "xp.clamp({x}, 0, 6)", "xp.where({x} > 0, {b}, {x})"),
+    *("xp.lcm({x}.int(), {b}.int())", "xp.lcm({x}.bool(), {b}.bool())", "xp.lcm({x}.bool(), 3)"),
+)
 _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
 _SIZES: Final = ("2, -1", "-1,", "-1, -1", "-1, 2, -1", "2, -5, -1", "3, 2")
 
@@ -156,6 +173,21 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "scatter", f"xp.zeros(2, 2).scatter({dim}, {index}, {source})"
     for one, two in product(_SHARES, _SHARES):
         yield "binary_cross_entropy", f"xp._C._nn.binary_cross_entropy({one}, {two})"
+    for dtype, values, end in product(
+        _FLOATS, _INFINITE, ("", "[::2]", "[None]", ".requires_grad_()")
+    ):
+        for approximate in ("none", "tanh"):
+            x = f"xp.tensor({values}, dtype=xp.{dtype}){end}"
+            yield "gelu", f"xp._C._nn.gelu({x}, approximate='{approximate}')"
+    for device, (call, x) in product(("cpu", "meta"), product(_MIXED_STRIDES, _STRIDED)):
+        yield (
+            _named(call),
+            call.format(x=x.format(device), b=f"xp.ones(3, 3, device='{device}')[None]"),
+        )
+    for shape, n, device in product(("0, 3", "1, 3", "2, 3"), (1, 2), ("cpu", "meta")):
+        made = f"xp.ones({shape}, device='{device}')"
+        for out in ("", f", out=xp.ones(0, device='{device}')"):
+            yield "diff", f"xp.diff({made}, n={n}, dim=0{out})"
     for width, base, exponent in product((64, 128), _COMPLEX_ZEROS, _EXPONENTS):
         dtype = f"dtype=xp.complex{width}"
         base, power = f"xp.tensor([{base}] * 3, {dtype})", f"xp.tensor([{exponent}] * 3, {dtype})"

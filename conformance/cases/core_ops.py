@@ -13,7 +13,7 @@ that it is experimental is said once for every tensor that C++ allocates on the 
 is that of its temporaries.
 
 Not here, since what comes out is not torch's own but that of a vector unit or the C library: gelu
-of infinities and of large negative numbers, 0 to a complex power, complex numbers by 0 (which were
+of large negative numbers, 0 to a complex power, complex numbers by 0 (which were
 nan where vectors of numbers were divided, up to 2.8, and inf where one was), which of 0.0 and -0.0
 is larger; and outputs that show more digits than the float32 that was computed.
 """

@@ -143,6 +143,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "clamp looks at an integer's range": lambda: (
         raised(lambda: meta(torch.uint8).clamp(max=-1)) == "RuntimeError"
     ),
+    "complex is elementwise on meta": lambda: (
+        torch.complex(shaped(2, 3).t(), shaped(2, 3).t()).stride() == (1, 3)
+    ),
     "nonzero_static goes by columns": lambda: (
         torch.nonzero_static(shaped(2, 2), size=3).stride() == (1, 3)
     ),

@@ -18,10 +18,13 @@ from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, p
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
+_FLOAT: Final = DTYPES["float32"]
+_BFLOAT16: Final = DTYPES["bfloat16"]
 _BETA: Final = math.sqrt(2) * (2 / math.sqrt(math.pi)) * 0.5
 _KAPPA: Final = 0.044715
 
@@ -38,6 +41,14 @@ def _gelu_tanh(self: Array) -> Array:
     return np.asarray(kind(0.5) * self * (1 + np.tanh(inner)), self.dtype)
 
 
+def _gelu_mkldnn(self: Array) -> Array:
+    """oneDNN's, where infinity meets a zero."""
+    found: Array = _gelu(self)
+    found[self == math.inf] = math.nan
+    return found
+
+
+_GELU_MKLDNN: Final = Pointwise("aten::gelu(none)", _gelu_mkldnn, UNARY_OP, 1)
 _GELU: Final = {
     "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1),
     "tanh": Pointwise("aten::gelu(tanh)", _gelu_tanh, UNARY_OP, 1),
@@ -108,7 +119,14 @@ pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
 def gelu(outputs: Outputs, self: Tensor, approximate: str) -> tuple[Tensor, ...]:
     if approximate not in _GELU:
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return _GELU[approximate](outputs, self)
+    is_mkldnn = approximate == "none" and _is_for_mkldnn(self)
+    return (_GELU_MKLDNN if is_mkldnn else _GELU[approximate])(outputs, self)
+
+
+def _is_for_mkldnn(self: Tensor) -> bool:
+    """``use_mkldnn``, on a processor that has bfloat16."""
+    is_taken = self._dtype in (_FLOAT, _BFLOAT16) and numel(self._sizes) > 1
+    return is_taken and is_contiguous(self._sizes, self._strides)
 
 
 def _silu(self: Array) -> Array:

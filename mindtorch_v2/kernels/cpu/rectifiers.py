@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import Pointwise, as_array, opmath_element, pointwise, rounded
@@ -197,7 +198,9 @@ pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_
 
 @kernel("aten::hardtanh")
 def hardtanh(self: Tensor, min_val: Number, max_val: Number) -> Any:
-    return hardtanh_out(self, min_val, max_val, _EMPTY_LIKE(self, memory_format=_PRESERVE))
+    result = _EMPTY_LIKE(self, memory_format=_PRESERVE)
+    foretell("aten::hardtanh", result)
+    return hardtanh_out(self, min_val, max_val, result)
 
 
 @kernel("aten::hardtanh_", key="CompositeExplicitAutograd")

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import (
@@ -253,7 +254,9 @@ def _complex_of_two(name: str, compute: Any) -> None:
 
     def run(one: Tensor, two: Tensor) -> Any:
         _check_floating(one, two)
-        return out_form(one, two, out=new_tensor((0,), _COMPLEX[one._dtype], one._device))
+        result = new_tensor((0,), _COMPLEX[one._dtype], one._device)
+        foretell(f"aten::{name}", result)
+        return out_form(one, two, out=result)
 
     def run_out(one: Tensor, two: Tensor, out: Tensor) -> Tensor:
         _check_floating(one, two)

@@ -5,18 +5,21 @@ Mirrors ``torch/_refs/nn/functional/__init__.py`` and ``torch/_decomp/decomposit
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body, refuse_type
+from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.refs.common import (
     dtype_to_type,
     elementwise,
     is_weakly_lesser_type,
+    shaped_elementwise,
     to_dtype,
     worded,
 )
@@ -37,6 +40,9 @@ _DIV: Final = OperatorHandle("aten::div.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _ABS: Final = OperatorHandle("aten::abs")
 _COMPLEX: Final = OperatorHandle("aten::complex")
+_EQ: Final = OperatorHandle("aten::eq.Scalar")
+_ISNAN: Final = OperatorHandle("aten::isnan")
+_LOG: Final = OperatorHandle("aten::log")
 _LE: Final = OperatorHandle("aten::le.Scalar")
 _SIGN: Final = OperatorHandle("aten::sign")
 _POW: Final = OperatorHandle("aten::pow.Scalar")
@@ -165,8 +171,26 @@ def glu(a: Tensor, dim: int = -1) -> Any:
 
 @body("torch._meta_registrations.meta_complex")
 def meta_complex(real: Tensor, imag: Tensor) -> Tensor:
+    if REFS_HABITS["complex is elementwise on meta"]:
+        return shaped_elementwise(
+            *(to_dtype(each, COMPLEX_OF_REAL[each._dtype]) for each in (real, imag))
+        )
     shape = infer_size(real._sizes, imag._sizes)
     return new_tensor(shape, COMPLEX_OF_REAL[real._dtype], real._device)
+
+
+@body("torch._refs.xlogy")
+def xlogy(a: Operand, b: Operand) -> Any:
+    one, two = (_as_tensor(each, a, b) for each in (a, b))
+    return _WHERE(_ISNAN(two), math.nan, _WHERE(_EQ(one, 0), 0, _MUL(one, _LOG(two))))
+
+
+def _as_tensor(operand: Operand, *operands: Operand) -> Tensor:
+    """A number becomes a tensor that is like the other operand."""
+    if isinstance(operand, Tensor):
+        return operand
+    like = next(each for each in operands if isinstance(each, Tensor))
+    return new_tensor((), like._dtype, like._device)
 
 
 @body("torch._refs._conversions.polar")
