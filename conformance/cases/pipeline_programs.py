@@ -219,6 +219,8 @@ _OTHERWISE_ON_META: Final = (
         )
     ),
     *("xp.nansum(xp.ones(3), [])", "xp.nanmean(xp.ones(3), [])"),
+    *("xp.polar(xp.ones(2, 3).t(), xp.ones(2))", "xp.complex(xp.ones(2, 3).t(), xp.ones(2))"),
+    *("xp.nn.functional.hardtanh(xp.ones(4)[::4], 0, 6)", "xp.xlogy(xp.ones(1, 1, 3).mT, 1)"),
     *(
         f"xp.conv2d(xp.ones(2, 2, 5, 4){one}, xp.ones(2, 2, 3, 3){two})"
         for one, two in product(("", ".to(memory_format=xp.channels_last)"), repeat=2)
