@@ -20,6 +20,7 @@ _SWITCHED: Final = (
 )
 _CONVERTED: Final = ("x.to(xp.{0})", "x.type(xp.{0})", "x.to(xp.zeros(1, dtype=xp.{0}))")
 _COMPLEX_ZEROS: Final = ("0j", "complex(-0.0, 0.0)", "complex(0.0, -0.0)")
+_ENDS: Final = ("", "[::2]")
 _EXPONENTS: Final = ("0", "1", "2", "-1", "0.5", "1j", "-2-1j", "complex('nan')", "complex('inf')")
 _INFINITE: Final = (
     "[float('inf')]",
@@ -188,6 +189,10 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         made = f"xp.ones({shape}, device='{device}')"
         for out in ("", f", out=xp.ones(0, device='{device}')"):
             yield "diff", f"xp.diff({made}, n={n}, dim=0{out})"
+    for width, base, end in product((64, 128), (*_COMPLEX_ZEROS, "1e-9 + 1e-9j", "-1.0"), _ENDS):
+        x = f"xp.tensor([{base}] * 3, dtype=xp.complex{width}){end}"
+        for name in ("log2", "log10", "log1p", "log"):
+            yield name, f"{x}.{name}()"
     for width, base, exponent in product((64, 128), _COMPLEX_ZEROS, _EXPONENTS):
         dtype = f"dtype=xp.complex{width}"
         base, power = f"xp.tensor([{base}] * 3, {dtype})", f"xp.tensor([{exponent}] * 3, {dtype})"

@@ -43,7 +43,23 @@ def _sigmoid(self: Array) -> Array:
 
 
 def _log2(self: Array) -> Array:
-    return np.log(self) / _LN2 if self.dtype.kind == "c" else np.log2(self)
+    if self.dtype.kind != "c":
+        return np.log2(self)
+    found = np.asarray(np.log(self))
+    found.real /= _LN2  # each part: NumPy would divide by a complex number
+    found.imag /= _LN2
+    return found
+
+
+def _log1p(self: Array) -> Array:
+    """Of a complex number with a correction for what is lost when 1 is added."""
+    if self.dtype.kind != "c":
+        return np.log1p(self)
+    more = self + self.dtype.type(1)
+    kept = more - self.dtype.type(1)
+    logarithm = np.log(more)
+    corrected = np.where(kept == self, logarithm, logarithm * (self / kept))
+    return np.where(more == 1, self, corrected)
 
 
 def one_by_one(function: Any) -> Any:
@@ -64,7 +80,7 @@ for _name, _compute in (
     ("expm1", np.expm1),
     ("log", np.log),
     ("log10", np.log10),
-    ("log1p", np.log1p),
+    ("log1p", _log1p),
     ("log2", _log2),
     ("reciprocal", lambda self: 1 / self),
     ("sigmoid", _sigmoid),
