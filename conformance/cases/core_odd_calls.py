@@ -189,7 +189,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         made = f"xp.ones({shape}, device='{device}')"
         for out in ("", f", out=xp.ones(0, device='{device}')"):
             yield "diff", f"xp.diff({made}, n={n}, dim=0{out})"
-    for width, base, end in product((64, 128), (*_COMPLEX_ZEROS, "1e-9 + 1e-9j", "-1.0"), _ENDS):
+    for width, base, end in product(
+        (64, 128), (*_COMPLEX_ZEROS, "1e-9 + 1e-9j", "complex(-1.0, -0.0)"), _ENDS
+    ):
         x = f"xp.tensor([{base}] * 3, dtype=xp.complex{width}){end}"
         for name in ("log2", "log10", "log1p", "log"):
             yield name, f"{x}.{name}()"

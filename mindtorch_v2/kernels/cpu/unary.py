@@ -55,8 +55,10 @@ def _log1p(self: Array) -> Array:
     """Of a complex number with a correction for what is lost when 1 is added."""
     if self.dtype.kind != "c":
         return np.log1p(self)
-    more = self + self.dtype.type(1)
-    kept = more - self.dtype.type(1)
+    more = self.copy()
+    more.real += 1  # and not a complex number, whose other part would take a zero's sign
+    kept = more.copy()
+    kept.real -= 1
     logarithm = np.log(more)
     corrected = np.where(kept == self, logarithm, logarithm * (self / kept))
     return np.where(more == 1, self, corrected)
