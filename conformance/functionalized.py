@@ -46,14 +46,16 @@ def functionalized(
     return log, found, x, x._version
 
 
-_BY_DATA: Final = re.compile(
+_AFTER_AN_ELEMENT: Final = re.compile(
     "ZeroDivisionError"
     r"|index -?\d+ is out of bounds|tried to access index"
     r"|all elements of \w+ should be between 0 and 1"
     "|shape mismatch: value tensor of shape"  # how many elements a mask chooses
     "|Number of elements of source < number of ones in mask"
+    "|setStorage: sizes"  # index_fill_ of nothing
+    "|Subtraction, the `-` operator, with a bool tensor"  # of a weight, after other steps
 )
-"""What the elements of a tensor are refused for, which only a kernel looks at."""
+"""What a kernel refuses that has looked at an element of a tensor by then, and meta lets pass."""
 
 
 def attempt(
@@ -61,7 +63,7 @@ def attempt(
 ) -> None:
     """Call each step; the words of an error are logged, and the next step follows.
 
-    In a pipeline a program ends with what was refused for its elements: by then the operator has
+    In a pipeline a program ends with what is refused after a look at an element: the operator has
     been queued, and what it should have answered, or changed, is lost.
     """
     for step in steps:
@@ -69,7 +71,7 @@ def attempt(
             step()
             flush()
         except Exception as error:
-            if flush is not _nothing_waits and _BY_DATA.search(str(error)):
+            if flush is not _nothing_waits and _AFTER_AN_ELEMENT.search(str(error)):
                 raise
             log.append(str(error))
 
