@@ -78,7 +78,7 @@ _CHANGES: Final = (
     *("{}.data = {}.detach() + 1", "{}.set_({}.detach().clone())", "{}.grad = None"),
     *("in_thread(lambda: {}.mul_(2) and None)", "{}.zero_().add_(2)", "{} += 1", "{}.sub_(0.25)"),
     *("xp.func.functionalize(lambda x: x.mul_(2))({})", "{}.requires_grad_(False)", "{} *= 2"),
-    *("{}.addcmul_({}.clone(), {}.clone(), value=0.5)", "{}.uniform_(generator=g)", "{}.sign_()"),
+    *("{}.addcmul_({}.clone(), xp.ones(()), value=0.5)", "{}.uniform_(generator=g)", "{}.sign_()"),
 )
 _STATEMENTS: Final = (
     *("queue.flush()", "queue.flush()", "queue.flush()", "xp.manual_seed(3)", "g.manual_seed(2)"),
@@ -221,6 +221,13 @@ _OTHERWISE_ON_META: Final = (
     *("xp.nansum(xp.ones(3), [])", "xp.nanmean(xp.ones(3), [])"),
     *("xp.polar(xp.ones(2, 3).t(), xp.ones(2))", "xp.complex(xp.ones(2, 3).t(), xp.ones(2))"),
     *("xp.nn.functional.hardtanh(xp.ones(4)[::4], 0, 6)", "xp.xlogy(xp.ones(1, 1, 3).mT, 1)"),
+    *(
+        f"xp.{name}(xp.ones(2, 2, 2, dtype=xp.{dtype}).mT[:, :, :1]{more})"
+        for dtype, (name, more) in product(
+            ("int64", "float32"),
+            (("log2", ""), ("neg", ""), ("add", ", 1.5"), ("mul", ", xp.ones(2, 1)"), ("mean", "")),
+        )
+    ),
     *(
         f"xp.conv2d(xp.ones(2, 2, 5, 4){one}, xp.ones(2, 2, 3, 3){two})"
         for one, two in product(("", ".to(memory_format=xp.channels_last)"), repeat=2)

@@ -7,7 +7,9 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,6 +41,23 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _CPU: Final = Device("cpu")
+
+
+class _StandIns(threading.local):
+    are_for_cpu = False
+
+
+_stand_ins: Final = _StandIns()
+
+
+@contextmanager
+def standing_for_cpu() -> Iterator[None]:
+    """A block in which tensors on meta stand for tensors on the CPU, and lie as those would."""
+    outer, _stand_ins.are_for_cpu = _stand_ins.are_for_cpu, True
+    try:
+        yield
+    finally:
+        _stand_ins.are_for_cpu = outer
 
 
 @dataclass(frozen=True)
@@ -215,11 +234,14 @@ class TensorIterator:
         casts = config.cast_common_dtype_to_outputs or (
             config.casts_other_outputs and output._dtype is not config.static_dtype
         )
-        return casts and self.device.type == "cpu" and output._dtype is not self.common_dtype
+        return casts and self._is_on_cpu() and output._dtype is not self.common_dtype
+
+    def _is_on_cpu(self) -> bool:
+        return self.device.type == "cpu" or (self.device.type == "meta" and _stand_ins.are_for_cpu)
 
     def _promoted(self, operand: Tensor) -> Tensor:
         """The geometry that is walked: on the CPU that of a copy, if there is to be a cast."""
-        casts = self.config.promote_inputs_to_common_dtype and self.device.type == "cpu"
+        casts = self.config.promote_inputs_to_common_dtype and self._is_on_cpu()
         if not casts or operand._dtype is self.common_dtype:
             return operand
         strides = dense_strides_like(operand._sizes, operand._strides)

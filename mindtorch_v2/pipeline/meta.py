@@ -6,6 +6,7 @@ The operator runs on tensors of the device meta that look like the arguments, be
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import warn
@@ -22,6 +23,7 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.composite.overloads import PassedOn
 from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views
 from mindtorch_v2.kernels.structured import is_structured
+from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
 from mindtorch_v2.pipeline.rehearsal import (
     StateNeededError,
     rehearse,
@@ -156,6 +158,7 @@ class Recipe:
         self._positions = {id(tensor): at for at, tensor in reversed(list(enumerate(tensors)))}
         self._shells: dict[int, Tensor] = {}
         self._originals: dict[int, Tensor] = {}
+        is_at_home = device.type in ("cpu", EXTENSION_DEVICE)
         stack = tuple(mapped(value, self._shell) for value in _on_meta(call))
         found = [(shell, _geometry(shell)) for shell in self._shells.values()]
         generators = self.generators(call)
@@ -169,12 +172,12 @@ class Recipe:
                     speaker = _speaker(asked, found_below, device)
                 if _speaks_for_meta(asked, speaker):
                     assert speaker.function is not None
-                    answer = speaker.function(*stack)
+                    with standing_for_cpu() if is_at_home else nullcontext():
+                        answer = speaker.function(*stack)
                 else:
                     answer = asked._replace(stack=stack).run()
             except (Exception, StateNeededError) as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
-        is_at_home = device.type in ("cpu", EXTENSION_DEVICE)
         if is_rehearsed and speaker.is_native and tensors and is_at_home:
             _rehearse(call, generators, answer)
         if any(_geometry(shell) != geometry for shell, geometry in found):
