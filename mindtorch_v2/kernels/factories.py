@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
@@ -266,7 +267,7 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
     given = _like(self, options)
     made = make(self, **given)
     is_ordered = made._layout is self._layout is strided and "memory_format" not in given
-    if is_ordered and self._device.type == "meta":
+    if is_ordered and self._device.type == "meta" and not is_standing_for_cpu():
         made._strides = output_strides(self._sizes, (self,))
     return made
 

@@ -60,6 +60,10 @@ def standing_for_cpu() -> Iterator[None]:
         _stand_ins.are_for_cpu = outer
 
 
+def is_standing_for_cpu() -> bool:
+    return _stand_ins.are_for_cpu
+
+
 @dataclass(frozen=True)
 class Config:
     """What an operator allows (``TensorIteratorConfig``)."""

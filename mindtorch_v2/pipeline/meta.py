@@ -170,12 +170,12 @@ class Recipe:
                     asked, stack = call._replace(operator=target.operator), target.stack(stack, {})
                     found_below = asked.operator.entry.table.lookup(keyset)[1]
                     speaker = _speaker(asked, found_below, device)
-                if _speaks_for_meta(asked, speaker):
-                    assert speaker.function is not None
-                    with standing_for_cpu() if is_at_home else nullcontext():
+                with standing_for_cpu() if is_at_home else nullcontext():
+                    if _speaks_for_meta(asked, speaker):
+                        assert speaker.function is not None
                         answer = speaker.function(*stack)
-                else:
-                    answer = asked._replace(stack=stack).run()
+                    else:
+                        answer = asked._replace(stack=stack).run()
             except (Exception, StateNeededError) as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
         if is_rehearsed and speaker.is_native and tensors and is_at_home:

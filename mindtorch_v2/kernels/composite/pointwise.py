@@ -44,7 +44,7 @@ _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
 _MASKED_FILL_TENSOR_: Final = OperatorHandle("aten::masked_fill_.Tensor")
 
 
-@kernel("aten::rsub.Tensor")
+@kernel("aten::rsub.Tensor", keys=("CPU", "Meta"))
 @kernel("aten::rsub.Scalar", key="CompositeExplicitAutograd")
 def rsub(self: Tensor, other: Operand, alpha: Number) -> Tensor:
     subtracted: Tensor = _SUB(other, self, alpha)

@@ -14,7 +14,7 @@ from mindtorch_v2.binding.python_kernel import returned
 from mindtorch_v2.dispatch.forms import OUT, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
-from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs import (
     activation,
@@ -30,10 +30,12 @@ from mindtorch_v2.kernels.refs import (
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.wrappers import FACTORY_OPTIONS, WRAPPERS, Ref
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.tensor import Tensor
 
+_CPU: Final = int(DispatchKey.CPU)
 _META: Final = int(DispatchKey.Meta)
 _BACKENDS: Final = (int(DispatchKey.CPU), int(DispatchKey.CompositeExplicitAutograd))
 _REFS: Final = "torch._refs."
@@ -60,7 +62,32 @@ def find(name: str, key: int) -> Native:
         return NONE
     for wrapper, options in reversed(wrappers):
         found = WRAPPERS[wrapper](found, **options)
-    return Native(_with_python_arguments(name, found))
+    return Native(_unless_standing_in(name, _with_python_arguments(name, found)))
+
+
+def _unless_standing_in(name: str, python: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel in Python, but for tensors that stand for others on the CPU: there what the CPU
+    is asked speaks, where it can be asked without a byte."""
+    native = _without_bytes(name)
+    if native is None:
+        return python
+
+    def run(*stack: Any) -> Any:
+        return native(*stack) if is_standing_for_cpu() else python(*stack)
+
+    return run
+
+
+def _without_bytes(name: str) -> Callable[..., Any] | None:
+    """What computes on the CPU and looks at metadata alone on meta."""
+    found = structured.kernel_of(name, _CPU).function
+    if found is not None:
+        return found
+    for key in (_META, *_BACKENDS[1:]):
+        row = rows.ROWS.get((name, key), NONE)
+        if row.function is not None and not row.with_keyset:
+            return row.function
+    return None
 
 
 def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
