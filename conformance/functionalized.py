@@ -54,6 +54,7 @@ _AFTER_AN_ELEMENT: Final = re.compile(
     "|Number of elements of source < number of ones in mask"
     "|setStorage: sizes"  # index_fill_ of nothing
     "|Subtraction, the `-` operator, with a bool tensor"  # of a weight, after other steps
+    r"|output with shape \[\] doesn't match the broadcast shape"  # logsumexp over no dimension
 )
 """What a kernel refuses that has looked at an element of a tensor by then, and meta lets pass."""
 

@@ -74,7 +74,7 @@ def _refuse_bool(self: Tensor) -> None:
         raise worded("relu of truth values")
 
 
-@kernel("aten::relu")
+@kernel("aten::relu", keys=("CPU", "Meta"))
 def relu(self: Tensor) -> Tensor:
     _refuse_bool(self)
     positive: Tensor = _CLAMP_MIN(self, 0)
