@@ -50,6 +50,12 @@ _GENERATED: Final = (
     *("clone.out({x}, out={out})", "flip.out({x}, [0], out={out})"),
 )
 
+#: Shapes, and how much is put around them.
+_PADDED: Final = (
+    *("3), (1, 1)", "2, 2), ()", "2, 2), (1, 1)", "2, 2), (1, 1, 1, 1)", "1, 2, 2, 2), (1, 1)"),
+    *("1, 2, 2, 2), (1,) * 4", "1, 2, 2, 2), (1,) * 8", "1, 1, 2, 2, 2), (1, 1)", "3), (1,) * 4"),
+)
+
 #: Operators that once took names of dimensions.
 _NAMED: Final = (
     *("cumsum.dimname(xp.ones(2), {0})", "unbind.Dimname(xp.ones(2), {0})"),
@@ -86,6 +92,13 @@ _RANGES: Final = (
         "0, -3, -1",
     ),
 )
+
+#: Calls that list dimensions, of a tensor that may have more of them than a word has bits.
+_LISTED: Final = (
+    *("squeeze([0, 1])", "squeeze([])", "squeeze_([0])", "flip([0])", "flip([])", "sum([0])"),
+    *("sum([])", "amax([0])", "all([])", "any([0])", "var([0])", "max(0)", "softmax(0)"),
+    *("unsqueeze(0).squeeze([0])", "rot90(1, [0, 1])", "squeeze(0)", "cumsum(0)", "prod(0)"),
+)
 _FLIPPED: Final = ("[0, 0]", "[0, -2]", "[2]", "[-3]", "[]", "[1, 0]")
 
 #: Numbers and nothing in the place of tensors that are written to.
@@ -120,6 +133,10 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "arange", f"xp.arange({bounds}, device='{device}')"
     for dims, device in product(_FLIPPED, ("cpu", "meta")):
         yield "flip", f"xp.ones(2, 3, device='{device}').flip({dims})"
+    for call, rank in product(_LISTED, (63, 64, 65)):
+        yield _named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
+    for call, mode in product(_PADDED, ("circular", "constant")):
+        yield "pad", f"xp.nn.functional.pad(xp.ones({call}, '{mode}')"
     for dtype, device in product(dtypes, ("cpu", "meta")):
         labels = f"xp.zeros(2, dtype=xp.{dtype}, device='{device}')"
         yield "nll_loss", f"xp._C._nn.nll_loss(xp.ones(2, 3, device='{device}'), {labels})"

@@ -178,8 +178,19 @@ def wrap_dim(dim: int, rank: int, *, scalar: bool = True) -> int:
     return dim % rank
 
 
+MAX_LISTED_DIMS: Final = 64
+"""``dim_bitset_size``."""
+
+
+def check_listed_rank(rank: int) -> None:
+    """Dimensions that are listed are bits of a word."""
+    if rank > MAX_LISTED_DIMS:
+        raise RuntimeError(f"only tensors with up to {MAX_LISTED_DIMS} dims are supported")
+
+
 def dim_list(dims: Iterable[int], rank: int) -> tuple[int, ...]:
     """``dim_list_to_bitset``: wrapped dimensions; RuntimeError for one that is named twice."""
+    check_listed_rank(rank)
     found: list[int] = []
     for dim in dims:
         wrapped = wrap_dim(dim, rank)

@@ -20,7 +20,6 @@ from mindtorch_v2.kernels.cpu.reduce import (
     shares_storage,
 )
 from mindtorch_v2.kernels.cpu.reductions import (
-    check_rank,
     reduced_dims,
     reduced_shape,
     run_reduction,
@@ -38,7 +37,7 @@ from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_listed_rank, numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -115,7 +114,7 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
     found = tuple(set_output(given, shape, self._dtype, self._device) for given in outputs)
     if found[0].is_meta or not numel(shape):
         return found
-    check_rank(rank)
+    check_listed_rank(rank)
     check_implemented("aten::aminmax", self._dtype)
     if dim is None:
         _write_both(found, self, None)

@@ -52,23 +52,13 @@ _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 
-MAX_DIMS: Final = 64
-"""``dim_bitset_size``."""
-
-
-def check_rank(rank: int) -> None:
-    """Dimensions to reduce are bits of a word."""
-    if rank > MAX_DIMS:
-        raise RuntimeError(f"only tensors with up to {MAX_DIMS} dims are supported")
-
 
 def reduced_dims(
     dims: Sequence[int] | None, rank: int, *, allow_empty: bool = False
 ) -> tuple[int, ...]:
     """The dimensions that are reduced: all, if none are named (``make_dim_mask``)."""
-    if not dims:
-        return () if allow_empty and dims is not None else tuple(range(rank))
-    check_rank(rank)
+    if dims is None or not (dims or allow_empty):
+        return tuple(range(rank))
     wrapped = dim_list(dims, rank)
     return wrapped if rank else ()
 

@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.refs.common import (
 )
 from mindtorch_v2.kernels.refs.wrappers import written_out
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import MAX_LISTED_DIMS, numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -43,6 +43,15 @@ def reduction_dims(rank: int, dims: Sequence[int] | None) -> tuple[int, ...]:
     return wrapped
 
 
+def check_rank(rank: int) -> None:
+    """What ``_reduction`` looks at first."""
+    if rank > MAX_LISTED_DIMS:
+        raise RuntimeError(
+            f"Received a tensor with {rank} dimensions, but only tensors with up to "
+            f"{MAX_LISTED_DIMS} dims are supported!"
+        )
+
+
 def reduction(
     a: Tensor,
     dims: Sequence[int] | None,
@@ -55,11 +64,7 @@ def reduction(
     real: bool = False,
 ) -> Tensor:
     """``real``: of complex numbers comes a real one (``COMPLEX_TO_FLOAT``)."""
-    if len(a._sizes) > 64:
-        raise RuntimeError(
-            f"Received a tensor with {len(a._sizes)} dimensions, but only tensors with up to 64 "
-            "dims are supported!"
-        )
+    check_rank(len(a._sizes))
     if out is not None and dtype is not None and dtype is not out._dtype:
         raise RuntimeError("dtype argument and out dtype must match in reduction")
     rank = len(a._sizes)

@@ -13,9 +13,9 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, elementwise_dtypes, worded
-from mindtorch_v2.kernels.refs.reductions import reduction_dims
+from mindtorch_v2.kernels.refs.reductions import check_rank, reduction_dims
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.geometry import dense_strides_like, wrap_dim
+from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -43,6 +43,8 @@ def decomposed_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     result = _contiguous(x, half_to_float, (_HALF,), "torch.half")
     if x._dtype is BOOL and HABITS["two truth values are not subtracted"]:
         raise worded("a truth value less another")
+    if numel(x._sizes):  # of nothing no largest element is looked for
+        check_rank(len(x._sizes))
     wrap_dim(dim, len(x._sizes))
     return result
 
