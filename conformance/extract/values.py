@@ -102,6 +102,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "addmm of a vector": lambda: torch.addmm(MATRIX, torch.ones(1), MATRIX),
     "addmm by a vector": lambda: torch.addmm(MATRIX, MATRIX, torch.ones(1)),
     "addmm of other sizes": lambda: torch.addmm(MATRIX, MATRIX, torch.ones(5, 7)),
+    "pad of no such size": lambda: torch.nn.functional.pad(torch.ones(1), (1, 1), "circular"),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }

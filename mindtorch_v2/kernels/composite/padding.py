@@ -12,6 +12,7 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
@@ -149,6 +150,8 @@ def pad_enum(self: Tensor, pad: Sequence[int], mode: int, value: float | None) -
     dims = len(pad) // 2
     if dims in (1, 2, 3) and rank in (dims + 1, dims + 2):
         return _PADS[name, dims](self, pad)
-    raise NotImplementedError(
-        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-    )
+    shown = {
+        "Padding size 2": f"Padding size {len(pad)}",
+        "1D input tensor": f"{rank}D input tensor",
+    }
+    raise worded("pad of no such size", **shown)
