@@ -6,6 +6,7 @@ Not here: values of halves, which are rounded after each of the steps that a vec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from conformance.area import Text
@@ -14,6 +15,8 @@ from conformance.cases.pairwise import pairwise
 _SHAPES: Final = ("(4, 3)", "(2, 3, 2)", "(2, 3, 2, 2)", "(1, 3, 2, 1, 2)", "(1, 3)", "(0, 3, 2)")
 _LEARNED: Final = ("None", "3", "2", "(3, 1)")
 _RUNNING: Final = ("None", "3", "2")
+_OTHER_SHAPES: Final = ("()", "5", "(1, 3)", "(3, 2)", "(2, 2, 2)")
+"""Of what is one for each of three channels: kernels take the first numbers, or ask for vectors."""
 _MOMENTA: Final = ("0.1", "0.0", "1.0", "2")
 _EPS: Final = ("1e-5", "0.0", "1")
 _TRAINING: Final = ("True", "False")
@@ -44,6 +47,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     yield from _dtypes([name for name in dtypes if name not in ("float16", "bfloat16")])
     yield from _backward()
     yield from _instances()
+    yield from _of_other_shapes()
 
 
 def _composite() -> Iterator[Text]:
@@ -130,4 +134,29 @@ def _instances() -> Iterator[Text]:
             "instance_norm",
             f"m = {m}\ny = xp.instance_norm({_made(shape, device)}, {w}, {b}, m, m, {training}, "
             "0.1, 1e-5, False)\n(y, m)",
+        )
+
+
+def _of_other_shapes() -> Iterator[Text]:
+    """Parameters of other numbers and dimensions, each in turn, where torch does not read past
+    their end: where nothing is contiguous they are broadcast."""
+    whole, gaps = _made("(2, 3, 2)"), f"{_made('(2, 3, 4)')}[..., ::2]"
+    for x, place, training in product((whole, gaps), range(4), _TRAINING):
+        is_learned, is_whole = place < 2, x == whole
+        shapes = _OTHER_SHAPES[1:] if is_learned and is_whole else _OTHER_SHAPES
+        if not is_whole and (is_learned or training == "False"):
+            shapes = ("1", *shapes)
+        for shape in shapes:
+            given = ", ".join(_made(shape if each == place else "3") for each in range(4))
+            yield (
+                "native_batch_norm",
+                f"w, b, m, v = {given}\n"
+                f"y = xp.native_batch_norm({x}, w, b, m, v, {training}, 0.3, 0.5)\n(y, m, v)",
+            )
+    for shape, place, training in product(_OTHER_SHAPES, range(4), _TRAINING):
+        given = ", ".join(_made(shape if each == place else "3") for each in range(4))
+        yield (
+            "native_batch_norm_backward",
+            f"w, b, m, v = {given}\nx = {whole}\nxp.ops.aten.native_batch_norm_backward("
+            f"x + 1, x, w, m, v, b, v, {training}, 0.5, [True] * 3)",
         )

@@ -6,13 +6,14 @@ Mirrors ``batch_norm_cpu_out`` and its siblings of ``aten/src/ATen/native/Normal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.broadcasting import infer_expand_geometry, infer_size
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -23,10 +24,11 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, is_contiguous, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -45,12 +47,44 @@ Three = tuple[Tensor, Tensor, Tensor]
 # --- what is checked --------------------------------------------------------------------------
 
 
-def _check_accessors(dtype: DType, *parameters: Tensor | None) -> None:
+def _check_accessors(dtype: DType, *statistics: Tensor | None) -> None:
+    """What ``accessor<dtype, 1>`` asks: one dimension, and then what a pointer does."""
+    for each in statistics:
+        if each is not None and len(each._sizes) != 1:
+            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {len(each._sizes)}")
+        _check_pointers(dtype, each)
+
+
+def _check_pointers(dtype: DType, *parameters: Tensor | None) -> None:
     for each in parameters:
         if each is not None and each._dtype is not dtype:
             raise RuntimeError(
                 f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[each._dtype]}"
             )
+
+
+def _is_contiguous(tensor: Tensor | None) -> bool:
+    return tensor is None or is_contiguous(tensor._sizes, tensor._strides)
+
+
+def _is_dense(tensor: Tensor) -> bool:
+    """In one of the memory formats that kernels go through without strides."""
+    formats = (None, *CHANNELS_LAST)
+    return any(is_contiguous(tensor._sizes, tensor._strides, each) for each in formats)
+
+
+def _broadcast(channels: int, *parameters: Tensor | None) -> Iterator[Tensor | None]:
+    """Views with a number for each channel: of what is not contiguous all is broadcast."""
+    if any(each is not None and len(each._sizes) != 1 for each in parameters):
+        where = "batch_norm_cpu_transform_input"
+        raise RuntimeError(internal_assert("t.defined() && t.dim() == 1", where))
+    for each in parameters:
+        if each is None:
+            yield None
+        else:
+            _, *shape = infer_size((1, channels), (1, *each._sizes))
+            expanded = infer_expand_geometry(each._sizes, each._strides, shape)
+            yield each._as_view(*expanded, each._storage_offset)
 
 
 # --- forward ----------------------------------------------------------------------------------
@@ -70,23 +104,31 @@ def _run(
     """``batch_norm_cpu_out``: into the output, the saved mean and the saved inverse deviation."""
     parameters, running = (weight, bias), (running_mean, running_var)
     learned = _prepare(outputs, input, *parameters, *running, training, momentum, eps)
-    output, save_mean, save_invstd = outputs
+    output, *saved = outputs
     if input.is_meta:
         return
-    _check_accessors(learned, *((*running, *parameters) if training else (*parameters, *running)))
+    if training:
+        _check_accessors(learned, *running)
+    all_contiguous = _is_dense(input) and _is_dense(output)
+    all_contiguous = all_contiguous and all(map(_is_contiguous, (*parameters, *running)))
+    if all_contiguous:
+        _check_pointers(learned, *parameters)
+        _check_accessors(learned, *running)
     if not numel(input._sizes):
         return
+    channels = input._sizes[1]
     with np.errstate(all="ignore"):
         if training:
             found = _statistics(input, learned)
-            _store(save_mean, found.mean)
-            _store(save_invstd, found.inverse_deviation(eps))
+            _store(saved[0], found.mean)
+            _store(saved[1], found.inverse_deviation(eps))
             found.update(running_mean, running_var, momentum)
-            mean, invstd = (_computed(each) for each in (save_mean, save_invstd))
-        else:
-            mean, variance = (_computed(_present(each)) for each in running)
-            invstd = 1 / np.sqrt(variance + variance.dtype.type(eps))
-        _store(output, _transformed(input, weight, bias, mean, invstd))
+        used = [*(saved if training else running), weight, bias]
+        if not all_contiguous:
+            used = list(_broadcast(channels, *used))
+        mean, spread = (_computed(_present(each), channels) for each in used[:2])
+        invstd = spread if training else 1 / np.sqrt(spread + spread.dtype.type(eps))
+        _store(output, _transformed(input, *used[2:], mean, invstd))
 
 
 def _transformed(
@@ -97,9 +139,9 @@ def _transformed(
     kind = values.dtype
     factor, middle = invstd.astype(kind), mean.astype(kind)
     if weight is not None:
-        factor = factor * _flat(weight).astype(kind)
+        factor = factor * _of_channels(_wide(weight), len(factor)).astype(kind)
     # fused, here and below: the product is not rounded before the sum
-    start = 0 if bias is None else _flat(bias)
+    start = 0 if bias is None else _of_channels(_wide(bias), len(factor))
     summand = (start - middle.astype(np.float64) * factor).astype(kind)
     return _by_channel(factor, values) * values.astype(np.float64) + _by_channel(summand, values)
 
@@ -142,15 +184,24 @@ def _present(statistics: Tensor | None) -> Tensor:
     return statistics
 
 
-def _flat(tensor: Tensor) -> Array:
-    """Numbers of the channels, in whatever shape."""
-    return _wide(tensor).reshape(-1)
+def _of_channels(numbers: Array, channels: int) -> Array:
+    """One for each channel: kernels read as many as they need, in whatever shape, or repeat one
+    that is broadcast.  RuntimeError where torch reads past the end."""
+    flat = numbers.reshape(-1)
+    if len(flat) < channels:
+        raise RuntimeError(f"a batch norm of {channels} channels has no use of {len(flat)} numbers")
+    return flat[:channels]
 
 
 def _store(tensor: Tensor, values: Array) -> None:
     kind = as_array(tensor, tensor._dtype).dtype
     shaped = np.asarray(values).astype(kind).reshape(tuple(tensor._sizes))
     store(tensor, rounded(shaped, tensor._dtype))
+
+
+def _store_first(tensor: Tensor, values: Array) -> None:
+    """Into as many numbers of a vector as there are."""
+    _store(tensor._as_view((len(values),), tensor._strides, tensor._storage_offset), values)
 
 
 def _by_channel(numbers: Array, values: Array) -> Array:
@@ -162,9 +213,9 @@ def _over(values: Array) -> tuple[int, ...]:
     return (0, *range(2, values.ndim))
 
 
-def _computed(tensor: Tensor) -> Array:
+def _computed(tensor: Tensor, channels: int) -> Array:
     """Numbers of the channels in the precision in which kernels compute."""
-    return as_array(tensor, tensor._dtype).reshape(-1)
+    return _of_channels(as_array(tensor, tensor._dtype), channels)
 
 
 @dataclass(frozen=True)
@@ -194,15 +245,16 @@ class _Statistics:
         self, running_mean: Tensor | None, running_var: Tensor | None, momentum: float
     ) -> None:
         """Running averages, moved a little towards these."""
+        channels = len(self.mean)
         share = rounded(np.asarray(momentum, self.mean.dtype), self.kept)
         rest = rounded(1 - share, self.kept)
         if running_mean is not None:
-            old = rounded(rest * _computed(running_mean), self.kept)
-            _store(running_mean, rounded(share * self.mean, self.kept) + old)
+            old = rounded(rest * _computed(running_mean, channels), self.kept)
+            _store_first(running_mean, rounded(share * self.mean, self.kept) + old)
         if running_var is not None:
             unbiased = self._divided(self.count - 1).astype(self.accumulated)
-            old = rounded(rest * _computed(running_var), self.kept)
-            _store(running_var, share * unbiased + old)
+            old = rounded(rest * _computed(running_var, channels), self.kept)
+            _store_first(running_var, share * unbiased + old)
 
 
 def _statistics(input: Tensor, learned: DType) -> _Statistics:
@@ -348,10 +400,14 @@ def native_batch_norm_backward(
             made[place] = new_tensor((input._sizes[1],), learned, input._device)
     if not input.is_meta and numel(input._sizes):
         mean, deviation = (save_mean, save_invstd) if train else (running_mean, running_var)
-        middle, spread = (_wide(_present(each)) for each in (mean, deviation))
+        _check_accessors(learned, *parameters)
+        channels = input._sizes[1]
+        middle, spread = (
+            _of_channels(_wide(_present(each)), channels) for each in (mean, deviation)
+        )
         with np.errstate(all="ignore"):
             inverse = spread if train else 1 / np.sqrt(spread + eps)
-            scale = None if weight is None else _wide(weight)
+            scale = None if weight is None else _of_channels(_wide(weight), channels)
             operands = (_wide(grad_out), _wide(input), scale, middle, inverse)
             for target, value in zip(made, _backward(*operands, train=train), strict=True):
                 if target is not None:
