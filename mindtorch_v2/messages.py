@@ -36,8 +36,11 @@ def std_string(pointer: str | None) -> str:
 
 
 def internal_assert(condition: str, function: str) -> str:
-    """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``."""
-    location = _FACTS["asserts"][function]
+    """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``.
+
+    Where that stands is not known of a release whose profile was made without its torch.
+    """
+    location = _FACTS["asserts"].get(function, "an unknown place")
     return f"{condition} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
 
 

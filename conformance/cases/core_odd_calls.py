@@ -56,6 +56,31 @@ _PADDED: Final = (
     *("1, 2, 2, 2), (1,) * 4", "1, 2, 2, 2), (1,) * 8", "1, 1, 2, 2, 2), (1, 1)", "3), (1,) * 4"),
 )
 
+#: Operands that nearly fit: what each kernel, and what calls it, asks of them.
+_NEARLY: Final = (
+    *("_foreach_acos.out([x], out=[x, x])", "_foreach_add.Scalar_out([x, x], 1, out=[x])"),
+    *("_cummax_helper(x, x.double(), xp.zeros(2).long(), 0)", "_pad_enum(x[None], [1, 1], 4, 0)"),
+    *("_cummin_helper(x, x.clone(), xp.zeros(2).int(), 0)", "leaky_relu_backward(x, x, 1j, {8})"),
+    "leaky_relu_backward(x, x, -0.5, {8})",
+    *("embedding_dense_backward(xp.ones(5), xp.zeros(5).long(), 3, 0, {0})",),
+    *("embedding_dense_backward(xp.ones(4, 2), xp.arange(4) - 1, 2, 0, False)",),
+    *("embedding_dense_backward(xp.ones(()), xp.arange(1), 2, 0, {0})", "addmv(x[0], x[None], x)"),
+    *("embedding_dense_backward(xp.ones(0), xp.arange(1), -2, 0, {0})", "addmv(x, x[None], x)"),
+    *("glu_backward(xp.ones({1}), xp.ones({2}), 0)", "addmv(x[0], xp.ones(2, 3), xp.ones(5))"),
+    *("_softmax_backward_data(x, x, 0, {3})", "_log_softmax_backward_data(x, x, 0, {3})"),
+    *("multinomial(xp.ones({4}), 3, True)", "set_.source_Tensor(xp.ones(4)[{5}], xp.ones(3))"),
+    *("native_layer_norm_backward(x, x, [2], x[0], x[0], None, None, [True] * {6})",),
+    *("native_batch_norm_backward(x, x, None, None, None, x, x, True, 0.5, [True] * {6})",),
+    *("native_batch_norm_backward(x, x, None, None, None, x, x, True, 0.5, [False] * 3)",),
+    *("_native_batch_norm_legit.no_stats_out(x, x, x, True, 0.1, 1, out=x, {7})",),
+)
+_FILLINGS: Final = (
+    *(("{0}", "False", "True"), ("{1}", "2, 3", "1, 3", "3", "3, 3"), ("{2}", "2, 3", "4, 3")),
+    *(("{3}", "-2", "6", "100"), ("{4}", "2, 0", "0", "0, 2"), ("{6}", "2", "4")),
+    *(("{5}", ":3", "1:", "::2", ":1"), ("{7}", "save_mean=x, save_invstd=x")),
+    ("{8}", "False", "True"),
+)
+
 #: Operators that once took names of dimensions.
 _NAMED: Final = (
     *("cumsum.dimname(xp.ones(2), {0})", "unbind.Dimname(xp.ones(2), {0})"),
@@ -133,6 +158,14 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "arange", f"xp.arange({bounds}, device='{device}')"
     for dims, device in product(_FLIPPED, ("cpu", "meta")):
         yield "flip", f"xp.ones(2, 3, device='{device}').flip({dims})"
+    for call in _filled(_NEARLY):
+        yield _named(call), f"x = xp.ones(2)\ny = xp.ops.aten.{call}\n(x, y)"
+    for extent, stride, offset in product(("2", "4"), ("", "1", "2"), (0, 2)):
+        given = f"{offset}, ({extent},)" + f", ({stride},)" * bool(stride)
+        made = "x = xp.ones(4)[::2] if {0} else xp.ones(4)\ny = xp.ones(3).untyped_storage()"
+        for gaps in (0, 1):
+            shown = "(y.nbytes(), x.shape, x.stride(), x.storage_offset())"
+            yield "set_", f"{made.format(gaps)}\nx.set_(y, {given})\n{shown}"
     for call, rank in product(_LISTED, (63, 64, 65)):
         yield _named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
     for call, mode in product(_PADDED, ("circular", "constant")):
@@ -228,6 +261,17 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         for shape in ("[3]", "[2]"):
             x = f"xp.ones(2, 3, dtype=xp.{dtype})"
             yield "layer_norm", f"xp.native_layer_norm({x}, {shape}, {', '.join(given)}, 0.1)"
+
+
+def _filled(calls: Sequence[str]) -> Iterator[str]:
+    """Calls with every text for each of their places."""
+    for call in calls:
+        places = [filling for filling in _FILLINGS if filling[0] in call]
+        for texts_ in product(*(filling[1:] for filling in places)):
+            found = call
+            for (place, *_), text in zip(places, texts_, strict=True):
+                found = found.replace(place, text)
+            yield found
 
 
 def _named(call: str) -> str:

@@ -434,6 +434,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "Type.expectRef": lambda: C.IntType.get().dim(),
     "is_constant_index": lambda: torch.ops.aten.index(torch.ones(1), [None]),
     "mse_loss": lambda: torch.ops.aten.mse_loss(torch.ones(1), torch.ones(1), 3),
+    "copy_arg": lambda: torch.ops.aten._foreach_abs.out([torch.ones(1)], out=[]),
     "batch_norm_cpu_transform_input": lambda: torch.native_batch_norm(
         torch.ones(1, 1, 4)[..., ::2], torch.ones(1, 1), None, None, None, True, 0.0, 1.0
     ),

@@ -143,6 +143,9 @@ HABITS: dict[str, Callable[[], bool]] = {
             )
         )
     ),
+    "set_ looks whether a storage is large enough": lambda: refused(
+        lambda: torch.empty(4).set_(torch.empty(1).untyped_storage(), 0, (4,))
+    ),
     "unfold looks at a negative size itself": lambda: (
         "size is -1" in refusal(lambda: torch.empty(1).unfold(0, -1, 1))[1]
     ),

@@ -107,8 +107,10 @@ def to_python(argument: Argument, value: Any) -> Any:
 
 
 def dtype_of_value(value: int) -> DType:
-    """The dtype that a stack's number stands for."""
-    found: DType = _CONSTANTS["ScalarTypeType"][value]
+    """The dtype that a stack's number stands for; RuntimeError if it stands for none."""
+    found: DType | None = _CONSTANTS["ScalarTypeType"].get(value)
+    if found is None:
+        raise RuntimeError(f"there is no ScalarType {value}")
     return found
 
 

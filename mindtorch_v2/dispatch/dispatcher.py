@@ -25,6 +25,7 @@ from mindtorch_v2.dispatch.operator_entry import (
     Plan,
     Rule,
 )
+from mindtorch_v2.dispatch.unboxing import checking_arrays, has_arrays
 from mindtorch_v2.schema.function_schema import find_schema_differences
 from mindtorch_v2.schema.parser import parse_printed_schema
 from mindtorch_v2.warn import warn_once
@@ -507,11 +508,14 @@ def _profile_signature(name: str) -> str | None:
 
 def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
     facts = profile.active().registrations
-    texts = facts["texts"]
+    texts, schema = facts["texts"], _schema_texts()[name]
     kernels: dict[int, tuple[Kernel, ...]] = {}
     for key, debug, signature, state in facts["operators"][name]["kernels"]:
         at = int(DispatchKey[key])
         own = native.find(name, at)
+        if own.function is not None and not own.with_keyset and has_arrays(schema):
+            checked = checking_arrays(own.function, parse_printed_schema(schema))
+            own = own._replace(function=checked)
         kernel = Kernel(
             own.function,
             texts[debug],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.dispatch.kernel import MISSING
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -55,7 +55,17 @@ def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
 
 
 def _find(name: str, key: int) -> Native:
-    return Native(_select, with_keyset=True) if key == DispatchKey.BackendSelect else NONE
+    if key != DispatchKey.BackendSelect or not _makes(name):
+        return NONE
+    return Native(_select, with_keyset=True)
+
+
+def _makes(name: str) -> bool:
+    """Whether an operator is told of what it makes; those that pin memory are told a device."""
+    base, _, overload_name = name.partition(".")
+    operator = find_operator(base, overload_name)
+    names = [argument.name for argument in operator.schema.arguments] if operator else ()
+    return all(option in names for option in _OPTIONS)
 
 
 rows.DERIVED.append(_find)

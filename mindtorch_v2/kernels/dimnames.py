@@ -97,11 +97,13 @@ def _factory(name: str) -> Native:
     }
     if target is None or name not in schemas:
         return NONE
+    taken = [argument.name for argument in schemas[name].arguments]
+    if "names" not in taken:  # of tensors that have them
+        return NONE
     if base == "aten::empty":
         target = "memory_format"
-    place = [argument.name for argument in schemas[name].arguments].index("names")
     handle = OperatorHandle(f"{base}.{target}" if target else base)
-    return Native(partial(_make, handle, place))
+    return Native(partial(_make, handle, taken.index("names")))
 
 
 def _find(name: str, key: int) -> Native:

@@ -20,6 +20,7 @@ from mindtorch_v2.dispatch.operator_names import in_registration_order
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -108,10 +109,17 @@ def _options_of(out: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 def copied_into(out: Any, result: Any) -> None:
     """``copy_arg``, and ``resize_out_helper`` before it."""
     if isinstance(out, Sequence):
+        if len(out) != len(result):
+            raise RuntimeError(internal_assert("dst.size() == src.size()", "copy_arg"))
         for one, each in zip(out, result, strict=True):
             copied_into(one, each)
         return
-    resize_output(out, result._sizes)
+    resize_output(out, (0,) if result is None else result._sizes)
+    if result is None:
+        raise RuntimeError(
+            "Expected out tensor to have dtype nullptr (uninitialized), but got "
+            f"{TYPE_NAMES[out._dtype]} instead"
+        )
     if out._dtype is not result._dtype:
         raise RuntimeError(
             f"Expected out tensor to have dtype {TYPE_NAMES[result._dtype]}, but got "

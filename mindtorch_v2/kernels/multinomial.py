@@ -71,6 +71,8 @@ def multinomial_out(
         return out
     if replacement and num_samples != 1:
         dispatch("multinomial", self._dtype)
+        if not self._sizes[-1]:
+            raise RuntimeError(_NOTHING)
         rows = as_array(self, self._dtype).reshape(-1, self._sizes[-1])
         drawn = [_with_replacement(row, num_samples, generator) for row in rows]
         store(out, np.array(drawn).reshape(tuple(out._sizes)))

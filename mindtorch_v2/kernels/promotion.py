@@ -42,7 +42,9 @@ _NUMBERED: Final = {enum_value(dtype): dtype for dtype in DTYPES.values()}
 
 
 def dtype_numbered(number: int) -> DType:
-    """The dtype that C++ keeps as this number."""
+    """The dtype that C++ keeps as this number; RuntimeError if there is none."""
+    if number not in _NUMBERED:
+        raise RuntimeError(f"there is no ScalarType {number}")
     return _NUMBERED[number]
 
 

@@ -16,9 +16,11 @@ from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, is_contiguous, numel
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BACKENDS: Final = ("CPU", "Meta")
+_CHECKS_BOUNDS: Final = HABITS["set_ looks whether a storage is large enough"]
 _SET: Final = OperatorHandle("aten::set_.source_Storage_storage_offset")
 
 
@@ -33,6 +35,9 @@ def set_storage_(
     """An empty ``stride`` is that of a row-major tensor, or its own if it has that size."""
     if stride and len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
+    same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
+    if same and _CHECKS_BOUNDS and not self.is_meta:
+        _check_bounds(self, source, storage_offset, stride)
     current = self._untyped_storage()
     if current is not source:
         if current.device != source.device:
@@ -45,12 +50,26 @@ def set_storage_(
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     self._storage_offset = storage_offset
-    same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
     if not same:
         check_numel(size)
         self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)
         _grow(self)
     return self
+
+
+def _check_bounds(
+    self: Tensor, source: UntypedStorage, storage_offset: int, stride: Sequence[int]
+) -> None:
+    """Of a geometry that stays, for which a storage is not made larger."""
+    itemsize = self._dtype.itemsize
+    strides = stride or contiguous_strides(self._sizes)
+    needed = unsigned_nbytes(self._sizes, strides, itemsize) + storage_offset * itemsize
+    if numel(self._sizes) and needed > source.nbytes():
+        raise RuntimeError(
+            f"setStorage: sizes {list(self._sizes)}, strides {list(stride)}, storage offset "
+            f"{storage_offset}, and itemsize {itemsize} requiring a storage size of {needed} are "
+            f"out of bounds for storage of size {source.nbytes()}"
+        )
 
 
 def _grow(self: Tensor) -> None:

@@ -99,6 +99,8 @@ def unfold_backward(
         return grad_input
     if grad_input.is_meta or not numel(grad_in._sizes):
         return grad_input
+    if not input_sizes:  # of which torch makes one of size 1
+        raise RuntimeError("no windows of several elements are of a tensor without dimensions")
     dim = wrap_dim(dim, len(input_sizes))
     windows = value_array(grad_in)
     found = np.zeros(tuple(input_sizes), windows.dtype)

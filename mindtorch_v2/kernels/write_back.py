@@ -21,7 +21,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
@@ -248,11 +248,11 @@ def _check_overlaps(
     inputs: Sequence[Any], outputs: Sequence[Tensor], *, is_within: bool = True
 ) -> None:
     """RuntimeError for tensors that share memory, and of outputs also ``is_within`` themselves."""
-    for output in outputs:
+    for output in chain.from_iterable(map(_tensors, outputs)):
         if is_within:
             assert_no_internal_overlap(output)
-        for value in inputs:
-            if isinstance(value, Tensor) and value is not output:
+        for value in chain.from_iterable(map(_tensors, inputs)):
+            if value is not output:
                 assert_no_partial_overlap(output, value)
 
 

@@ -39,14 +39,21 @@ def raw_array(tensor: Tensor) -> Array:
 
 
 def _strided(tensor: Tensor, memory: Bytes, offset: int) -> Array:
+    """RuntimeError for more dimensions than an array has, and where torch reads past a storage."""
     raw = elements_of(tensor._dtype).raw
-    return np.ndarray(
-        tensor._sizes,
-        raw,
-        buffer=memory,
-        offset=offset * raw.itemsize,
-        strides=[stride * raw.itemsize for stride in tensor._strides],
-    )
+    try:
+        return np.ndarray(
+            tensor._sizes,
+            raw,
+            buffer=memory,
+            offset=offset * raw.itemsize,
+            strides=[stride * raw.itemsize for stride in tensor._strides],
+        )
+    except ValueError as error:
+        raise RuntimeError(
+            f"mindtorch_v2 has no elements of shape {list(tensor._sizes)} and strides "
+            f"{list(tensor._strides)} in {len(memory)} bytes"
+        ) from error
 
 
 def is_on_accelerator(tensor: Tensor) -> bool:

@@ -87,7 +87,7 @@ def repeat_interleave(repeats: Tensor, output_size: int | None) -> Tensor:
         return new_tensor((0,), repeats._dtype, repeats._device)
     counts = value_array(repeats)
     total = int(counts.sum())
-    if output_size is None and (counts < 0).any():
+    if (counts < 0).any():  # torch writes out of bounds where a size is given
         raise RuntimeError("repeats can not be negative")
     if output_size is not None and output_size != total:
         raise RuntimeError("allocated size does not match required size")

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
 from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.structured import Outputs
@@ -21,6 +22,7 @@ from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
@@ -105,13 +107,36 @@ pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2)
 pointwise("aten::tanh_backward", _tanh_backward, BINARY_OP, 2)
 
 
-def _leaky_relu_backward(
-    grad: Array, self: Array, negative_slope: Number, self_is_result: bool
-) -> Array:
-    return np.where(self > 0, grad, grad * self.dtype.type(negative_slope))
+def _leaky_relu_backward(grad: Array, self: Array, slope: Any) -> Array:
+    return np.where(self > 0, grad, grad * slope)
 
 
-pointwise("aten::leaky_relu_backward", _leaky_relu_backward, BINARY_OP, 2)
+def _check_slope(grad: Tensor, self: Tensor, negative_slope: Number, is_result: bool) -> None:
+    if is_result and scalar_to(negative_slope, DTYPES["float64"]) < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is "
+            "not supported. This is caused by calling in-place forward function with a negative "
+            "slope, please call out-of-place version instead. File an issue at "
+            "https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+            "backward calculation with negative slope"
+        )
+    check_supported("aten::leaky_relu_backward", grad._dtype, self._dtype)
+
+
+def _slope_of_backward(
+    dtype: DType, negative_slope: Number, self_is_result: bool
+) -> tuple[Any, ...]:
+    return _slope(dtype, negative_slope)
+
+
+pointwise(
+    "aten::leaky_relu_backward",
+    _leaky_relu_backward,
+    BINARY_OP,
+    2,
+    before=_check_slope,
+    prepare=_slope_of_backward,
+)
 pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
 
 

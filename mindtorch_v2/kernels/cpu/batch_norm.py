@@ -107,6 +107,7 @@ def _run(
     output, *saved = outputs
     if input.is_meta:
         return
+    size_at(input, 1)
     if training:
         _check_accessors(learned, *running)
     all_contiguous = _is_dense(input) and _is_dense(output)
@@ -128,7 +129,7 @@ def _run(
             used = list(_broadcast(channels, *used))
         mean, spread = (_computed(_present(each), channels) for each in used[:2])
         invstd = spread if training else 1 / np.sqrt(spread + spread.dtype.type(eps))
-        _store(output, _transformed(input, *used[2:], mean, invstd))
+        _store(output, _transformed(input, used[2], used[3], mean, invstd))
 
 
 def _transformed(
@@ -157,7 +158,7 @@ def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
     learned = checked_parameter_dtype(input, *parameters)
     if training:
         for each in saved:
-            resize_output(each, (input._sizes[1],))
+            resize_output(each, (size_at(input, 1),))
         if not numel(input._sizes):
             raise RuntimeError(
                 "input tensor must have at least one element, but got input_sizes = "
@@ -285,7 +286,7 @@ def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
     given = next((each for each in parameters if each is not None), None)
     mixed = given is not None and given._dtype is not input._dtype
     saved = _FLOAT if mixed else input._dtype
-    shape = (input._sizes[1],) if training else (0,)
+    shape = (size_at(input, 1),) if training else (0,)
     return (
         _like(input),
         new_tensor(shape, saved, input._device),
@@ -397,11 +398,11 @@ def native_batch_norm_backward(
         made[0] = _like(input)
     for place in (1, 2):
         if output_mask[place]:
-            made[place] = new_tensor((input._sizes[1],), learned, input._device)
+            made[place] = new_tensor((size_at(input, 1),), learned, input._device)
     if not input.is_meta and numel(input._sizes):
         mean, deviation = (save_mean, save_invstd) if train else (running_mean, running_var)
         _check_accessors(learned, *parameters)
-        channels = input._sizes[1]
+        channels = size_at(input, 1)
         middle, spread = (
             _of_channels(_wide(_present(each)), channels) for each in (mean, deviation)
         )

@@ -15,10 +15,13 @@ from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.factories import zeros
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size
 
 _INDICES: Final = (DTYPES["int64"], DTYPES["int32"])
 _ITEM: Final = OperatorHandle("aten::item")
@@ -114,14 +117,15 @@ def embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> Tensor:
     dtype = grad_output._dtype
-    width = grad_output._sizes[-1] if grad_output._sizes else 1
-    made = new_tensor((num_weights, width), dtype, grad_output._device)
+    width = size_at(grad_output, -1)
+    made = zeros((num_weights, width), dtype=dtype, device=grad_output._device)
     if made.is_meta:
         return made
     _check_indices(indices, 2, "embedding_backward")
     rows = value_array(indices).reshape(-1)
-    grads = as_array(grad_output, dtype).reshape(rows.size, width)
-    kept = rows != padding_idx
+    viewed = infer_size([rows.size, width], numel(grad_output._sizes))
+    grads = as_array(grad_output, dtype).reshape(viewed)
+    kept = (rows != padding_idx) & (rows >= 0) & (rows < num_weights)
     rows, grads = rows[kept], grads[kept]
     if scale_grad_by_freq and rows.size:
         counts = np.bincount(rows, minlength=num_weights)

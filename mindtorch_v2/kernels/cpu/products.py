@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, ro
 from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import is_on_accelerator, raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -347,7 +348,7 @@ def addmv(
     rows, columns = mat._sizes
     if columns != vec._sizes[0] or numel(self._sizes) not in (rows, 1):
         raise RuntimeError(
-            f"size mismatch, got input ({self._sizes[0]}), mat ({rows}x{columns}), vec "
+            f"size mismatch, got input ({size_at(self, 0)}), mat ({rows}x{columns}), vec "
             f"({vec._sizes[0]})"
         )
     dtypes = [each._dtype for each in (self, mat, vec)]

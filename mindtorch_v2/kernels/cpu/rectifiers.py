@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -307,6 +308,12 @@ def glu_backward(
     dispatch("glu_backward_cpu", dtype)
     halves = [_NARROW(self, dim, start, half) for start in (0, half)]
     TensorIterator(UNARY_OP, (None,), (*halves, grad_output))
+    found_sizes = infer_size(halves[0]._sizes, grad_output._sizes)
+    if found_sizes != tuple(halves[0]._sizes):
+        raise RuntimeError(
+            f"output with shape {list(halves[0]._sizes)} doesn't match the broadcast shape "
+            f"{list(found_sizes)}"
+        )
     with np.errstate(all="ignore"):
         one, two = np.split(as_array(self, dtype), [half], dim)
         sigmoid = rounded(np.asarray(1 / (1 + np.exp(-two)), one.dtype), dtype)

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
@@ -154,7 +155,16 @@ def _running(name: str, beats: Any) -> None:
 
     def run_helper(self: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
         check_implemented(f"aten::{name}", self._dtype)
+        for each, dtype in ((values, self._dtype), (indices, int64)):
+            if each._dtype is not dtype:
+                raise RuntimeError(
+                    f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[each._dtype]}"
+                )
+        if not numel(self._sizes):
+            return
         dim = wrap_dim(dim, len(self._sizes))
+        if not all(tuple(each._sizes) == tuple(self._sizes) for each in (values, indices)):
+            raise RuntimeError(f"{name} writes as many elements as it reads")
         places = _running_places(np.moveaxis(as_array(self, self._dtype), dim, 0), beats)
         places = np.moveaxis(places, 0, dim)
         write_chosen((values, indices), self, dim, places)

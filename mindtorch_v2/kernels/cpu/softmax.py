@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch, is_known
 from mindtorch_v2.tensor.copying import store
@@ -101,6 +101,12 @@ _forward("_softmax", _softmax)
 _forward("_log_softmax", _log_softmax)
 
 
+def _check_same(grad: Array, output: Array) -> None:
+    """RuntimeError where torch reads as many elements of one as the other has."""
+    if grad.shape != output.shape:
+        raise RuntimeError(f"a gradient of shape {list(grad.shape)} of {list(output.shape)}")
+
+
 def _backward(
     name: str, compute: Callable[[Array, Array, int, DType], Array], *, checks: bool
 ) -> None:
@@ -116,13 +122,13 @@ def _backward(
             )
         wrapped = wrap_dim(dim, rank)
         dtype = grad_output._dtype
-        asked = dtype_numbered(input_dtype)
-        made = asked if dtype is _FLOAT and asked is _HALF else dtype
+        made = _HALF if dtype is _FLOAT and input_dtype == enum_value(_HALF) else dtype
         result = set_output(outputs[0], grad_output._sizes, made, grad_output._device)
         if not result.is_meta and numel(grad_output._sizes):
             dispatch(_switch(f"{name[1:]}_backward", wrapped, rank), dtype)
             with np.errstate(all="ignore"):
                 arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
+                _check_same(*arrays)
                 one, two = (each.reshape(each.shape or (1,)) for each in arrays)
                 found = compute(one, two, wrapped, dtype).reshape(arrays[0].shape)
                 store(result, rounded(found, dtype))
