@@ -52,9 +52,12 @@ COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Ten
 """What writing back is made of, and what is written back by itself."""
 
 
-NO_FORMS: Final = frozenset(("aten::max.unary_out", "aten::min.unary_out", "aten::linspace.out"))
+NO_FORMS: Final = frozenset(
+    f"aten::{name}"
+    for name in ("max.unary_out", "min.unary_out", "linspace.out", "resize_", "resize_as_")
+)
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
-bounds of real numbers."""
+bounds of real numbers.  What resizes gives a tensor a shape that nothing written back has."""
 
 
 def chosen() -> bool:
@@ -172,11 +175,14 @@ def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any])
 
 
 def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
+    count = 1
     if form.kind == INPLACE:
         inputs, outputs = stack, stack[:1]
     else:
         count = sum(argument.is_out for argument in operator.schema.arguments)
         inputs, outputs = stack[: len(stack) - count], stack[len(stack) - count :]
+        pairs = zip(operator.schema.arguments, inputs, strict=False)
+        outputs = (*outputs, *(value for each, value in pairs if each.is_write))
     if outputs[0] is None:  # an undefined tensor, of which the functional form speaks
         return _functional(form, operator, keyset, stack)
     if form.kind == INPLACE:  # TensorIterator looks at memory before it looks at shapes
@@ -192,7 +198,7 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
         if tuple(output._sizes) != tuple(sizes):
             set_sizes(output, sizes, strides)
         _write(output, value, from_complex)
-    return outputs if len(outputs) > 1 else outputs[0]
+    return outputs[:count] if count > 1 else outputs[0]
 
 
 def _is_complex(value: Any) -> bool:

@@ -57,6 +57,26 @@ out = torch.empty(0)
 assert torch.mul(x, 2, out=out) is out
 assert out.tolist() == [2.0, -4.0, 6.0]
 """,
+        # what resizes has a kernel all the same, and a loss that is reduced in its output
+        """
+assert x.clone().resize_(2).tolist() == [1.0, -2.0]
+assert x.clone().resize_as_(torch.ones(1, 2)).tolist() == [[1.0, -2.0]]
+half = torch.full((2, 3), 0.5)
+loss = torch.ops.aten.binary_cross_entropy(half, half)
+assert loss.shape == () and abs(loss.item() - 0.6931472) < 1e-6
+""",
+        # an out= operator that changes arguments as well gets results for both
+        """
+mean, var, new = torch.zeros(2), torch.ones(2), torch.empty(0)
+batch = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+found = torch.ops.aten._native_batch_norm_legit.out(
+    batch, None, None, mean, var, True, 0.5, 0.0,
+    out=new, save_mean=torch.empty(0), save_invstd=torch.empty(0),
+)
+assert len(found) == 3 and found[0] is new
+assert new.tolist() == [[-1.0, -1.0], [1.0, 1.0]]
+assert mean.tolist() == [1.0, 2.0] and var.tolist() == [1.5, 4.5]
+""",
         # history is recorded as of any in-place operator
         """
 leaf = torch.ones(3, requires_grad=True)
