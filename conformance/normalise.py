@@ -46,16 +46,23 @@ REGISTRATION_SOURCE: Final = Rule(
     re.compile(r"\b(registered|implemented) at [^\s:…]+\.py:\d+(?!\w)"),
     r"\1 at ….py:…",
 )
+_FRAMES: Final = (
+    r"(?:{newline}Exception raised from {other}+ \(most recent call first\):"
+    r"(?:{newline}C\+\+ CapturedTraceback:|{newline}<omitting python frames>"
+    r"|{newline}(?:frame #\d+:|#\d+) {other}*)+)+{end}"
+)
+_PLAIN: Final = _FRAMES.format(newline=r"\n", other=r"[^\n]", end=r"(?:\n\Z)?")
+_QUOTED: Final = _FRAMES.format(
+    newline=r"\\n", other=r"(?:(?!\\n)[^\n])", end=r"""\\n(?=['"] : str\Z)"""
+)
+"""In a message that is a value, of which a description has the ``repr``."""
+
 INTERPRETER_FRAMES: Final = Rule(
     "interpreter-frames",
     "a C++ error that is put into a message, and with TORCH_SHOW_CPP_STACKTRACES every one, has "
     "the frames of the interpreter's binary behind its own words",
-    "\nException raised from ",
-    re.compile(
-        r"(?:\nException raised from [^\n]+ \(most recent call first\):"
-        r"(?:\nC\+\+ CapturedTraceback:|\n<omitting python frames>"
-        r"|\n(?:frame #\d+:|#\d+) [^\n]*)+)+(?:\n\Z)?"
-    ),
+    "Exception raised from ",
+    re.compile(f"{_PLAIN}|{_QUOTED}"),
     "",
 )
 

@@ -27,6 +27,13 @@ GOOD: Final = (
     *("{x}.index_select(0, {index})", "{x}.index_select(-1, {index})"),
     *("{x}.index_add(0, {index}, {x})", "{x}.index_add(0, {index}, {x}, alpha=2)"),
     *("{x}.put({index}, {x}[0, :2])", "{x}.put({index}, {x}[0, :2], True)"),
+    *("{x}.put({indices}, {x})", "{x}.put({indices}, {x}.t().reshape(2, 3).t(), True)"),
+    *("{x}[0].clone().put_({indices}, {x})", "{x}[:, 0].clone().index_put_([{indices}], {x})"),
+    *(
+        "{x}.clone().index_put_([None, {index}[{indices}]], {x}[:, None])",
+        "{x}.put({indices}.t(), {x}.t())",
+    ),
+    *("{x}.put_({index}, {x}[0, :2])", "{x}[:1].expand(2, 3).put_({index}, {x}[0, :2])"),
     *("{x}.masked_scatter({mask}, {x})", "{x}.clone().masked_scatter_({mask}, {x})"),
     *("{x}.clone().put_({index}, {x}[0, :2])", "{x}.clone().index_add_(1, {index}, {x}[:, :2])"),
     *("{x}.clone().scatter_(0, {indices}, {x})", "{x}.clone().scatter_add_(1, {indices}, {x})"),

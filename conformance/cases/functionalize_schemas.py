@@ -95,10 +95,6 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "aten::as_strided_copy.out": "sees how much memory a result has got",
     "aten::meshgrid": "prints a tensor that it refuses as C++ does",
     "aten::meshgrid.indexing": "prints a tensor that it refuses as C++ does",
-    "aten::unflatten.int": "quotes the frames of C++ that a refusal came through",
-    "aten::ldexp.Tensor": "has a kernel of its own in the newest releases, which is not mirrored",
-    "aten::ldexp.out": "has a kernel of its own in the newest releases, which is not mirrored",
-    "aten::ldexp_": "has a kernel of its own in the newest releases, which is not mirrored",
     "aten::nanmean.out": "runs the kernel of another by C++'s name, whose steps are logged",
 }
 """Operators that are not drawn, and why."""

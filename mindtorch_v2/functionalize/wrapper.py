@@ -22,6 +22,7 @@ from mindtorch_v2.functionalize.storage import (
     skip_functionalize,
 )
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 FUNCTORCH_TRANSFORMS: Final = sum(
@@ -56,6 +57,8 @@ class FunctionalTensorWrapper:
         self.level = -1
         #: ``storage_offset_``, which stays behind the value's when an in-place view changes that.
         self.storage_offset = value._storage_offset
+        #: ``numel_``, which stays behind likewise.
+        self.numel = numel(value._sizes)
         self.view_metas: tuple[ViewMeta, ...] = ()
         #: The storage's, when the value was last made anew.
         self.generation = 0
@@ -76,7 +79,7 @@ class FunctionalTensorWrapper:
         """``copy_tensor_metadata``: the same for another tensor."""
         copy = FunctionalTensorWrapper(tensor, self.value, self.storage)
         copy.level, copy.view_metas = self.level, self.view_metas
-        copy.storage_offset = self.storage_offset
+        copy.storage_offset, copy.numel = self.storage_offset, self.numel
         copy.generation = self.generation
         copy.has_metadata_mutation = self.has_metadata_mutation
         copy.is_multi_output_view = self.is_multi_output_view
@@ -91,7 +94,7 @@ class FunctionalTensorWrapper:
         self.has_metadata_mutation = source.has_metadata_mutation
         self.is_multi_output_view = source.is_multi_output_view
         self.was_storage_changed = source.was_storage_changed
-        self.storage_offset = source.storage_offset
+        self.storage_offset, self.numel = source.storage_offset, source.numel
         self.storage.give_to(self.tensor)
 
     # --- the value ----------------------------------------------------------------------------
@@ -103,6 +106,10 @@ class FunctionalTensorWrapper:
         tensor._sizes, tensor._strides = value._sizes, value._strides
         tensor._storage_offset, tensor._device = value._storage_offset, value._device
 
+    def _set_sizes_and_strides(self) -> None:
+        """Have what follows from the geometry follow from the value's."""
+        self.storage_offset, self.numel = self.value._storage_offset, numel(self.value._sizes)
+
     def replace(self, value: Tensor, *, is_lazy: bool = False) -> None:
         """Take a changed value, in the dtype and layout that the tensor has.
 
@@ -111,7 +118,7 @@ class FunctionalTensorWrapper:
         if is_functional(value):
             raise RuntimeError(ASSERTS["replaced by functional"])
         self._adopt(value)
-        self.storage_offset = value._storage_offset
+        self._set_sizes_and_strides()
         tensor = self.tensor
         if value._dtype is not tensor._dtype or value._layout is not tensor._layout:
             with skip_functionalize():
@@ -166,6 +173,7 @@ class FunctionalTensorWrapper:
         self.storage = FunctionalStorageImpl(value)
         self.storage.give_to(self.tensor)
         self._adopt(value)
+        self.numel = numel(value._sizes)
         self.generation = 0
         self.has_metadata_mutation = True
 
@@ -177,7 +185,7 @@ class FunctionalTensorWrapper:
         self.storage.give_to(self.tensor)
         self.mark_storage_changed()
         self._adopt(source.value)
-        self.storage_offset = source.value._storage_offset
+        self._set_sizes_and_strides()
 
     def mark_storage_changed(self) -> None:
         self.was_storage_changed = True

@@ -23,6 +23,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
 from mindtorch_v2.tensor.geometry import check_numel, dense_strides_like, suggest_memory_format
+from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -135,6 +136,11 @@ def result_type_of_both(one: Tensor | Number, two: Tensor | Number) -> int:
 @kernel("aten::can_cast", key=_IMPLICIT)
 def can_cast_dtype(source: int, target: int) -> bool:
     return can_cast(dtype_of_value(source), dtype_of_value(target))
+
+
+@kernel("aten::promote_types", key=_IMPLICIT)
+def promote_types_of_values(type1: int, type2: int) -> int:
+    return enum_value(promote_types(dtype_of_value(type1), dtype_of_value(type2)))
 
 
 @kernel("aten::_has_compatible_shallow_copy_type", key=_IMPLICIT)

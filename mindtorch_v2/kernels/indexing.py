@@ -55,6 +55,7 @@ _ITERATED: Final = Config(
     check_mem_overlap=False, check_all_same_dtype=False, check_all_same_device=False
 )
 """Indices on the CPU go to wherever the tensor is."""
+_WRITTEN: Final = replace(_ITERATED, resize_outputs=False)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,16 @@ class AdvancedIndex:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.restrided._sizes)
+
+    @property
+    def first(self) -> int:
+        """The first dimension that is indexed."""
+        return next(place for place, index in enumerate(self.indices) if index is not None)
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions of the result stand for those that are indexed."""
+        return next(len(index._sizes) for index in self.indices if index is not None)
 
     def places(self) -> tuple[Any, ...]:
         """NumPy\'s index for the elements; IndexError for one that is out of bounds."""
@@ -340,16 +351,26 @@ def _check_values(info: AdvancedIndex, values: Tensor) -> None:
 
 
 def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
+    """In the order of the loops, which shows where several values go to one place."""
     places = info.places()
     if not numel(info.shape):
         return
     _check_indexed(info)
+    loops = TensorIterator(_WRITTEN, (info.restrided,), (values, *info.reshaped)).loops
+    dims = [dim for dim in loops if info.first <= dim < info.first + info.rank]
+    order = [*range(info.first), *dims, *range(info.first + info.rank, len(info.shape))]
+    places = tuple(
+        each if isinstance(each, slice) else each.transpose([dim - info.first for dim in dims])
+        for each in places
+    )
     if not accumulate:
-        raw_array(info.source)[places] = raw_array(values)
+        found = np.broadcast_to(raw_array(values), info.shape)
+        raw_array(info.source)[places] = found.transpose(order)
         return
     total = value_array(info.source).copy()
+    found = np.broadcast_to(value_array(values), info.shape)
     with np.errstate(all="ignore"):
-        np.add.at(total, places, value_array(values))
+        np.add.at(total, places, found.transpose(order))
     store(info.source, total)
 
 

@@ -56,7 +56,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     if is_contiguous(self._sizes, self._strides):
         reshaped = _VIEW(self, shape)
         return reshaped
-    sizes = infer_size(shape, numel(self._sizes))
+    sizes = infer_size(shape, self._sym_numel())
     strides = view_strides(self._sizes, self._strides, sizes)
     if strides is not None and is_tensor_subclass_like(self):  # which need not know of an alias
         reshaped = _VIEW(self, sizes)

@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -45,10 +46,12 @@ _SCATTER_: Final = OperatorHandle("aten::scatter_.src")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _PUT_: Final = OperatorHandle("aten::put_")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"])
+_LOOPED: Final = Config(check_mem_overlap=False, check_all_same_dtype=False)
 
 
 @structured("aten::index_add")
@@ -169,23 +172,37 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
     count = numel(self._sizes)
     if not count and wanted:
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    if self.is_meta or not wanted:
+    if self.is_meta:
         return self
-    dispatch("take_put_cpu", self._dtype)
-    found = np.array(as_array(self, self._dtype)).reshape(-1)
-    values = as_array(source, self._dtype).reshape(-1)
-    places = value_array(index).reshape(-1)
-    for place in places:
-        if not -count <= place < count:
-            raise IndexError(
-                f"out of range: tried to access index {place} on a tensor of {count} elements."
-            )
-    if accumulate:
-        np.add.at(found, places, values)
-    else:
-        found[places] = values
-    store(self, rounded(found.reshape(tuple(self._sizes)), self._dtype))
+    assert_no_internal_overlap(self)
+    assert_no_overlap(self, index)
+    assert_no_overlap(self, source)
+    if wanted:
+        dispatch("take_put_cpu", self._dtype)
+        _put(self, _RESHAPE(index, source._sizes), source, accumulate)
     return self
+
+
+def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
+    """One element after the other, in the order of the loops; IndexError for the first place that
+    there is not, once those before it are written."""
+    loops = TensorIterator(_LOOPED, (), (source, index)).loops
+    places = value_array(index).transpose(loops).reshape(-1)
+    values = as_array(source, self._dtype).transpose(loops).reshape(-1)
+    count = numel(self._sizes)
+    outside = np.flatnonzero((places < -count) | (places >= count))
+    inside = places[: outside[0]] if len(outside) else places
+    found = np.array(as_array(self, self._dtype)).reshape(-1)
+    if accumulate:
+        np.add.at(found, inside, values[: len(inside)])
+    else:
+        found[inside] = values[: len(inside)]
+    store(self, rounded(found.reshape(tuple(self._sizes)), self._dtype))
+    if len(outside):
+        raise IndexError(
+            f"out of range: tried to access index {places[outside[0]]} on a tensor of {count} "
+            "elements."
+        )
 
 
 @kernel("aten::put", key="CompositeExplicitAutograd")

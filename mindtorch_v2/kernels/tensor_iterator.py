@@ -131,6 +131,11 @@ class TensorIterator:
         self.strides = self._strides()
         self.outputs = tuple(map(self._allocated, self._given))
 
+    @property
+    def loops(self) -> list[int]:
+        """Dimensions from the outermost loop over the elements to the innermost."""
+        return sorted(range(len(self.shape)), key=lambda dim: -self.strides[dim])
+
     def _read_write(self, output: Tensor) -> bool:
         return any(output is each for each in self.inputs)
 

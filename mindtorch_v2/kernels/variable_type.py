@@ -243,11 +243,12 @@ class VariableType:
                 )
 
     def _check_complex(self, outputs: Sequence[Any]) -> None:
-        """torch generates the check for new tensors only, and the boxed fallback has none."""
+        """torch generates the check for new tensors only, not for lists of them, and the boxed
+        fallback has none."""
         if self.facts.get("complex") or self.is_inplace or self.outs or self._is_boxed:
             return
-        for each in flattened(outputs):
-            if each is not None and each._dtype.is_complex and each._requires_grad():
+        for each in outputs:
+            if isinstance(each, Tensor) and each._dtype.is_complex and each._requires_grad():
                 raise RuntimeError(
                     f"{self.base_name} does not support automatic differentiation for outputs "
                     "with complex dtype."

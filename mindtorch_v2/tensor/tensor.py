@@ -227,6 +227,8 @@ class Tensor(TensorBase):
     def _sym_numel(self) -> int:
         if self._custom is not None and self._custom.asks_for_sizes:
             return self._custom.interpreter.sym_numel(self)
+        if self._functional is not None:
+            return self._functional.numel
         return geometry.numel(self._sizes)
 
     def _numel(self) -> int:

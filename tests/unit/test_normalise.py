@@ -116,6 +116,8 @@ SPECS = {
                 "\nException raised from f at a.cpp:1 (most recent call last):\n#4 f",
                 "\nException raised from f\nat a.cpp:1 (most recent call first):\n#4 f",
                 "\nTraceback (most recent call last):\n#4 f",
+                "\\nException raised from f at a.cpp:1 (most recent call first):\\n#4 f",
+                "\\nException raised from f at a.cpp:1 (most recent call first):\\n#4 f\\n': str",
             ),
             "Exception raised from",
             "\n|",
@@ -254,6 +256,15 @@ AGREE = {
         "no\nException raised from f at a.cpp:1 (most recent call first):\n"
         "frame #0: c10::Error::Error + 0x57 (0x7f in libc10.so)\nframe #1: main + 0x1 (0x7 in a)\n",
         "no",
+    ),
+    "frames in a message that is a value": (
+        INTERPRETER_FRAMES,
+        repr(
+            "no\nException raised from f at a.cpp:1 (most recent call first):\n"
+            "frame #0: f(char) + 0x57 (0x7f in a.so)\n<omitting python frames>\nframe #9: main\n"
+        )
+        + " : str",
+        "'no' : str",
     ),
     "a class": (SUBJECT, "<class 'mindtorch_v2.dtype'>", "<class 'torch.dtype'>"),
     "a nested module": (SUBJECT, "mindtorch_v2._C.DispatchKey", "torch._C.DispatchKey"),

@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import comb
 from typing import Any, Final
 
+from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import BOOL
@@ -18,7 +19,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -41,6 +42,7 @@ _MESHGRID: Final = OperatorHandle("aten::meshgrid.indexing")
 _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 _NEW_ONES: Final = OperatorHandle("aten::new_ones")
 _SELECT: Final = OperatorHandle("aten::select.int")
+_PROMOTE_TYPES: Final = OperatorHandle("aten::promote_types")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _STACK: Final = OperatorHandle("aten::stack")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
@@ -111,13 +113,13 @@ def vander(x: Tensor, N: int | None, increasing: bool) -> Any:  # noqa: N803 (to
     count = size if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    made = _EMPTY([size, count], **_options(x, dtype=promote_types(x._dtype, int64)))
+    dtype = dtype_of_value(_PROMOTE_TYPES(x._dtype, int64))
+    made = _EMPTY([size, count], **_options(x, dtype=dtype))
     if count > 0:
         _FILL_(_SELECT(made, 1, 0), 1)
     if count > 1:
-        rest = _SLICE(made, 1, 1)
-        _COPY_(rest, _UNSQUEEZE(x, 1))
-        _COPY_(rest, _CUMPROD(_SLICE(made, 1, 1), 1))
+        _COPY_(_SLICE(made, 1, 1), _UNSQUEEZE(x, 1))
+        _COPY_(_SLICE(made, 1, 1), _CUMPROD(_SLICE(made, 1, 1), 1))
     return made if increasing else _FLIP(made, [1])
 
 

@@ -21,6 +21,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
@@ -55,7 +56,9 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
     close = _EQ(self, other)
     if equal_nan and (self._dtype.is_floating_point or self._dtype.is_complex):
-        is_broadcast = other.is_meta or HABITS["isclose broadcasts what is no number"]
+        is_broadcast = HABITS["isclose broadcasts what is no number"] or (
+            is_tensor_subclass_like(other)  # into which nothing can be written
+        )
         _OR_(close, (_AND if is_broadcast else _AND_)(_ISNAN(self), _ISNAN(other)))
     if rtol == 0 and atol == 0:
         return close

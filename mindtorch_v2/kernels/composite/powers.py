@@ -11,7 +11,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.cpu.special import scale
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, Operand, can_cast, float_of
+from mindtorch_v2.kernels.promotion import Number, Operand, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.scalars import is_integral
@@ -125,7 +125,7 @@ def checked_ldexp_inplace(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::ldexp.out", key=_EXPLICIT)
 def checked_ldexp_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
-    if not can_cast(float_of(self._dtype), out._dtype):  # whatever the exponents are
+    if is_integral(out._dtype):  # whatever is multiplied
         raise RuntimeError(
             f"ldexp can't be cast to the desired output type {CPP_NAMES[out._dtype]}"
         )
