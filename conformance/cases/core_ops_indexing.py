@@ -28,11 +28,7 @@ GOOD: Final = (
     *("{x}.index_add(0, {index}, {x})", "{x}.index_add(0, {index}, {x}, alpha=2)"),
     *("{x}.put({index}, {x}[0, :2])", "{x}.put({index}, {x}[0, :2], True)"),
     *("{x}.put({indices}, {x})", "{x}.put({indices}, {x}.t().reshape(2, 3).t(), True)"),
-    *("{x}[0].clone().put_({indices}, {x})", "{x}[:, 0].clone().index_put_([{indices}], {x})"),
-    *(
-        "{x}.clone().index_put_([None, {index}[{indices}]], {x}[:, None])",
-        "{x}.put({indices}.t(), {x}.t())",
-    ),
+    *("{x}[0].clone().put_({indices}, {x})", "{x}.put({indices}.t(), {x}.t())"),
     *("{x}.put_({index}, {x}[0, :2])", "{x}[:1].expand(2, 3).put_({index}, {x}[0, :2])"),
     *("{x}.masked_scatter({mask}, {x})", "{x}.clone().masked_scatter_({mask}, {x})"),
     *("{x}.clone().put_({index}, {x}[0, :2])", "{x}.clone().index_add_(1, {index}, {x}[:, :2])"),
@@ -45,6 +41,26 @@ GOOD: Final = (
     *("{x}.index_fill(1, {index}, {x}[0, 0])", "{x}.index_copy(0, {index}, {x} * 2)"),
     *("{x}.clone().index_copy_(1, {index}, {x}[:, 1:])", "{x}.index_fill(1, {index}[0], 2)"),
 )
+#: Changes of a tensor of two rows and three columns at places of which some are there twice.
+CHANGES: Final = (
+    *(
+        "{x}.put_({i}, {y})",
+        "{x}.put_({i}, {y}, True)",
+        "{x}.scatter_(0, {i}, {y})",
+        "{x}[{i}[0]] = 7",
+    ),
+    *("{x}.scatter_(1, {i}, 9)", "{x}.scatter_add_(1, {i}, {y})", "{x}.index_add_(1, {i}[1], {y})"),
+    *("{x}[0].index_put_([{i}], {y})", "{x}.index_put_([None, {i}], {y}[:, None], True)"),
+    *("{x}.index_put_([{i}[0], {i}[1]], {y}[0])", "{x}.index_add_(0, {i}[1], {y}.t(), alpha=2)"),
+    *(
+        "xp.gather({y}, 1, {i}, out={x}.resize_(2, 3).zero_())",
+        "{x}.index_add_(0, {i}[1], xp.ones(3, 3))",
+        "{x}.index_put_([{i}.t()], xp.arange(18.).view(3, 3, 2).transpose(1, 2))",
+    ),
+)
+_TARGETS: Final = ("xp.zeros(2, 3)", "xp.zeros(3, 2).t()", "xp.zeros(1, 3)", "xp.ones(())")
+_SOURCES: Final = ("xp.arange(6.).view(2, 3)", "xp.arange(6.).view(3, 2).t()")
+_WRITTEN_TO: Final = ("xp.tensor([[0, 1, 0], [1, 0, 1]])", "xp.tensor([[0, 1, 0], [1, 7, 0]])")
 #: What has a shape that depends on values.
 OF_VALUES: Final = (
     *("{x}.masked_select({mask})", "{x}.nonzero()", "xp.where({x})", "{x}[{x} > 1]"),
@@ -115,6 +131,12 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "scatter", call.format(x=made_there, i=places, n=number, r=repr(reduce))
     for call, row in product(_ORDERS, _TIES):
         yield _target(call), call.format(x=f"xp.tensor({row})")
+
+    for x, y, i, call in product(_TARGETS, _SOURCES, _WRITTEN_TO, CHANGES):
+        change = (
+            f"try: {call.format(x='x', y=y, i=i)}\nexcept Exception as error: found = str(error)"
+        )
+        yield _target(call), f"x, found = {x}, None\n{change}\n(x, found)"
 
 
 def on(device: str, made: str) -> str:

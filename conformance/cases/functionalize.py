@@ -109,6 +109,7 @@ def _operators() -> Iterator[Text]:
         call = f"y = xp.ops.aten.{copy}\ny = y[1] if isinstance(y, (list, tuple)) else y"
         answer = f"{call}\n(y, y.grad_fn, xp.autograd.grad(y.sum(), x))"
         yield "copies, gradients", f"x = {REAL}.requires_grad_()\n{answer}"
+        yield "copies, gradients", f"x = {COMPLEX}.requires_grad_()\nxp.ops.aten.{copy}"
 
 
 def _functions() -> Iterator[Text]:

@@ -77,12 +77,16 @@ def gather(
         if not output.is_meta:
             dispatch("scatter_gather_tensor_cpu", self._dtype)
             source, places = _along(raw_array(self)), _along(value_array(index))
-            _check_bounds(places, dim, source.shape[dim])
+            reached = _reached(places, source.shape[dim])
+            if not reached.any():
+                _check_bounds(places, reached, dim, source.shape[dim])
             sizes = list(places.shape)
             sizes[dim] = source.shape[dim]
             part = source[tuple(map(slice, sizes))]
-            found = np.take_along_axis(part, places, axis=dim)
+            found = np.take_along_axis(part, np.where(reached, places, 0), axis=dim)
+            found = np.where(reached, found, _along(raw_array(output)))
             store_bits(output, found.reshape(tuple(output._sizes)))
+            _check_bounds(places, reached, dim, source.shape[dim])
     return (output,)
 
 
@@ -100,11 +104,19 @@ def _check_gathered(self: Tensor, dim: int, index: Tensor) -> None:
             raise worded("gather with a large index", **words)
 
 
-def _check_bounds(places: Array, dim: int, size: int) -> None:
-    wrong = (places < 0) | (places >= size)
-    if wrong.any():
+def _reached(places: Array, size: int) -> Array:
+    """Which come before the first one that is out of bounds: what is read or written by then has
+    been.  The loops go by rows, but over three dimensions or more that lie in another order."""
+    return np.logical_and.accumulate(((places >= 0) & (places < size)).reshape(-1)).reshape(
+        places.shape
+    )
+
+
+def _check_bounds(places: Array, reached: Array, dim: int, size: int) -> None:
+    if not reached.all():
         raise RuntimeError(
-            f"index {places[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
+            f"index {places[~reached].flat[0]} is out of bounds for dimension {dim} with size "
+            f"{size}"
         )
 
 
@@ -157,22 +169,21 @@ def _scatter(
             kind = "scalar" if tensor is None else "tensor"
             dispatch(f"scatter_gather_{kind}_cpu", self._dtype)
             combine = _replace if reduce is None else _REDUCTIONS[reduce]
-            result = np.array(value_array(output))
-            _scatter_into(_along(result), dim, index, source, self, combine)
-            store(output, result)
+            _scatter_into(output, dim, index, source, self, combine)
     return (output,)
 
 
 def _scatter_into(
-    target: Array,
+    output: Tensor,
     dim: int,
     index: Tensor,
     source: Tensor | Number,
     self: Tensor,
     combine: Combine,
 ) -> None:
-    places = _along(value_array(index))
-    _check_bounds(places, dim, target.shape[dim])
+    result = np.array(value_array(output))
+    target, places = _along(result), _along(value_array(index))
+    reached = _reached(places, target.shape[dim])
     grid: list[Array] = list(np.indices(places.shape, sparse=True))
     grid[dim] = places
     if isinstance(source, Tensor):
@@ -180,7 +191,11 @@ def _scatter_into(
     else:
         values = np.full(places.shape, scalar_to(source, self._dtype), target.dtype)
     with np.errstate(all="ignore"):
-        combine(target, tuple(np.broadcast_arrays(*grid)), values)
+        combine(
+            target, tuple(each[reached] for each in np.broadcast_arrays(*grid)), values[reached]
+        )
+    store(output, result)
+    _check_bounds(places, reached, dim, target.shape[dim])
 
 
 def _check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> None:

@@ -81,9 +81,27 @@ class AdvancedIndex:
         return next(place for place, index in enumerate(self.indices) if index is not None)
 
     @property
+    def count(self) -> int:
+        """How many dimensions are indexed."""
+        return len(self.reshaped)
+
+    @property
     def rank(self) -> int:
         """How many dimensions of the result stand for those that are indexed."""
         return next(len(index._sizes) for index in self.indices if index is not None)
+
+    def grid(self) -> list[Array]:
+        """Of each dimension where the elements are, as arrays to be broadcast to ``shape``."""
+        found = []
+        for dim, index in enumerate(self.indices):
+            if index is not None:
+                after = len(self.indices) - self.first - self.count
+                found.append(value_array(index).reshape((*index._sizes, *(1,) * after)))
+                continue
+            place = dim if dim < self.first else dim - self.count + self.rank
+            after = len(self.shape) - 1 - place
+            found.append(np.arange(self.source._sizes[dim]).reshape((-1, *(1,) * after)))
+        return found
 
     def places(self) -> tuple[Any, ...]:
         """NumPy\'s index for the elements; IndexError for one that is out of bounds."""
@@ -212,10 +230,9 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     iterator = TensorIterator(config, (None,), operands)
     strides = _strides_on_meta(info, config) if self.is_meta else iterator.strides
     output = set_output(given, iterator.shape, self._dtype, self._device, strides)
-    if not output.is_meta:
-        if numel(output._sizes):
-            dispatch("index_cpu", self._dtype)
-            _check_indexed(info)
+    if numel(output._sizes) and not output.is_meta:
+        dispatch("index_cpu", self._dtype)
+        _check_indexed(info)
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
 
@@ -352,11 +369,15 @@ def _check_values(info: AdvancedIndex, values: Tensor) -> None:
 
 def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     """In the order of the loops, which shows where several values go to one place."""
-    places = info.places()
     if not numel(info.shape):
         return
     _check_indexed(info)
     loops = TensorIterator(_WRITTEN, (info.restrided,), (values, *info.reshaped)).loops
+    try:
+        places = info.places()
+    except IndexError:
+        _put_reached(info, values, accumulate, loops)
+        raise
     dims = [dim for dim in loops if info.first <= dim < info.first + info.rank]
     order = [*range(info.first), *dims, *range(info.first + info.rank, len(info.shape))]
     places = tuple(
@@ -371,6 +392,21 @@ def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     found = np.broadcast_to(value_array(values), info.shape)
     with np.errstate(all="ignore"):
         np.add.at(total, places, found.transpose(order))
+    store(info.source, total)
+
+
+def _put_reached(
+    info: AdvancedIndex, values: Tensor, accumulate: bool, loops: Sequence[int]
+) -> None:
+    """What comes before the first place that there is not."""
+    grid = [np.broadcast_to(each, info.shape).transpose(loops).reshape(-1) for each in info.grid()]
+    added = np.broadcast_to(value_array(values), info.shape).transpose(loops).reshape(-1)
+    pairs = zip(grid, info.source._sizes, strict=True)
+    wrong = np.logical_or.reduce([(each < -size) | (each >= size) for each, size in pairs])
+    reached = slice(0, int(np.argmax(wrong)))
+    total = value_array(info.source).copy()
+    put = np.add.at if accumulate else np.ndarray.__setitem__
+    put(total, tuple(each[reached] for each in grid), added[reached])
     store(info.source, total)
 
 

@@ -76,21 +76,27 @@ def index_add(
         dispatch("index_add_", self._dtype)
     elif not self._dtype.is_complex:  # as rows are scattered
         dispatch("scatter_gather_tensor_cpu", self._dtype)
-    places = value_array(index).reshape(-1)
-    size = self._sizes[dim] if self._sizes else 1
-    outside = places[(places < 0) | (places >= size)]
-    if len(outside) and numel(self._sizes):
-        if _is_scattered(self, dim, index, alpha):
-            raise RuntimeError(
-                f"index {outside[0]} is out of bounds for dimension {dim} with size {size}"
-            )
-        raise IndexError("index out of range in self")
     if not numel(self._sizes):
         return (output,)
+    places = value_array(index).reshape(-1)
+    size = self._sizes[dim] if self._sizes else 1
+    outside = np.flatnonzero((places < 0) | (places >= size))
+    inside = places[: outside[0]] if len(outside) else places
+    is_scattered = _is_scattered(self, dim, index, alpha)
     found = np.array(as_array(output, self._dtype), ndmin=1)
     added = np.array(as_array(source, self._dtype), ndmin=1) * element(alpha, self._dtype)
-    np.add.at(np.moveaxis(found, dim, 0), places, np.moveaxis(added, dim, 0))
+    rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(added, dim, 0)[: len(inside)]
+    if len(outside) and is_scattered and dim:  # the first row is as far as it gets
+        first = (slice(None), *(0,) * (rows.ndim - 1))
+        rows, changes = rows[first], changes[first]
+    np.add.at(rows, inside, changes)
     store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
+    if len(outside) and is_scattered:
+        raise RuntimeError(
+            f"index {places[outside[0]]} is out of bounds for dimension {dim} with size {size}"
+        )
+    if len(outside):
+        raise IndexError("index out of range in self")
     return (output,)
 
 
