@@ -33,6 +33,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for table, out in pairwise(_TABLES, ("", "out=xp.ones(2, 3)", "out=xp.ones(3).int()")):
         yield "msort", f"xp.msort({table}{', ' if out else ''}{out})"
     yield from _powers_of_two()
+    yield from _blocks()
     for sizes, order, dim in product(("2, 1", "1, 1", "2, 0"), (3, -1), _OVER):
         made = f"xp.ones({sizes}, dtype=xp.float16, device='meta')"
         yield "linalg_vector_norm", f"xp.linalg.vector_norm({made}, {order}, {dim})"
@@ -49,6 +50,21 @@ _OVER: Final = ("None", "-1", "(0,)", "(1, -1)", "-3")
 _POWERS: Final = (
     *("float32", "float64", "float16", "bfloat16", "int64", "uint8", "bool", "complex64"),
 )
+
+
+_BLOCKS: Final = (
+    *("xp.tensor(2.)", "xp.arange(3)", "xp.ones(2, 2)", "xp.ones(0)", "xp.ones(1, 0)"),
+    *("xp.tensor(1j)", "xp.ones(1, 1, 1)", "xp.ones(2, device='meta')"),
+)
+
+
+def _blocks() -> Iterator[Text]:
+    yield "block_diag", "xp.block_diag()"
+    for one, two in product(_BLOCKS, repeat=2):
+        yield "block_diag", f"xp.block_diag({one}, {two})"
+        made = f"x, y = [each.requires_grad_() for each in ({one} * 1., {two} * 2.)]"
+        answer = "z = xp.block_diag(x, y)\n(z, xp.autograd.grad((z * z.detach()).sum(), [x, y]))"
+        yield "block_diag", f"{made}\n{answer}"
 
 
 def _powers_of_two() -> Iterator[Text]:

@@ -351,6 +351,7 @@ QUESTIONS: Final = (
     *("xp._C._functorch._assert_wrapped_functional(x, {})", "{}.set_(x)", "{}.tolist()"),
     *(
         "{}.untyped_storage().nbytes()",
+        "{0}.untyped_storage()._cdata == x.untyped_storage()._cdata",
         "{}.data_ptr() == 0",
         "{}.untyped_storage().data_ptr() == 0",
     ),

@@ -119,6 +119,11 @@ class UntypedStorage(metaclass=MadeInC):
 
     # --- questions ----------------------------------------------------------------------------
 
+    @property
+    def _cdata(self) -> int:
+        """The address of the StorageImpl, which this object is: a number that others have not."""
+        return id(self)
+
     def __len__(self) -> int:
         return self._nbytes
 

@@ -155,6 +155,10 @@ class TypedStorage(metaclass=MadeInC):
     def __len__(self) -> int:
         return self.size()
 
+    @property
+    def _cdata(self) -> int:
+        return self._untyped_storage._cdata
+
     def data_ptr(self) -> int:
         return self._untyped_storage.data_ptr()
 

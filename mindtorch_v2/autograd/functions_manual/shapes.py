@@ -134,6 +134,27 @@ def stack_tensors_backward(grad: Any, dim: int, dtypes: Sequence[Any]) -> list[A
     ]
 
 
+def block_diag_backward(
+    grad: Any, sizes: Sequence[Sequence[int]], dtypes: Sequence[Any]
+) -> list[Any]:
+    if grad is None:
+        return [None] * len(sizes)
+    found, row, column = [], 0, 0
+    for shape, dtype in zip(sizes, dtypes, strict=True):
+        part = _real_for(dtype, grad)
+        if len(shape) == 1 and shape[0] == 0:
+            found.append(call("zeros", [0], TensorOptions.of(part)))
+            continue
+        rows, columns = (1,) * (2 - len(shape)) + tuple(shape)
+        block = call("slice", part, 0, row, row + rows)
+        block = call("slice", block, 1, column, column + columns)
+        for _ in range(2 - len(shape)):
+            block = call("squeeze", block, -1)
+        found.append(block)
+        row, column = row + rows, column + columns
+    return found
+
+
 def _real_for(dtype: Any, grad: Any) -> Any:
     is_real = not dtype.is_complex and grad._dtype.is_complex
     return call("real", grad) if is_real else grad

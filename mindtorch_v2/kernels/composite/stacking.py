@@ -1,7 +1,8 @@
 """Tensors beside, below and behind each other, once they have the dimensions for it.
 
-Mirrors ``hstack`` and its relatives in ``aten/src/ATen/native/TensorShape.cpp``, and ``atleast_1d``
-and its relatives in ``TensorTransformations.cpp``.
+Mirrors ``hstack`` and its relatives, and ``block_diag``, in
+``aten/src/ATen/native/TensorShape.cpp``, and ``atleast_1d`` and its relatives in
+``TensorTransformations.cpp``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.promotion import result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -18,11 +20,17 @@ _IMPLICIT: Final = "CompositeImplicitAutograd"
 
 _CAT: Final = OperatorHandle("aten::cat")
 _CAT_OUT: Final = OperatorHandle("aten::cat.out")
+_COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_EXPAND: Final = OperatorHandle("aten::expand")
 _FLIP: Final = OperatorHandle("aten::flip")
 _HSTACK: Final = OperatorHandle("aten::hstack")
 _HSTACK_OUT: Final = OperatorHandle("aten::hstack.out")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
+_SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_VIEW: Final = OperatorHandle("aten::view")
+_ZEROS: Final = OperatorHandle("aten::zeros")
 
 
 # --- dimensions that are missing --------------------------------------------------------------
@@ -110,6 +118,69 @@ def column_stack(tensors: Sequence[Tensor]) -> Any:
 @kernel("aten::column_stack.out", key=_IMPLICIT)
 def column_stack_out(tensors: Sequence[Tensor], out: Tensor) -> Any:
     return _HSTACK_OUT(_columns(tensors), out=out)
+
+
+# --- blocks -----------------------------------------------------------------------------------
+
+
+@kernel("aten::block_diag", key="CompositeExplicitAutograd")
+def block_diag(tensors: Sequence[Tensor]) -> Any:
+    if not tensors:
+        return _EMPTY([1, 0])
+    first = tensors[0]
+    for place, tensor in enumerate(tensors):
+        if tensor._device != first._device:
+            raise RuntimeError(
+                "torch.block_diag: input tensors must all be on the same device. Input 0 is on "
+                f"device {first._device} and input {place} is on device {tensor._device}"
+            )
+    dtype = result_type(tensors)
+    blocks = [_block(place, tensor) for place, tensor in enumerate(tensors)]
+    sizes = [sum(block._sizes[dim] for block in blocks) for dim in (0, 1)]
+    made = _ZEROS(sizes, dtype=dtype, layout=first._layout, device=first._device)
+    row = column = 0
+    for block in blocks:
+        rows, columns = block._sizes
+        part = _SLICE(_SLICE(made, 0, row, row + rows), 1, column, column + columns)
+        _COPY_(part, block)
+        row, column = row + rows, column + columns
+    return made
+
+
+def _block(place: int, tensor: Tensor) -> Any:
+    """A row of what has fewer dimensions; RuntimeError for what has more."""
+    rank = len(tensor._sizes)
+    if rank > 2:
+        raise RuntimeError(
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+            f"{place} has {rank} dimensions"
+        )
+    return tensor if rank == 2 else _EXPAND(tensor, [1, numel(tensor._sizes)])
+
+
+@kernel("aten::block_diag", key="Meta")
+def block_diag_on_meta(tensors: Sequence[Tensor]) -> Any:
+    """``torch._refs._block_diag_iterable``, which puts each block between zeros."""
+    blocks = [each if len(each._sizes) > 1 else _VIEW(each, [1, -1]) for each in tensors]
+    width, device = sum(block._sizes[1] for block in blocks), blocks[0]._device
+    rows, start = [], 0
+    for place, block in enumerate(blocks):
+        if len(block._sizes) != 2:
+            raise RuntimeError(
+                "Input tensors must have 2 or fewer dimensions. Input "
+                f"{place} has {len(block._sizes)} dimensions"
+            )
+        if block._device != device:
+            raise RuntimeError(
+                "Input tensors must all be on the same device. Input 0 is on device "
+                f"{device} and input {place} is on device {block._device}."
+            )
+        height, size = block._sizes
+        left = _ZEROS([height, start], dtype=block._dtype, device=device)
+        right = _ZEROS([height, width - start - size], dtype=block._dtype, device=device)
+        rows.append(_CAT([left, block, right], 1))
+        start += size
+    return _CAT(rows, 0)
 
 
 # --- flips ------------------------------------------------------------------------------------
