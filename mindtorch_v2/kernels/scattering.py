@@ -87,7 +87,7 @@ def index_add(
     added = np.array(as_array(source, self._dtype), ndmin=1) * element(alpha, self._dtype)
     rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(added, dim, 0)[: len(inside)]
     if len(outside) and is_scattered and dim:  # the first row is as far as it gets
-        first = (slice(None), *(0,) * (rows.ndim - 1))
+        first: tuple[Any, ...] = (slice(None), *(0,) * (rows.ndim - 1))
         rows, changes = rows[first], changes[first]
     np.add.at(rows, inside, changes)
     store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
