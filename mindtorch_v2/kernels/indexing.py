@@ -368,37 +368,45 @@ def _check_values(info: AdvancedIndex, values: Tensor) -> None:
 
 
 def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
-    """In the order of the loops, which shows where several values go to one place."""
     if not numel(info.shape):
         return
     _check_indexed(info)
-    loops = TensorIterator(_WRITTEN, (info.restrided,), (values, *info.reshaped)).loops
     try:
         places = info.places()
     except IndexError:
-        _put_reached(info, values, accumulate, loops)
+        _put_reached(info, values, accumulate)
         raise
-    dims = [dim for dim in loops if info.first <= dim < info.first + info.rank]
-    order = [*range(info.first), *dims, *range(info.first + info.rank, len(info.shape))]
-    places = tuple(
-        each if isinstance(each, slice) else each.transpose([dim - info.first for dim in dims])
-        for each in places
-    )
+    found = value_array(values) if accumulate else raw_array(values)
+    if info.rank > 1:
+        places, found = _in_loops(info, values, places, found)
     if not accumulate:
-        found = np.broadcast_to(raw_array(values), info.shape)
-        raw_array(info.source)[places] = found.transpose(order)
+        raw_array(info.source)[places] = found
         return
     total = value_array(info.source).copy()
-    found = np.broadcast_to(value_array(values), info.shape)
     with np.errstate(all="ignore"):
-        np.add.at(total, places, found.transpose(order))
+        np.add.at(total, places, found)
     store(info.source, total)
 
 
-def _put_reached(
-    info: AdvancedIndex, values: Tensor, accumulate: bool, loops: Sequence[int]
-) -> None:
+def _loops(info: AdvancedIndex, values: Tensor) -> list[int]:
+    return TensorIterator(_WRITTEN, (info.restrided,), (values, *info.reshaped)).loops
+
+
+def _in_loops(
+    info: AdvancedIndex, values: Tensor, places: tuple[Any, ...], found: Array
+) -> tuple[tuple[Any, ...], Array]:
+    """Places and values in the order of the loops, which shows where several go to one place."""
+    first, last = info.first, info.first + info.rank
+    dims = [dim for dim in _loops(info, values) if first <= dim < last]
+    order = [*range(first), *dims, *range(last, len(info.shape))]
+    indexed = [dim - first for dim in dims]
+    turned = (each if isinstance(each, slice) else each.transpose(indexed) for each in places)
+    return tuple(turned), np.broadcast_to(found, info.shape).transpose(order)
+
+
+def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     """What comes before the first place that there is not."""
+    loops = _loops(info, values)
     grid = [np.broadcast_to(each, info.shape).transpose(loops).reshape(-1) for each in info.grid()]
     added = np.broadcast_to(value_array(values), info.shape).transpose(loops).reshape(-1)
     pairs = zip(grid, info.source._sizes, strict=True)

@@ -185,16 +185,19 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tenso
     assert_no_overlap(self, source)
     if wanted:
         dispatch("take_put_cpu", self._dtype)
-        _put(self, _RESHAPE(index, source._sizes), source, accumulate)
+        is_shaped = tuple(index._sizes) == tuple(source._sizes)
+        _put(self, index if is_shaped else _RESHAPE(index, source._sizes), source, accumulate)
     return self
 
 
 def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
     """One element after the other, in the order of the loops; IndexError for the first place that
     there is not, once those before it are written."""
-    loops = TensorIterator(_LOOPED, (), (source, index)).loops
-    places = value_array(index).transpose(loops).reshape(-1)
-    values = as_array(source, self._dtype).transpose(loops).reshape(-1)
+    places, values = value_array(index), as_array(source, self._dtype)
+    if places.ndim > 1:
+        loops = TensorIterator(_LOOPED, (), (source, index)).loops
+        places, values = places.transpose(loops), values.transpose(loops)
+    places, values = places.reshape(-1), values.reshape(-1)
     count = numel(self._sizes)
     outside = np.flatnonzero((places < -count) | (places >= count))
     inside = places[: outside[0]] if len(outside) else places
