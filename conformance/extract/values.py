@@ -182,6 +182,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "DLPack tells the stride of one element": lambda: (
         torch.from_dlpack(torch.ones(2, 3, 1)[:1].transpose(0, 1)).stride() == (1, 3, 1)
     ),
+    "DLPack leaves strides that are contiguous": lambda: (
+        torch.from_dlpack(torch.ones(1, 3)).stride() == (3, 1)
+    ),
     "DLPack has floats of eight bits": lambda: (
         not refused(lambda: torch.zeros(1, dtype=torch.float8_e5m2).__dlpack__())
     ),

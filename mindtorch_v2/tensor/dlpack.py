@@ -10,6 +10,7 @@ dtypes than DLPack.
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any, Final, cast
 
 import numpy as np
@@ -126,7 +127,7 @@ def to_dlpack(tensor: Tensor, *, versioned: bool = False) -> Any:
     if device.type != "cpu":
         raise Refusal(f"Cannot pack tensors on {device}")
     number = _number_or_refuse(dtype)
-    if not HABITS["DLPack tells the stride of one element"]:
+    if _is_to_be_normalised(tensor):
         tensor = _with_strides_of_one(tensor)
     if tensor._storage is None:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
@@ -150,8 +151,26 @@ def _number_or_refuse(dtype: DType) -> tuple[int, int, int]:
         return number
     if dtype._is_quantized:
         raise Refusal("QUInt/QInt types are not supported by dlpack")
-    what = "float8" if name.startswith("float") else "Bit"
-    raise Refusal(f"{what} types are not supported by dlpack")
+    few = re.match("float[48]", name)
+    raise Refusal(f"{few.group() if few else 'Bit'} types are not supported by dlpack")
+
+
+def _is_to_be_normalised(tensor: Tensor) -> bool:
+    """Whether a dimension that has no second element is told with a stride of one.
+
+    Once it always was; for a while only where that stride is not the contiguous one, which is
+    looked at from the last dimension on.
+    """
+    if HABITS["DLPack tells the stride of one element"]:
+        return False
+    if not HABITS["DLPack leaves strides that are contiguous"]:
+        return True
+    contiguous = 1
+    for size, stride in reversed(tuple(zip(tensor.size(), tensor.stride(), strict=True))):
+        if stride != contiguous and size < 2:
+            return True
+        contiguous *= size
+    return False
 
 
 def _with_strides_of_one(tensor: Any) -> Any:
