@@ -5,6 +5,7 @@ torch/_refs, torch/_decomp and its own there, and the wrappers of torch/_prims_c
 """
 
 from collections.abc import Callable, Iterator
+from inspect import signature
 from types import FunctionType
 from typing import Any
 
@@ -73,6 +74,9 @@ WORDS: dict[str, Callable[[], object]] = {
         torch.linalg.vector_norm(meta(torch.float32), dtype=torch.int64)
     ),
     "more labels than rows": lambda: torch._C._nn.nll_loss(shaped(2, 3), shaped(5).long()),
+    "more arguments than a wrapper binds": lambda: torch.ops.aten.add.Scalar_out(
+        shaped(1), 1, 2, out=shaped(1)
+    ),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
 }
 
@@ -117,6 +121,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
             lambda: torch.native_batch_norm(shaped(1, 1), *(None,) * 4, False, 0.1, 0), message=True
         )
         != ""
+    ),
+    "softmax makes floats of bfloat16": lambda: (
+        raised(lambda: torch._softmax(meta(torch.bfloat16), 0, True)) == ""
     ),
     "index_copy looks at its source": lambda: (
         raised(lambda: shaped(2).index_copy(0, shaped(1).long(), shaped(2))) == "RuntimeError"
@@ -164,8 +171,11 @@ def extract() -> dict[str, Any]:
     wrappers: list[list[list[Any]]] = []
     functions: dict[str, str] = {}
     wrapped: dict[str, int] = {}
+    taken: dict[str, int] = {}
     for name, function in sorted(registered()):
-        functions[name], around = peeled(function)
+        functions[name], around, innermost = peeled(function)
+        if takes_too_few(innermost, name):
+            taken[name] = positional(innermost)
         if around not in wrappers:
             wrappers.append(around)
         wrapped[name] = wrappers.index(around)
@@ -173,6 +183,7 @@ def extract() -> dict[str, Any]:
         "functions": functions,
         "wrapped": wrapped,
         "wrappers": wrappers,
+        "taken": taken,
         "habits": {
             **{name: is_refused(ask) for name, ask in HABITS.items()},
             **{name: ask() for name, ask in ANSWERS.items()},
@@ -273,8 +284,8 @@ def is_copied_out(operator: Any) -> bool:
     return base.startswith("aten::") and base.endswith("_copy") and overload.endswith("out")
 
 
-def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
-    """The innermost function by its full name, and the wrappers around it from outside."""
+def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]], Callable[..., Any]]:
+    """The innermost function's full name, the wrappers around it from outside, and itself."""
     name = function.__name__
     wrappers: list[list[Any]] = []
     while isinstance(function, FunctionType):
@@ -299,9 +310,26 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]]]:
         elif owner not in PLAIN:
             if inner and owner not in ELEMENTWISE:
                 name = owner  # a function that another makes goes by the maker's name
-            return f"{function.__module__}.{name}", wrappers
+            return f"{function.__module__}.{name}", wrappers, function
         function = cells["f"] if "f" in cells else cells["fn"]
-    return str(function), wrappers  # an operator, ``aten.lerp``
+    return str(function), wrappers, function  # an operator, ``aten.lerp``
+
+
+def takes_too_few(function: Callable[..., Any], name: str) -> bool:
+    """Whether the operator passes more on by position than the function in Python takes."""
+    if not isinstance(function, FunctionType):
+        return False
+    parameters = signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return False
+    arguments = torch._C._get_schema(*name.partition(".")[::2]).arguments
+    return sum(not argument.kwarg_only for argument in arguments) > positional(function)
+
+
+def positional(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes by position."""
+    parameters = signature(function).parameters.values()
+    return sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in parameters)
 
 
 def closure(function: Callable[..., Any]) -> dict[str, Any]:

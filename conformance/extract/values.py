@@ -104,6 +104,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "addmm of other sizes": lambda: torch.addmm(MATRIX, MATRIX, torch.ones(5, 7)),
     "pad of no such size": lambda: torch.nn.functional.pad(torch.ones(1), (1, 1), "circular"),
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
+    "complex numbers of integers": lambda: torch.complex(integers(), integers()),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
 }
 
@@ -117,6 +118,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "arange takes a step below 1 in int32": lambda: bool(
         torch.arange(0, 1, 0.5, dtype=torch.int32).numel()
+    ),
+    "arange takes a step without end": lambda: (
+        not refused(lambda: torch.arange(0, 1, float("inf")))
     ),
     "quantization rounds after adding the zero point": lambda: (
         torch.quantize_per_tensor(torch.tensor([0.25]), 0.5, 1, torch.qint8).int_repr().item() == 2

@@ -20,24 +20,30 @@ from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
 _FLOAT64: Final = DTYPES["float64"]
 _LARGEST: Final = 1 << 63
 _COUNTS_IN_INT64: Final = HABITS["arange counts in int64 whatever its numbers are"]
+_STEPS_BELOW_ONE: Final = HABITS["arange takes a step below 1 in int32"]
 _STEP: Final = "integer step of arange"
 
 
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     """How many numbers there are; raises for bounds and steps that make no range."""
-    low, high, by = (float(scalar_to(number, _FLOAT64)) for number in (start, end, step))
+    whole = not (dtype.is_floating_point or dtype.is_complex)
+    looked_at = int64 if whole and not _STEPS_BELOW_ONE else _FLOAT64
+    low, high, by = (scalar_to(number, looked_at) for number in (start, end, step))
+    if not (math.isfinite(by) or HABITS["arange takes a step without end"]):
+        raise RuntimeError(f"step must be finite but got {_shown(by)}")
     if not (by > 0 or by < 0):  # NaN neither
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
     if (high < low) if by > 0 else (high > low):
         raise worded("bounds of arange")
-    if not (dtype.is_floating_point or dtype.is_complex):  # which are counted in double
+    if whole:  # others are counted in double
         first, last, each = (int(scalar_to(number, int64)) for number in (start, end, step))
         if _steps_in_integers(dtype) and not each and has_words(_STEP):
             raise worded(_STEP)
         if dtype is int64 and (_COUNTS_IN_INT64 or are_whole(start, end, step)):
             return max(0, -((first - last) // each))
+    low, high, by = (float(scalar_to(number, _FLOAT64)) for number in (start, end, step))
     count = math.ceil((high - low) / by)
     if count > _LARGEST:
         raise RuntimeError("invalid size, possible overflow?")
@@ -81,7 +87,7 @@ def _steps_in_integers(dtype: DType) -> bool:
     if dtype is int64:
         return True
     whole = not (dtype.is_floating_point or dtype.is_complex)
-    return whole and not HABITS["arange takes a step below 1 in int32"]
+    return whole and not _STEPS_BELOW_ONE
 
 
 def _shown(number: Any) -> str:

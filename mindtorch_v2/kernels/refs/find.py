@@ -29,6 +29,7 @@ from mindtorch_v2.kernels.refs import (
     softmax,
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
+from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.kernels.refs.wrappers import FACTORY_OPTIONS, WRAPPERS, Ref
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
@@ -62,6 +63,10 @@ def find(name: str, key: int) -> Native:
         return NONE
     for wrapper, options in reversed(wrappers):
         found = WRAPPERS[wrapper](found, **options)
+    if name in facts["taken"]:
+        is_bound = any(wrapper == "promote" for wrapper, _ in wrappers)
+        shown = None if is_bound else function.rpartition(".")[2]
+        found = _taking(found, facts["taken"][name], shown)
     return Native(_unless_standing_in(name, _with_python_arguments(name, found)))
 
 
@@ -107,6 +112,24 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     if not function.startswith(_REFS) or not promoted or not _computes(name):
         return None
     return _ELEMENTWISE.get(tuple(promoted[0]))
+
+
+def _taking(function: Ref, count: int, shown: str | None) -> Ref:
+    """One that takes fewer arguments by position than its operator has.
+
+    Python says so of the function ``shown``, a wrapper in words of its own where it binds them.
+    """
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if len(args) <= count:
+            return function(*args, **kwargs)
+        if shown is None:
+            raise worded(
+                "more arguments than a wrapper binds", **{"2": f"{count}", "3": f"{len(args)}"}
+            )
+        raise TypeError(f"{shown}() takes {count} positional arguments but {len(args)} were given")
+
+    return run
 
 
 def _computes(name: str) -> bool:

@@ -35,7 +35,8 @@ def _contiguous(x: Tensor, half_to_float: bool, halves: Sequence[DType], shown: 
 @body("torch._meta_registrations.softmax")
 def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     """Which does not look at the dimension."""
-    return _contiguous(x, half_to_float, (_HALF, _BFLOAT16), "half or bfloat16")
+    halves = (_HALF, _BFLOAT16) if HABITS["softmax makes floats of bfloat16"] else (_HALF,)
+    return _contiguous(x, half_to_float, halves, "half or bfloat16")
 
 
 @body(_DECOMPOSED + "_softmax", _DECOMPOSED + "_log_softmax")
