@@ -6,7 +6,7 @@ replayed by the functions that made them is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import SIZES_STRIDES_POLICIES, customize
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import jagged, strided
+from mindtorch_v2.tensor.dtype import DType, Layout, jagged, strided
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
@@ -41,6 +41,7 @@ _REFUSAL: Final[dict[str, str]] = _FACTS["no_subclass"]
 _ERRORS: Final = {"RuntimeError": RuntimeError, "TypeError": TypeError}
 _ALIAS_IS_SEEN: Final[bool] = _FACTS["as_subclass_is_seen"]
 _CLASS_FIRST: Final[bool] = _FACTS["wrapper_class_first"]
+_KEPT: Final = functionality_bit(DispatchKey.Conjugate) | functionality_bit(DispatchKey.Negative)
 _KEEPS_OBJECTS: Final[bool] = _FACTS["keeps_objects"]
 
 
@@ -145,43 +146,96 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     cls = _class(parsed)
     if _CLASS_FIRST:
         _check_subclass(cls)
-    if overloaded.attribute(cls, "__torch_dispatch__") in (overloaded.ABSENT, disabled):
-        raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
+    _check_dispatch(cls)
     sizes, strides = value(parsed, "size"), value(parsed, "strides")
     offset, nbytes = value(parsed, "storage_offset"), value(parsed, "storage_size")
     dtype = BY_NUMBER[scalar_type(parsed, default_scalar_type())]
     layout = strided if is_absent(parsed, "layout") else parsed.values[_place(parsed, "layout")]
     device = value(parsed, "device") or Device("cpu")
     steps = geometry.contiguous_strides(sizes) if strides is None else tuple(strides)
-    if len(steps) != len(sizes):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
-            f"({len(steps)})"
-        )
+    _check_dimensionality(sizes, steps)
     if strides is None and offset is not None:
         raise RuntimeError("setting storage offset without stride not supported")
-    if any(size < 0 for size in sizes):
-        raise RuntimeError("numel: integer multiplication overflow")
-    if nbytes is None:
-        nbytes = geometry.storage_bytes(sizes, steps, offset or 0, dtype.itemsize)
     extra = value(parsed, "_extra_dispatch_keys")
     slots = _customized(parsed)
-    storage = UntypedStorage._of(nbytes, Device("meta"))
-    storage.device = device  # where there is nothing of it
-    made = Tensor._make(
+    made = _without_data(
         sizes,
         dtype,
         strided if layout is jagged else layout,
         device,
+        nbytes=nbytes,
         extra_keys=0 if extra is None else extra.mask,
         requires_grad=value(parsed, "requires_grad"),
-        storage=storage,
         strides=steps,
         offset=offset or 0,
     )
     instance = instance_of(cls, made)
     customize(instance, slots, INTERPRETER)
     return instance
+
+
+def _check_dispatch(cls: type) -> None:
+    if overloaded.attribute(cls, "__torch_dispatch__") in (overloaded.ABSENT, disabled):
+        raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
+
+
+def _check_dimensionality(sizes: Sequence[int], strides: Sequence[int]) -> None:
+    if len(strides) != len(sizes):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(strides)})"
+        )
+
+
+def _without_data(
+    sizes: Sequence[int],
+    dtype: DType,
+    layout: Layout,
+    device: Device,
+    *,
+    strides: Sequence[int],
+    offset: int = 0,
+    nbytes: int | None = None,
+    extra_keys: int,
+    requires_grad: bool,
+) -> Tensor:
+    """``make_tensor_for_subclass_helper``: a tensor whose storage has a size and no bytes."""
+    if any(size < 0 for size in sizes):
+        raise RuntimeError("numel: integer multiplication overflow")
+    if nbytes is None:
+        nbytes = geometry.storage_bytes(sizes, strides, offset, dtype.itemsize)
+    storage = UntypedStorage._of(nbytes, Device("meta"))
+    storage.device = device  # where there is nothing of it
+    return Tensor._make(
+        sizes,
+        dtype,
+        layout,
+        device,
+        extra_keys=extra_keys,
+        requires_grad=requires_grad,
+        storage=storage,
+        strides=strides,
+        offset=offset,
+    )
+
+
+def _make_dtensor(receiver: None, parsed: Parsed) -> Any:
+    """The same of what a part of it has; whether the part is conjugate or negative stays."""
+    cls = _class(parsed)
+    _check_dispatch(cls)
+    sizes, strides = value(parsed, "size"), tuple(value(parsed, "strides"))
+    local = value(parsed, "local_tensor")
+    _check_dimensionality(sizes, strides)
+    made = _without_data(
+        sizes,
+        local._dtype,
+        local._layout,
+        local._device,
+        extra_keys=local._keys & _KEPT,
+        requires_grad=value(parsed, "requires_grad"),
+        strides=strides,
+    )
+    return instance_of(cls, made)
 
 
 def _place(parsed: Parsed, name: str) -> int:
@@ -248,6 +302,7 @@ RUNNERS: Final[Mapping[str, Runner]] = {
     "as_subclass": _as_subclass,
     "_make_subclass": _make_subclass,
     "_make_wrapper_subclass": _make_wrapper_subclass,
+    "_make_dtensor": _make_dtensor,
     "_dtensor__new__": _dtensor_new,
     "_view_func": _view_func(True),
     "_view_func_unsafe": _view_func(False),
