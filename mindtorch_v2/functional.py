@@ -380,6 +380,11 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     ):
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = _checked_shape(shape)
+    if not all(sizes) and indices.numel() and HABITS["no place is in a shape of nothing"]:
+        raise ValueError(
+            "'shape' cannot have zero dimensions when 'indices' is non-empty, but got "
+            f"{tuple(sizes)}"
+        )
     steps = [*accumulate(reversed([*sizes[1:], 1]), mul)][::-1]
     options = {"device": indices.device, "dtype": dtypes.int64}
     made = bound_function("tensor")

@@ -329,6 +329,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a contraction to one number is a dot": lambda: (
         '"dot"' in error_of(lambda: torch.tensordot(LABELS == 0, LABELS == 0, 1))[1]
     ),
+    "any integers repeat": lambda: takes(
+        lambda: torch.repeat_interleave(torch.ones(1, dtype=torch.int8))
+    ),
+    "dropout draws real noise for complex numbers": lambda: takes(
+        lambda: torch.dropout(torch.ones(1, dtype=torch.complex64), 0.5, True)
+    ),
     "dropout has row-major noise": lambda: torch.contiguous_format
     in options_of(A.empty_like.default, lambda: torch.dropout(ROWS, 0.5, True)),
     "a subclass selects an element's gradient among new zeros": lambda: not options_of(

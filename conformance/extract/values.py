@@ -180,6 +180,12 @@ HABITS: dict[str, Callable[[], bool]] = {
         torch.tensor(127.5, dtype=torch.int8).item() == 127
     ),
     "limits of dtypes have a hash": lambda: bool(hash(torch.iinfo(torch.int8))),
+    "linspace computes halves as floats": lambda: (
+        bool(torch.linspace(-65504, 65504, 3, dtype=torch.float16).isfinite().all())
+    ),
+    "no place is in a shape of nothing": lambda: (
+        refusal(lambda: torch.unravel_index(torch.tensor([0]), (0,)))[0] == "ValueError"
+    ),
     "what DLPack cannot tell is a BufferError": lambda: (
         refusal(lambda: torch.ones(1, requires_grad=True).__dlpack__())[0] == "BufferError"
     ),

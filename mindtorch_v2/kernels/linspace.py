@@ -28,7 +28,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, TYPE_NAMES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -39,6 +39,7 @@ _ITEM: Final = OperatorHandle("aten::item")
 _LINSPACE: Final = OperatorHandle("aten::linspace")
 _LINSPACE_OUT: Final = OperatorHandle("aten::linspace.out")
 _META: Final = Device("meta")
+_HALVES_ARE_FLOATS: Final = HABITS["linspace computes halves as floats"]
 _NEGATIVE: Final = "number of steps must be non-negative"
 _OVERLOADS: Final = ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
 _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
@@ -154,7 +155,8 @@ def linspace_out(start: Number, end: Number, steps: int, out: Tensor) -> Any:
 def _values(start: Number, end: Number, steps: int, dtype: DType) -> Array:
     """The first half from the start, the second from the end; integers in double precision.
 
-    Half precision is rounded after each operation, others once: processors multiply and add in one.
+    Half precision is rounded after each operation, in releases that do not compute it in single
+    precision, others once: processors multiply and add in one.
     """
     if not (dtype.is_floating_point or dtype.is_complex):
         return np.trunc(_multiplied_and_added(*_bounds(start, end, dtype, np.float64), steps))
@@ -165,7 +167,7 @@ def _values(start: Number, end: Number, steps: int, dtype: DType) -> Array:
         found.real = _stepped(low.real, high.real, steps)
         found.imag = _stepped(low.imag, high.imag, steps)
         return found
-    if to_opmath(dtype) is dtype and not dtype.is_complex:
+    if not dtype.is_complex and (to_opmath(dtype) is dtype or _HALVES_ARE_FLOATS):
         return _multiplied_and_added(low, high, steps)
     count = rounded(np.asarray(steps - 1, dtype=computed), dtype)
     step = rounded(rounded(high - low, dtype) / count, dtype)

@@ -270,7 +270,7 @@ class TensorIterator:
             found = _fast_strides(self.shape, operands)
             if found is not None:
                 return found
-        return _compatible_strides(self.shape, _dimension_order(self.shape, operands))
+        return _compatible_strides(self.shape, iteration_order(self.shape, operands))
 
 
 def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[int, ...] | None:
@@ -303,7 +303,7 @@ def _compatible_strides(shape: tuple[int, ...], order: Sequence[int]) -> tuple[i
     return tuple(strides)
 
 
-def _dimension_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:
+def iteration_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:
     """Dimensions from the innermost to the outermost (``reorder_dimensions``)."""
     strides = [_broadcast_byte_strides(shape, each) for each in operands]
     return dimension_order(len(shape), lambda a, b: _compare(a, b, shape, strides))

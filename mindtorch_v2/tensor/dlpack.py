@@ -151,6 +151,8 @@ def _number_or_refuse(dtype: DType) -> tuple[int, int, int]:
         return number
     if dtype._is_quantized:
         raise Refusal("QUInt/QInt types are not supported by dlpack")
+    if name == "bcomplex32":
+        raise Refusal("BComplex32 type is not supported by dlpack")
     few = re.match("float[48]", name)
     raise Refusal(f"{few.group() if few else 'Bit'} types are not supported by dlpack")
 

@@ -14,7 +14,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import add, kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, REAL_OF_COMPLEX
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -42,6 +42,7 @@ _ALPHA: Final = 1.7580993408473766
 _NOISE_FORMAT: Final = (
     MEMORY_FORMATS["contiguous_format"] if HABITS["dropout has row-major noise"] else None
 )
+_HAS_REAL_NOISE: Final = HABITS["dropout draws real noise for complex numbers"]
 
 Noise = Callable[[Tensor, float], Any]
 """From the input and how likely an element stays, ones and zeros."""
@@ -75,12 +76,21 @@ def _empty(input: Tensor, sizes: list[int]) -> Any:
     return _EMPTY(sizes, dtype=input._dtype, layout=input._layout, device=input._device)
 
 
+def _real_options(input: Tensor) -> dict[str, Any]:
+    """Noise is drawn of real numbers, in releases that draw it of complex ones."""
+    if not (_HAS_REAL_NOISE and input._dtype.is_complex):
+        return {}
+    dtype = REAL_OF_COMPLEX[input._dtype]
+    return {"dtype": dtype, "layout": input._layout, "device": input._device}
+
+
 def _of_elements(input: Tensor, kept: float) -> Any:
-    return _BERNOULLI_(_EMPTY_LIKE(input, memory_format=_NOISE_FORMAT), kept)
+    options = _real_options(input)
+    return _BERNOULLI_(_EMPTY_LIKE(input, **options, memory_format=_NOISE_FORMAT), kept)
 
 
 def _of_features(input: Tensor, kept: float) -> Any:
-    return _BERNOULLI_(_NEW_EMPTY(input, _feature_sizes(input)), kept)
+    return _BERNOULLI_(_NEW_EMPTY(input, _feature_sizes(input), **_real_options(input)), kept)
 
 
 def _of_elements_in_transform(input: Tensor, kept: float) -> Any:

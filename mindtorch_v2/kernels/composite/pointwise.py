@@ -91,13 +91,16 @@ def relu_(self: Tensor) -> Tensor:
 # --- isfinite --------------------------------------------------------------------------------
 
 
+_NEVER_INFINITE: Final = DTYPES.get("float8_e8m0fnu")
+"""What has NaN, but no infinity."""
+
+
 def _is_always_finite(dtype: DType) -> bool:
     """Whether no value has to be looked at; in releases that hold a NaN of ``float8_e8m0fnu`` for
     finite, such a tensor is answered as one of integers is."""
-    if is_integral(dtype):
-        return True
-    habit = HABITS["a NaN of float8_e8m0fnu is finite"]
-    return habit and dtype is DTYPES.get("float8_e8m0fnu")
+    return is_integral(dtype) or (
+        dtype is _NEVER_INFINITE and HABITS["a NaN of float8_e8m0fnu is finite"]
+    )
 
 
 @kernel("aten::isfinite", key=_IMPLICIT)
@@ -108,6 +111,8 @@ def isfinite(self: Tensor) -> Any:
     if self._dtype.is_complex:
         real = _ISFINITE(_REAL(self))
         return _AND_(real, _ISFINITE(_IMAG(self)))
+    if self._dtype is _NEVER_INFINITE:
+        return _EQ(self, self)
     check_implemented("aten::isfinite", self._dtype)
     is_not_infinite = _NE(_ABS(self), math.inf)
     return _MUL(_EQ(self, self), is_not_infinite)

@@ -81,7 +81,7 @@ def repeat_interleave(repeats: Tensor, output_size: int | None) -> Tensor:
     dispatch("repeat_interleave_cpu", repeats._dtype)
     if len(repeats._sizes) != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats._dtype not in (int64, DTYPES["int32"]):
+    if repeats._dtype not in (int64, DTYPES["int32"]) and not NEURAL_HABITS["any integers repeat"]:
         raise RuntimeError("repeats has to be Long or Int tensor")
     if not repeats._sizes[0]:
         return new_tensor((0,), repeats._dtype, repeats._device)
