@@ -157,7 +157,6 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     if strides is None and offset is not None:
         raise RuntimeError("setting storage offset without stride not supported")
     extra = value(parsed, "_extra_dispatch_keys")
-    slots = _customized(parsed)
     made = _without_data(
         sizes,
         dtype,
@@ -169,6 +168,7 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
         strides=steps,
         offset=offset or 0,
     )
+    slots = _customized(parsed)
     instance = instance_of(cls, made)
     customize(instance, slots, INTERPRETER)
     return instance

@@ -144,7 +144,7 @@ def cummaxmin_backward(grad: Tensor, input: Tensor, indices: Tensor, dim: int) -
         return input
     is_like = is_tensor_subclass_like(indices) or is_tensor_subclass_like(grad)
     scatter_add = _SCATTER_ADD if is_like else _SCATTER_ADD_
-    if NEURAL_HABITS["a scan's gradient is among zeros like itself"]:
+    if is_like and NEURAL_HABITS["a scan's gradient is among zeros like itself"]:
         zeros = _NEW_ZEROS(grad, list(input._sizes))
     else:
         zeros = _zeros(input._sizes, input)
