@@ -30,6 +30,7 @@ def extract() -> dict[str, Any]:
         "looks_up_sizes_of_scalars": looks_up_sizes_of_scalars(),
         "masks_take_their_dimensions": masks_take_their_dimensions(),
         "assigns_numbers_as_such": assigns_numbers_as_such(),
+        "compares_symbolic_places": compares_symbolic_places(),
     }
 
 
@@ -61,6 +62,15 @@ def reads_symbolic_steps() -> bool:
     except RuntimeError:
         pass
     return True
+
+
+def compares_symbolic_places() -> bool:
+    """Whether a symbolic index is held against the size of its dimension."""
+    try:
+        bound(torch, INDEXED.__setitem__, torch._C._get_nested_int(5, 1), 1)
+    except RuntimeError:
+        return True
+    return False
 
 
 def looks_up_sizes_of_scalars() -> bool:

@@ -329,6 +329,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a contraction to one number is a dot": lambda: (
         '"dot"' in error_of(lambda: torch.tensordot(LABELS == 0, LABELS == 0, 1))[1]
     ),
+    "a new tensor on meta is lifted": lambda: is_reached(
+        A.lift_fresh.default, lambda: torch.tensor([1], device="meta")
+    ),
     "any integers repeat": lambda: takes(
         lambda: torch.repeat_interleave(torch.ones(1, dtype=torch.int8))
     ),

@@ -162,6 +162,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "versions of several tensors are counted at once": lambda: (
         not refused(lambda: torch.autograd.graph.increment_version([torch.ones(1)]))
     ),
+    "versions of several tensors are put back at once": lambda: (
+        not refused(lambda: torch.autograd._unsafe_preserve_version_counter((torch.ones(1),)))
+    ),
     "gather takes int32": lambda: (
         not refused(lambda: torch.ones(1).gather(0, torch.zeros(1, dtype=torch.int32)))
     ),

@@ -219,7 +219,7 @@ class _unsafe_preserve_version_counter(_DecoratorContextManager):  # noqa: N801 
 
     def __init__(self, tensors: Any) -> None:
         self.tensors = (tensors,)
-        if HABITS["versions of several tensors are counted at once"]:
+        if HABITS["versions of several tensors are put back at once"]:
             self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
             if not isinstance(self.tensors, tuple):
                 is_told = HABITS["what is no tuple of tensors is told so"]

@@ -11,11 +11,12 @@ from typing import Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.manual import call_operator
-from mindtorch_v2.binding.python.unpack import unpack_long
+from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.masks import check_mask
+from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 
 Number = int | float | complex
@@ -34,6 +35,8 @@ def plain_number(given: object) -> Number | None:
         return None
     if checks.is_integer(given) or isinstance(given, bool):
         return int(unpack_long(given))
+    if isinstance(given, (SymInt, SymFloat, SymBool)):
+        return kept(given)  # type: ignore[no-any-return]
     if isinstance(given, float):
         return float(given)
     return complex(given) if isinstance(given, complex) else None

@@ -24,6 +24,7 @@ from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor import construct, dlpack, numpy_bridge
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
@@ -77,7 +78,9 @@ def new_from_data(
     kind = None if infer else BY_NUMBER[dtype]
     with tls.guarded(tls.ExcludeDispatchKeyGuard, _WHILE_STORED):
         made = construct.new_from_data(data, kind, where, copy=True, pin_memory=pin_memory)
-    return made if where.type == "meta" else call_operator("aten::lift_fresh", self=made)
+    if where.type == "meta" and not HABITS["a new tensor on meta is lifted"]:
+        return made
+    return call_operator("aten::lift_fresh", self=made)
 
 
 _WHILE_STORED: Final = PYTHON_KEYS | AUTOGRAD_KEYS | functionality_bit(DispatchKey.ADInplaceOrView)

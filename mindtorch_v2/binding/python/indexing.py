@@ -48,6 +48,7 @@ _SKIPS_PAST_THE_END: Final[bool] = _FACTS["skips_slices_past_the_end"]
 _OVERRIDES_IN_SEQUENCES: Final[bool] = _FACTS["overrides_in_sequences"]
 _OVERRIDES_GET_TUPLE: Final[bool] = _FACTS["overrides_get_tuple"]
 _READS_SYMBOLIC_STEPS: Final[bool] = _FACTS["reads_symbolic_steps"]
+_COMPARES_SYMBOLIC_PLACES: Final[bool] = _FACTS["compares_symbolic_places"]
 _LOOKS_UP_SIZES_OF_SCALARS: Final[bool] = _FACTS["looks_up_sizes_of_scalars"]
 _MASKS_TAKE_THEIR_DIMENSIONS: Final[bool] = _FACTS["masks_take_their_dimensions"]
 _INT64: Final = enum_value(DTYPES["int64"])
@@ -455,7 +456,10 @@ def _mask(tensor: Tensor, keep: bool) -> Any:
 
 def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
     """IndexError where there is no such element; ``shown_dim`` is the place of the index."""
-    if not isinstance(index, SymInt):
+    if isinstance(index, SymInt):
+        if _COMPARES_SYMBOLIC_PLACES:
+            raise RuntimeError("NYI")  # as nested integers answer
+    else:
         if index == 0 and dim == 0 and not tensor._sizes:
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
