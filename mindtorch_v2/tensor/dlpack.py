@@ -168,7 +168,9 @@ def _is_to_be_normalised(tensor: Tensor) -> bool:
     if not HABITS["DLPack leaves strides that are contiguous"]:
         return True
     contiguous = 1
-    for size, stride in reversed(tuple(zip(tensor.size(), tensor.stride(), strict=True))):
+    sizes: Any = tensor.size()
+    strides: Any = tensor.stride()
+    for size, stride in reversed(tuple(zip(sizes, strides, strict=True))):
         if stride != contiguous and size < 2:
             return True
         contiguous *= size

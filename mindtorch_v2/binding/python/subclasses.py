@@ -193,7 +193,7 @@ def _without_data(
     layout: Layout,
     device: Device,
     *,
-    strides: Sequence[int],
+    strides: tuple[int, ...],
     offset: int = 0,
     nbytes: int | None = None,
     extra_keys: int,
