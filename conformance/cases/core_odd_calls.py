@@ -7,7 +7,7 @@ parameters of another dtype, and conversions that a gradient does not survive.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import permutations, product
 from typing import Final
 
 from conformance.area import Text
@@ -33,6 +33,17 @@ _STRIDED: Final = (
     "xp.ones(4, device='{}')[::4]",
 )
 """In dimensions of one element too."""
+_LAID: Final = ("xp.ones(2, 3)", "xp.ones(3, 2).t()")
+_BACKWARD: Final = (
+    *("threshold_backward({g}, {x}, 0)", "leaky_relu_backward({g}, {x}, 0.1, False)"),
+    *("elu_backward({g}, 1, 1, 1, False, {x})", "hardtanh_backward({g}, {x}, 0, 2)"),
+    *(
+        "softplus_backward({g}, {x}, 1, 20)",
+        "sigmoid_backward({g}, {x})",
+        "silu_backward({g}, {x})",
+    ),
+    *("gelu_backward({g}, {x})", "hardsigmoid_backward({g}, {x})", "hardswish_backward({g}, {x})"),
+)
 _MIXED_STRIDES: Final = (
     *("xp.fmod({x}, {b})", "xp.add({x}, {b})", "xp.mul({b}, {x})", "xp.polar({x}, {x})"),
     *("xp.complex({x}, {x})", "xp.xlogy({x}, 1)", "xp.xlogy(1, {x})", "xp.xlogy({x}, {b})"),
@@ -235,6 +246,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             _named(call),
             call.format(x=x.format(device), b=f"xp.ones(3, 3, device='{device}')[None]"),
         )
+    for call, (grad, x) in product(_BACKWARD, permutations(_LAID, 2)):
+        yield _named(call), f"xp.ops.aten.{call.format(g=grad, x=x)}"
     for shape, n, device in product(("0, 3", "1, 3", "2, 3"), (1, 2), ("cpu", "meta")):
         made = f"xp.ones({shape}, device='{device}')"
         for out in ("", f", out=xp.ones(0, device='{device}')"):

@@ -88,6 +88,8 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     ),
     "aten::kl_div": "takes the exponential of a float32, rounded, to float64",
     "aten::as_strided_": "has elements share memory, onto which the values are then written back",
+    "aten::cross": "is what is left of two products, one of which is rounded",
+    "aten::cross.out": "is what is left of two products, one of which is rounded",
     "aten::meshgrid": "prints a tensor that it refuses as C++ does",
     "aten::meshgrid.indexing": "prints a tensor that it refuses as C++ does",
     "aten::nanmean.out": "runs the loops of another over a wrapper, which kills PyTorch 2.4.1",

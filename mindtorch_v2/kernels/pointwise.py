@@ -42,7 +42,8 @@ class Pointwise:
     arguments before anything else, ``check`` the iterator and the arguments; ``prepare`` makes of
     the common dtype and the arguments those that ``compute`` gets.  ``scalar_in_opmath``: a second
     operand of one element enters a computation in higher precision as it is.  ``also_output``: the
-    kernel is compiled for the output's dtype as well.
+    kernel is compiled for the output's dtype as well.  ``backwards``: the last operand is the first
+    one that elements are ordered by, and the first that ``compute`` gets.
     """
 
     facts: str
@@ -54,12 +55,13 @@ class Pointwise:
     prepare: Callable[..., tuple[Any, ...]] | None = None
     scalar_in_opmath: bool = False
     also_output: bool = False
+    backwards: bool = False
     #: Of calls with operands that lie alike, by what decides whether they are refused: what
     #: ``compute`` gets after the operands.
     _alike: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
-        operands, rest = stack[: self.inputs], stack[self.inputs :]
+        operands, rest = self._operands(stack), stack[self.inputs :]
         key = self._key_of_alike(outputs, operands, rest)
         if key is not None and key in self._alike:
             return (self._run_alike(outputs, operands, self._alike[key]),)
@@ -70,6 +72,9 @@ class Pointwise:
             if key is not None and len(self._alike) < _MOST_ALIKE:
                 self._alike[key] = rest
         return iterator.outputs
+
+    def _operands(self, stack: tuple[Any, ...]) -> tuple[Any, ...]:
+        return stack[self.inputs - 1 :: -1] if self.backwards else stack[: self.inputs]
 
     def _key_of_alike(
         self, outputs: Outputs, operands: Sequence[Operand], rest: tuple[Any, ...]
@@ -101,11 +106,11 @@ class Pointwise:
         self._check_output(output)
 
     def _iterator(self, outputs: Outputs, stack: tuple[Any, ...]) -> TensorIterator:
-        operands, rest = stack[: self.inputs], stack[self.inputs :]
+        operands, rest = self._operands(stack), stack[self.inputs :]
         if self.before is not None:
             self.before(*stack)
         else:
-            check_supported(self.facts, *(dtype_of(each) for each in operands))
+            check_supported(self.facts, *map(dtype_of, stack[: self.inputs]))
         iterator = TensorIterator(self.config, outputs, operands)
         if self.check is not None:
             self.check(iterator, *rest)

@@ -107,7 +107,7 @@ pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2)
 pointwise("aten::tanh_backward", _tanh_backward, BINARY_OP, 2)
 
 
-def _leaky_relu_backward(grad: Array, self: Array, slope: Any) -> Array:
+def _leaky_relu_backward(self: Array, grad: Array, slope: Any) -> Array:
     return np.where(self > 0, grad, grad * slope)
 
 
@@ -136,6 +136,7 @@ pointwise(
     2,
     before=_check_slope,
     prepare=_slope_of_backward,
+    backwards=True,
 )
 pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
 
@@ -190,7 +191,7 @@ pointwise(
 )
 
 
-def _threshold_backward(grad: Array, self: Array, threshold: Any) -> Array:
+def _threshold_backward(self: Array, grad: Array, threshold: Any) -> Array:
     return np.where(self <= threshold, grad.dtype.type(0), grad)
 
 
@@ -200,4 +201,5 @@ pointwise(
     replace(BINARY_OP, check_mem_overlap=False),
     2,
     prepare=_bounds,
+    backwards=True,
 )
