@@ -100,6 +100,14 @@ static bool gives_bool(ComputeMode mode)
     return mode == BOOLEAN || mode == PREDICATE;
 }
 
+static aclDataType result_dtype(ComputeMode mode, aclDataType promoted)
+{
+    if (mode == MODULUS && class_of(promoted) == CLASS_COMPLEX) {
+        return ACL_FLOAT;
+    }
+    return gives_bool(mode) ? ACL_BOOL : promoted;
+}
+
 static aclnnStatus check_factor(const Argument *argument, aclDataType dtype)
 {
     aclDataType scalar = argument->number.dtype;
@@ -154,7 +162,7 @@ aclnnStatus elementwise_check(const Call *call)
         }
     }
     /* The promoted type counts: integers that compute in f32 may be cast to integers. */
-    aclDataType result = gives_bool(detail->mode) ? ACL_BOOL : promoted;
+    aclDataType result = result_dtype(detail->mode, promoted);
     if (!can_cast(result, out->dtype)) {
         return refuse("operator-cast", "the result is %s and cannot be cast to %s",
                       dtype_name(result), dtype_name(out->dtype));

@@ -17,7 +17,8 @@ typedef enum {
     FLOATING, /* the same, but integers and bool compute in f32 */
     SAME,     /* all tensors, output included, have one dtype */
     BOOLEAN,  /* computes in the promoted type, the result is bool */
-    PREDICATE /* computes as FLOATING, the result is bool */
+    PREDICATE, /* computes as FLOATING, the result is bool */
+    MODULUS    /* computes as PROMOTED, the result of a complex number is f32 */
 } ComputeMode;
 
 typedef struct {

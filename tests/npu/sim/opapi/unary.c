@@ -17,6 +17,7 @@
 
 REAL(abs, fabs(x[0]))
 INTEGER(abs, x[0] < 0 ? -x[0] : x[0])
+COMPLEX(abs, cabs(x[0]))
 REAL(neg, -x[0])
 INTEGER(neg, -x[0])
 COMPLEX(neg, -x[0])
@@ -31,7 +32,7 @@ REAL(frac, x[0] - trunc(x[0]))
 INTEGER(same, x[0])
 INTEGER(zero, 0 * x[0])
 
-UNARY(Abs, PROMOTED, real_abs, integer_abs, NULL, D_REALS, D_REALS)
+UNARY(Abs, MODULUS, real_abs, integer_abs, complex_abs, D_REALS | D_C64, D_REALS)
 BOTH(Neg, PROMOTED, real_neg, integer_neg, complex_neg, D_FLOATS | D_C | D_INDEX | D_I8,
      D_FLOATS | D_C | D_INDEX | D_I8)
 ELEMENTWISE(Sign, PROMOTED, real_sign, integer_sign, complex_sign,
