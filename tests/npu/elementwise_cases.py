@@ -286,6 +286,8 @@ def _other_dtypes() -> list[Case]:
         x, y = T(2, 3, dtype=dtype), T(3, dtype=dtype)
         cases.append(Case("Mul", [x, y, Out()], lambda a, b: a * b, note=dtype, rtol=1e-5))
         cases.append(Case("Exp", [x, Out()], np.exp, note=dtype, rtol=1e-5))
+    x = T(2, 3, dtype="complex64")
+    cases.append(Case("Abs", [x, Out("float32")], np.abs, note="complex64", rtol=1e-5))
     half = T(2, 3, dtype="bfloat16")
     cases.append(
         Case(
