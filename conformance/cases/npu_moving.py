@@ -28,7 +28,8 @@ _WITHOUT: Final = re.compile(
             r"_dispatch_",  # what asks the dispatcher for keys or kernels
             r"repr\(\(?[wxy]\b|str\(w|repr\(nn.Parameter",  # tensors as text
             r"(_replace|_mutation|_wrapped_functional)\((x, )?\(?(None|1)",  # and in messages
-            r"embedding_dense_backward\(.* - 1",  # rows that there are not, which a device looks for
+            r"\[1, 7, 0\]\].*^except",  # what is written before a place that there is not
+            r"embedding_dense_backward\(.* - 1",  # rows that there are not
             r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
             r"clip_grad_norm_\(\[[^p]*\]",  # without a gradient torch's answer is on the CPU
             r"as_tensor\(.*numpy\(",  # memory shared with the host

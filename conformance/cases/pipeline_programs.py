@@ -206,6 +206,7 @@ def lists_of_views() -> Iterator[tuple[str, str]]:
 
 _OTHERWISE_ON_META: Final = (
     "xp.nonzero_static(xp.ones(2, 3), size=2)",
+    "xp.ones(3)[xp.tensor([[0, 1], [1, 2], [0, 2]]).t()]",
     *(
         f"xp.native_layer_norm(xp.ones(2, 3, dtype=xp.{dtype}), [3], {weight}, None, 1e-5)"
         for dtype, weight in product(

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
@@ -227,7 +228,8 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     parameters.check(input, weight._sizes, bias)
     sizes = parameters.output_sizes(input._sizes, weight._sizes)
     strides = None
-    if not (input.is_meta and HABITS["a convolution on meta is row-major"]):
+    is_meta = input.is_meta and not is_standing_for_cpu()
+    if not (is_meta and HABITS["a convolution on meta is row-major"]):
         strides = _strides(input, weight, sizes)
     if not input.is_meta:
         _check_for_backend(input, weight, bias, parameters, sizes)

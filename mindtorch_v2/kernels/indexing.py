@@ -25,7 +25,7 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, is_standing_for_cpu
 from mindtorch_v2.kernels.views import expand, permute
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor import conversions
@@ -228,7 +228,8 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     operands = (info.restrided, *info.reshaped)
     config = replace(_ITERATED, static_dtype=self._dtype)
     iterator = TensorIterator(config, (None,), operands)
-    strides = _strides_on_meta(info, config) if self.is_meta else iterator.strides
+    is_meta = self.is_meta and not is_standing_for_cpu()
+    strides = _strides_on_meta(info, config) if is_meta else iterator.strides
     output = set_output(given, iterator.shape, self._dtype, self._device, strides)
     if numel(output._sizes) and not output.is_meta:
         dispatch("index_cpu", self._dtype)
