@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from mindtorch_v2.binding.python import by_hand, exceptions
-from mindtorch_v2.profile import load
+from mindtorch_v2.profile import known, load
 
-RELEASES = ("2.4", "2.13")
+RELEASES = known()
 
 
 def functions(signatures: dict[str, Any]) -> set[str]:
