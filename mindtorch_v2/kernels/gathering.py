@@ -83,8 +83,11 @@ def gather(
             sizes = list(places.shape)
             sizes[dim] = source.shape[dim]
             part = source[tuple(map(slice, sizes))]
-            found = np.take_along_axis(part, np.where(reached, places, 0), axis=dim)
-            found = np.where(reached, found, _along(raw_array(output)))
+            is_refused = not reached.all()
+            read = np.where(reached, places, 0) if is_refused else places
+            found = np.take_along_axis(part, read, axis=dim)
+            if is_refused:
+                found = np.where(reached, found, _along(raw_array(output)))
             store_bits(output, found.reshape(tuple(output._sizes)))
             _check_bounds(places, reached, dim, source.shape[dim])
     return (output,)

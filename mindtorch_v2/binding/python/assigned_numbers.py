@@ -30,13 +30,15 @@ _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
 
 
 def plain_number(given: object) -> Number | None:
-    """What is assigned, if it is a number of Python's; a truth value counts as an integer."""
+    """What is assigned, if it is a number, of Python's or symbolic; a truth value counts as an
+    integer."""
     if not NUMBERS_STAY or isinstance(given, Tensor):
         return None
     if checks.is_integer(given) or isinstance(given, bool):
         return int(unpack_long(given))
     if isinstance(given, (SymInt, SymFloat, SymBool)):
-        return kept(given)  # type: ignore[no-any-return]
+        symbolic: Number = kept(given)
+        return symbolic
     if isinstance(given, float):
         return float(given)
     return complex(given) if isinstance(given, complex) else None
