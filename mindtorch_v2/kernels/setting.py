@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import unsigned_nbytes
+from mindtorch_v2.kernels.views import check_in_bounds_for_storage, unsigned_nbytes
 from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, is_contiguous, numel
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -37,7 +37,11 @@ def set_storage_(
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
     if same and _CHECKS_BOUNDS and not self.is_meta:
-        _check_bounds(self, source, storage_offset, stride)
+        # of a geometry that stays, for which a storage is not made larger
+        itemsize = self._dtype.itemsize
+        needed = unsigned_nbytes(size, stride or contiguous_strides(size), itemsize)
+        available = source.nbytes()
+        check_in_bounds_for_storage(size, stride, storage_offset, itemsize, needed, available)
     current = self._untyped_storage()
     if current is not source:
         if current.device != source.device:
@@ -55,21 +59,6 @@ def set_storage_(
         self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)
         _grow(self)
     return self
-
-
-def _check_bounds(
-    self: Tensor, source: UntypedStorage, storage_offset: int, stride: Sequence[int]
-) -> None:
-    """Of a geometry that stays, for which a storage is not made larger."""
-    itemsize = self._dtype.itemsize
-    strides = stride or contiguous_strides(self._sizes)
-    needed = unsigned_nbytes(self._sizes, strides, itemsize) + storage_offset * itemsize
-    if numel(self._sizes) and needed > source.nbytes():
-        raise RuntimeError(
-            f"setStorage: sizes {list(self._sizes)}, strides {list(stride)}, storage offset "
-            f"{storage_offset}, and itemsize {itemsize} requiring a storage size of {needed} are "
-            f"out of bounds for storage of size {source.nbytes()}"
-        )
 
 
 def _grow(self: Tensor) -> None:

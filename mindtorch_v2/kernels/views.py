@@ -135,14 +135,27 @@ def check_strided(
     itemsize = self._dtype.itemsize
     needed = (nbytes or unsigned_nbytes)(sizes, strides, itemsize)
     available = self.untyped_storage().nbytes()
+    check_in_bounds_for_storage(sizes, strides, offset, itemsize, needed, available)
+    _check_offset(offset)
+    check_numel(sizes)
+
+
+def check_in_bounds_for_storage(
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    offset: int,
+    itemsize: int,
+    needed: int,
+    available: int,
+) -> None:
+    """``checkInBoundsForStorage``: RuntimeError for a geometry that needs so many bytes behind its
+    offset, in elements, where a storage has not as many."""
     if needed and needed + offset * itemsize > available:
         raise RuntimeError(
             f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, "
             f"and itemsize {itemsize} requiring a storage size of {needed + offset * itemsize} "
             f"are out of bounds for storage of size {available}"
         )
-    _check_offset(offset)
-    check_numel(sizes)
 
 
 def _check_strides(sizes: Sequence[int], strides: Sequence[int]) -> None:
