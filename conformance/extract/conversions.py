@@ -25,6 +25,7 @@ def extract() -> dict[str, Any]:
         "memory_formats": numbers(torch.memory_format),
         "qschemes": numbers(torch.qscheme),
         "symbolic_reprs": symbolic_reprs(),
+        "symbolic_float_conversions": symbolic_float_conversions(),
         "numbers_as_tensors": numbers_as_tensors(),
         "bytes_are_strings": not message(lambda: infer(b"x")),
         "no_type": message(lambda: infer(...)).partition("\n:")[2].removesuffix("ellipsis."),
@@ -65,6 +66,12 @@ def symbolic_reprs() -> dict[str, str]:
     """Which method of its node a symbolic number prints."""
     classes = (torch.SymInt, torch.SymFloat, torch.SymBool)
     return {cls.__name__: repr(cls(Probe())) for cls in classes}
+
+
+def symbolic_float_conversions() -> list[str]:
+    """Which of Python's conversions to plain numbers the class SymFloat has."""
+    names = ("__float__", "__int__", "__trunc__", "__index__")
+    return [name for name in names if name in vars(torch.SymFloat)]
 
 
 def ops(name: str) -> Any:

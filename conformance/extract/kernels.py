@@ -138,6 +138,9 @@ HABITS: dict[str, Callable[[], object]] = {
     "ldexp has powers of the dtype of what they multiply": lambda: answers(
         torch.ldexp(torch.ones(1).double(), torch.tensor([200])).isfinite().item()
     ),
+    "a mean of halves leaves its output": lambda: answers(
+        left_by_mean(torch.ones((), dtype=torch.float16)) == 1
+    ),
     "fill_diagonal_ asks no value for its offset": lambda: says(
         "storage offset 1", diagonal_of_copy
     ),
@@ -148,7 +151,13 @@ UNTAGGED = (
     *("mish", "hardsigmoid", "hardswish", "hardshrink", "softshrink"),
 )
 #: Operators of a formula that have kernels here.
-BACKWARD = tuple(f"{name}_backward" for name in ("gelu", "sigmoid", "silu", "tanh", "threshold"))
+BACKWARD = tuple(
+    f"{name}_backward"
+    for name in (
+        *("elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu"),
+        *("logit", "mish", "sigmoid", "silu", "softplus", "softshrink", "tanh", "threshold"),
+    )
+)
 #: Reductions and scans, which are asked over all dimensions or the first, and for results of the
 #: dtype.
 REDUCTIONS = (
@@ -211,6 +220,12 @@ def diagonal_of_copy() -> None:
     y.fill_diagonal_(1)
 
 
+def left_by_mean(output: torch.Tensor) -> float:
+    """What is in an output behind it."""
+    torch.mean(torch.zeros(2, dtype=output.dtype), 0, out=output)
+    return float(output)
+
+
 def answers(yes: bool) -> None:
     """RuntimeError for a no."""
     if not yes:
@@ -247,7 +262,7 @@ def asked() -> Iterator[tuple[str, Any, dict[str, Any]]]:
         arguments = operator._schema.arguments
         if operator._schema.is_mutable:
             continue
-        is_pointwise = torch.Tag.pointwise in operator.tags or base in UNTAGGED
+        is_pointwise = torch.Tag.pointwise in operator.tags or base in (*UNTAGGED, *BACKWARD)
         if not is_pointwise and rest not in (*REDUCTIONS, *PRODUCTS):
             continue
         if (base.endswith("_backward") and base not in BACKWARD) or not is_askable(arguments):
@@ -267,7 +282,7 @@ def is_askable(arguments: list[Any]) -> bool:
         for argument in arguments
         if not argument.has_default_value() and argument.name not in (*CHOICES, "dim")
     ]
-    return "Tensor" in kinds and set(kinds) <= {"Tensor", "number", "int"}
+    return "Tensor" in kinds and set(kinds) <= {"Tensor", "number", "int", "bool"}
 
 
 def refusals(operator: Any, choice: dict[str, Any]) -> list[dict[str, Any]]:
@@ -315,6 +330,8 @@ def refused(operator: Any, choice: dict[str, Any], dtype: torch.dtype) -> tuple[
             values.append(0 if kind == "int" else argument.default_value if has_default else [])
         elif argument.has_default_value() and name not in GIVEN:
             values.append(argument.default_value)
+        elif kind == "bool":
+            values.append(False)
         else:
             values.append(dtype is torch.bool or NUMBER)
     keywords = {

@@ -515,6 +515,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "scatter_meta": lambda: torch.ones(1).scatter(
         0, torch.zeros(1).long(), torch.ones(1), reduce="add"
     ),
+    "expandTensors": lambda: torch.ones(1)[torch.ones(1, dtype=torch.uint8)],
     "mse_kernel": lambda: torch.nn.functional.mse_loss(torch.ones(1).half(), torch.ones(1).half()),
     "arange_out": lambda: torch.arange(2, out=torch.ones(1)),
     "numpy_T": lambda: torch.ones(()).T,

@@ -80,6 +80,7 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).index_add(0, LABELS, zeros(dtype, 2)),
     lambda dtype: zeros(dtype, 2).index_copy(0, LABELS, zeros(dtype, 2)),
     lambda dtype: zeros(dtype, 2).index_fill(0, LABELS, 0),
+    lambda dtype: zeros(dtype, 2).index_put((LABELS,), zeros(dtype, 2)),
     lambda dtype: zeros(dtype, 2).masked_scatter(LABELS == 0, zeros(dtype, 2)),
     lambda dtype: zeros(dtype, 2).masked_select(LABELS == 0),
     lambda dtype: zeros(dtype, 2).nonzero(),
@@ -142,6 +143,10 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._convolution(*of_volume(dtype, 3, 1, True)),
     lambda dtype: uninitialized(dtype),
     lambda dtype: torch.bincount(zeros(dtype, 2)),
+    lambda dtype: zeros(dtype, 2).flip(0),
+    lambda dtype: torch.equal(zeros(dtype, 2), zeros(dtype, 2)),
+    lambda dtype: torch.equal(*(zeros(dtype, 2),) * 2),
+    lambda dtype: A.unfold_backward(zeros(dtype, 2, 2), [3], 0, 2, 1),
 )
 
 
@@ -292,6 +297,19 @@ def gradient_of_running_extreme() -> None:
     torch.cummax(torch.ones(2, requires_grad=True), 0)[0].sum().backward()
 
 
+def hook_before_backward_of_module() -> None:
+    """The only hook, on a module whose input requires no gradient."""
+    module = torch.nn.Linear(1, 1)
+    module.register_full_backward_pre_hook(lambda module, grad_output: None)
+    module(torch.ones(1)).backward()
+
+
+def gradient_of_running_product() -> None:
+    """One that has a gradient itself, around a zero."""
+    factors = torch.zeros(3, requires_grad=True)
+    torch.autograd.grad(factors.cumprod(0).sum(), factors, create_graph=True)
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -305,6 +323,18 @@ HABITS: dict[str, Callable[[], bool]] = {
         A.native_batch_norm(
             torch.tensor([[-300.0], [300.0]]).half(), *(None,) * 4, True, 0.1, 1e-5
         )[2].item()
+    ),
+    "a gradient of unfold looks at its step": lambda: is_refused(
+        lambda: A.unfold_backward(torch.ones(2, 1), [2], 0, 1, -1)
+    ),
+    "unbind_copy looks at its outputs": lambda: is_refused(
+        lambda: A.unbind_copy.int_out(torch.ones(1), out=[torch.ones(()).int()])
+    ),
+    "a count of outputs follows the parentheses of a call": lambda: (
+        "()" in error_of(lambda: A.split_with_sizes_copy.out(LABELS, [2], out=[]))[1]
+    ),
+    "a clamp to one bound looks for a NaN": lambda: (
+        "double" in error_of(lambda: torch.ones(1).half().clamp(1j))[1]
     ),
     "a Bernoulli sample is a double of the generator": draws_two_words,
     "an exponential sample is a double of the generator": draws_exponential_doubles,
@@ -324,6 +354,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     in options_of(A._to_copy.default, lambda: torch.quantile(ROWS, 0.5)),
     "a scan's gradient is among zeros like itself": lambda: is_reached(
         A.new_zeros.default, lambda: gradient_of_running_extreme()
+    ),
+    "a hook before a module's backward warns of no inputs": lambda: warns(
+        hook_before_backward_of_module
+    ),
+    "a gradient of products joins no parts": lambda: not is_reached(
+        A.cat.default, gradient_of_running_product
     ),
     "a row has one label": lambda: "must have size 1" in nll_refusal(LABELS, torch.zeros(3)),
     "a contraction to one number is a dot": lambda: (

@@ -1,4 +1,4 @@
-"""Extracts which Python function runs at Meta for pointwise operators, and how it is wrapped.
+"""Extracts which Python function runs at Meta for an operator, and how it is wrapped.
 
 Mirrors ``activate_meta`` in torch/_meta_registrations.py, which registers the functions of
 torch/_refs, torch/_decomp and its own there, and the wrappers of torch/_prims_common/wrappers.py.
@@ -21,7 +21,6 @@ PLAIN = (
     "_disable_dynamo",
     "elementwise_unary_scalar_wrapper",
     "_inplace_wrapper",
-    "type_casts",
 )
 #: Makers of elementwise functions, which differ by their names alone.
 ELEMENTWISE = ("_make_elementwise_unary_reference", "_make_elementwise_binary_reference")
@@ -94,6 +93,15 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "trace tells the number of dimensions": lambda: (
         "{" not in raised(lambda: meta(torch.float32).trace(), message=True)
     ),
+    "a loss of logits has the target's dtype": lambda: (
+        torch.nn.functional.binary_cross_entropy_with_logits(
+            shaped(1), meta(torch.float64, 1)
+        ).dtype
+        is torch.float64
+    ),
+    "log_sigmoid_backward reads its buffer": lambda: (
+        raised(lambda: torch.ops.aten.log_sigmoid_backward(*[meta(torch.bool)] * 3)) == ""
+    ),
     "a norm looks at no dimension from the end": lambda: (
         raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, 0)) == ""
         and raised(lambda: torch.linalg.vector_norm(meta(torch.float32, 0)[None], -1, -2)) != ""
@@ -146,6 +154,12 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "what is added to a product is expanded": lambda: (
         raised(lambda: torch.addmv(shaped(1, 2), shaped(2, 2), shaped(2))) == "RuntimeError"
     ),
+    "addmv takes two dtypes on meta": lambda: (
+        not raised(lambda: torch.addmv(shaped(1), shaped(1, 1), meta(torch.float64, 1)))
+    ),
+    "nothing is added to an empty product": lambda: (
+        torch.addmv(shaped(1), shaped(0, 0), shaped(0)).shape == (1,)
+    ),
     "nansum over no dimension is over all": lambda: not meta(torch.float32).nansum([]).shape,
     "clamp looks at an integer's range": lambda: (
         raised(lambda: meta(torch.uint8).clamp(max=-1)) == "RuntimeError"
@@ -163,6 +177,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "channels last is looked for beside contiguous": lambda: (
         torch.empty(1, 3, 1, 1, device="meta").transpose(0, -1).exp().stride() == (1, 1, 1, 3)
     ),
+    "repeat looks at its counts on meta": lambda: raised(
+        lambda: shaped(2, 3).repeat(-1, 2), message=True
+    ).startswith("Repeats"),
 }
 
 
@@ -218,70 +235,18 @@ def is_refused(ask: Callable[[], object]) -> bool:
 
 
 def registered() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every overload of a pointwise operator whose kernel at Meta is written in Python."""
+    """Every overload whose kernel at Meta is written in Python."""
     table: dict[Any, Callable[..., Any]] = {}
     for kind in PRECEDENCE:
         for operator, function in global_decomposition_table[kind].items():
             table.setdefault(operator, function)
     for operator, function in table.items():
-        if not isinstance(operator, torch._ops.OpOverload) or not (
-            is_pointwise(operator) or is_copied_out(operator)
-        ):
+        if not isinstance(operator, torch._ops.OpOverload) or operator.namespace != "aten":
             continue
         dump = torch._C._dispatch_dump(operator.name())
         kernels = [line for line in dump.splitlines() if line.startswith("Meta: ")]
         if kernels and kernels[0].endswith("[ boxed ]"):
             yield operator.name(), function
-
-
-#: Operators that are pointwise though nothing says so, reductions, scans, what fills, products,
-#: what selects and joins, layers of neural networks.
-UNTAGGED = (
-    *("floor_divide", "leaky_relu", "threshold", "sum", "mean", "amax", "amin", "fill"),
-    *("prod", "nansum", "any", "all", "max", "min", "aminmax", "argmax", "argmin", "median"),
-    *("nanmedian", "count_nonzero", "logsumexp", "var", "std", "var_mean", "std_mean", "norm"),
-    *("linalg_vector_norm", "cumsum", "cumprod", "cummax", "cummin"),
-    *("mm", "bmm", "addmm", "mv", "addmv", "dot", "vdot", "baddbmm", "addbmm", "addr", "trace"),
-    *("logcumsumexp", "mode", "kthvalue", "gather", "scatter", "scatter_add", "index_select"),
-    *("index_add", "index_copy", "index_fill", "take", "masked_scatter", "multinomial", "cat"),
-    *("convolution", "_convolution", "native_batch_norm", "_native_batch_norm_legit"),
-    *("_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional"),
-    *("_batch_norm_with_update", "_batch_norm_with_update_functional", "_batch_norm_no_update"),
-    *("native_batch_norm_backward", "max_pool2d_with_indices"),
-    *("max_pool2d_with_indices_backward", "sort", "topk", "roll"),
-    *("elu", "celu", "hardtanh", "softplus", "mish", "hardsigmoid", "hardshrink", "softshrink"),
-    *("hardswish", "log_sigmoid_forward", "_prelu_kernel", "glu", "smooth_l1_loss", "huber_loss"),
-    *("binary_cross_entropy", "complex", "polar", "eye", "full", "tril", "triu", "flip", "repeat"),
-    *("_softmax", "_log_softmax", "_softmax_backward_data", "_log_softmax_backward_data", "arange"),
-    *("nll_loss_forward", "nll_loss2d_forward", "nll_loss_backward", "mse_loss", "embedding"),
-    *("mse_loss_backward", "native_layer_norm", "stack", "ones", "zeros", "ones_like", "linspace"),
-    *("zeros_like", "new_full", "new_ones", "new_zeros", "select_backward", "slice_backward"),
-    *("diagonal_backward", "embedding_dense_backward"),
-)
-
-
-def is_pointwise(operator: Any) -> bool:
-    """Whether an overload of the operator, or of that which it is a form of, has the tag."""
-    base = operator._schema.name.removeprefix("aten::")
-    if operator.namespace != "aten":
-        return False
-    packets = [base, base.removesuffix("_")]
-    overloads = [
-        getattr(packet, overload)
-        for packet in (getattr(torch.ops.aten, each, None) for each in packets)
-        if packet is not None
-        for overload in packet.overloads()
-    ]
-    return base.rstrip("_") in UNTAGGED or any(
-        torch.Tag.pointwise in overload.tags for overload in overloads
-    )
-
-
-def is_copied_out(operator: Any) -> bool:
-    """Whether the overload writes the copy of a view to an output."""
-    base: str = operator._schema.name
-    overload: str = operator._overloadname
-    return base.startswith("aten::") and base.endswith("_copy") and overload.endswith("out")
 
 
 def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]], Callable[..., Any]]:
@@ -294,13 +259,15 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]], Callable
         owner, _, inner = code.co_qualname.partition(".<locals>")
         if owner == "out_wrapper":
             options = {"exact_dtype": cells["exact_dtype"]}
-            if len(cells["out_names"]) > 1:
+            if cells["out_names"] != ("out",):
                 options["names"] = list(cells["out_names"])
             wrappers.append(["out", options])
         elif owner == "elementwise_type_promotion_wrapper.__call__":
             kind = cells["self"].type_promotion_kind.name
             names = list(cells["self"].type_promoting_arg_names)
             wrappers.append(["promote", {"kind": kind, "names": names}])
+        elif owner == "type_casts":
+            wrappers.append(["type_casts", casting(cells)])
         elif owner in ("_make_inplace", "_register_inplace_meta"):
             name = name.removesuffix("_")
             wrappers.append([owner.strip("_"), {}])
@@ -313,6 +280,16 @@ def peeled(function: Callable[..., Any]) -> tuple[str, list[list[Any]], Callable
             return f"{function.__module__}.{name}", wrappers, function
         function = cells["f"] if "f" in cells else cells["fn"]
     return str(function), wrappers, function  # an operator, ``aten.lerp``
+
+
+def casting(cells: dict[str, Any]) -> dict[str, Any]:
+    """How ``type_casts`` promotes: what is rare is told where it is so."""
+    options = {"kind": cells["type_promotion"].name}
+    if cells["compute_dtype_only"]:
+        options["keeps_result"] = True
+    if cells.get("include_non_tensor_args"):
+        options["counts_numbers"] = True
+    return options
 
 
 def takes_too_few(function: Callable[..., Any], name: str) -> bool:

@@ -210,6 +210,16 @@ HABITS: dict[str, Callable[[], bool]] = {
     "elu of zero is an exponential less one": lambda: (
         not torch.nn.functional.elu(torch.tensor([-0.0])).signbit().item()
     ),
+    "fmax answers the first of two zeros": lambda: (
+        not torch.fmax(torch.zeros(1), -torch.zeros(1)).signbit().item()
+    ),
+    "tensors are printed by fmt": lambda: "100000 *" in printed(torch.full((1, 1), 123456.5)),
+    "a functional tensor is printed as its value": lambda: (
+        not refused(lambda: torch.func.functionalize(lambda t: len(printed(t)))(torch.ones(1, 1)))
+    ),
+    "view_as_complex asks no stride of one element": lambda: (
+        not refused(lambda: torch.view_as_complex(torch.ones(2).as_strided((1, 2), (3, 1))))
+    ),
 }
 
 
@@ -314,6 +324,17 @@ def refusal(call: Callable[[], object]) -> tuple[str, str]:
     except Exception as error:
         return type(error).__name__, str(error)
     raise ExtractionError("a call that torch used to refuse was taken; look at values.py")
+
+
+def printed(tensor: torch.Tensor) -> str:
+    """A matrix as C++ prints it."""
+    try:
+        torch.ops.aten.meshgrid([tensor])
+    except RuntimeError as error:
+        if str(error).startswith("torch.meshgrid"):
+            return str(error)
+        raise
+    raise ExtractionError("meshgrid took a matrix; look at values.py")
 
 
 def words(call: Callable[[], object]) -> list[str] | None:
