@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2 import (
@@ -29,6 +30,7 @@ from mindtorch_v2.messages import std_string as _std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type
 from mindtorch_v2.pybind.function import Overload, cpp_function
+from mindtorch_v2.pybind.guard import close as _close_guard
 from mindtorch_v2.pybind.guard import make_guard_class
 from mindtorch_v2.pybind.signature import parse_docstring
 from mindtorch_v2.tensor import views as _views
@@ -116,9 +118,7 @@ class DispatchKeySet(metaclass=pybind11_type, cpp_name="torch._C.DispatchKeySet"
 
 
 for _spelled in ("torch._C.DispatchKeySet", "c10::DispatchKeySet"):
-    _cast.register_class(
-        _spelled, DispatchKeySet, lambda self: self._mask, DispatchKeySet.from_mask
-    )
+    _cast.register_class(_spelled, DispatchKeySet, attrgetter("_mask"), DispatchKeySet.from_mask)
 bind_methods(
     DispatchKeySet,
     _classes["DispatchKeySet"]["methods"],
@@ -226,21 +226,29 @@ _define(
 )
 
 
-def _define_guard(name: str, make: Callable[..., _tls.Guard], *, at_init: bool = False) -> None:
+def _define_guard(
+    name: str,
+    make: Callable[..., Any],
+    undo: Callable[[Any], None] = _close_guard,
+    *,
+    at_init: bool = False,
+) -> None:
     """A guard class.  ``at_init`` marks torch's deprecated kind, which acts when constructed."""
     if name not in _classes:
         return
     module = __name__ if name.startswith("_") else "mindtorch_v2"  # as torch renames them
     docs = _classes[name]["methods"]
-    cls = make_guard_class(name, module, docs, make, at_init=at_init)
+    cls = make_guard_class(name, module, docs, make, undo, at_init=at_init)
     _cast.register_class(f"torch._C.{name}", cls)
     globals()[name] = cls
 
 
-_define_guard("ExcludeDispatchKeyGuard", _tls.ExcludeDispatchKeyGuard, at_init=True)
-_define_guard("_ExcludeDispatchKeyGuard", _tls.ExcludeDispatchKeyGuard)
+_define_guard("ExcludeDispatchKeyGuard", _tls.exclude, _tls.stop_excluding, at_init=True)
+_define_guard("_ExcludeDispatchKeyGuard", _tls.exclude, _tls.stop_excluding)
 _define_guard(
-    "_IncludeDispatchKeyGuard", lambda key: _tls.IncludeDispatchKeyGuard(_keyset.mask_of(key))
+    "_IncludeDispatchKeyGuard",
+    lambda key: _tls.include(_keyset.mask_of(key)),
+    _tls.stop_including,
 )
 _define_guard("_ForceDispatchKeyGuard", _tls.ForceDispatchKeyGuard)
 _define_guard("_SetExcludeDispatchKeyGuard", _tls.SetExcludeDispatchKeyGuard)

@@ -82,7 +82,8 @@ def _cast_key(value: Any) -> int:
     )
 
 
-def _push_dispatch_mode(mode: Any) -> None:
+def push_dispatch_mode(mode: Any) -> None:
+    """Put a mode where its key says, which only infra modes have, or on top of the users' modes."""
     if mode is None:
         return
     if has_attribute(mode, "_mode_key"):
@@ -91,7 +92,8 @@ def _push_dispatch_mode(mode: Any) -> None:
         mode_stack.push(mode)
 
 
-def _pop_dispatch_mode(mode_key: Any) -> Any:
+def pop_dispatch_mode(mode_key: Any) -> Any:
+    """Take the topmost mode away, or the infra mode of a key."""
     if mode_key is None:
         return mode_stack.pop()
     key = _cast_key(mode_key)
@@ -138,8 +140,8 @@ def _at_level(get: Callable[[int], Any]) -> Callable[..., Any]:
     return call
 
 
-_define("_push_on_torch_dispatch_stack", _push_dispatch_mode, 1)
-_define("_pop_torch_dispatch_stack", _pop_dispatch_mode, 1)
+_define("_push_on_torch_dispatch_stack", push_dispatch_mode, 1)
+_define("_pop_torch_dispatch_stack", pop_dispatch_mode, 1)
 _define("_get_dispatch_stack_at", _at_level(mode_stack.get_stack_at), None)
 _define("_len_torch_dispatch_stack", mode_stack.stack_len, 0)
 _define("_set_dispatch_mode", _set_dispatch_mode, 1)

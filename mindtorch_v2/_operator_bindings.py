@@ -26,7 +26,7 @@ from mindtorch_v2.binding.operators import (
     takes_numbers,
 )
 from mindtorch_v2.binding.python_kernel import NumbersAsTensors
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run, unusual
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import std_string
@@ -133,7 +133,7 @@ def called_shortly(bind: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     The objects of ``torch.ops`` do the same without calling this.
     """
     try:
-        return bind(*args, **kwargs)
+        return bind(*args, **kwargs) if kwargs else bind(*args)
     except TypeError as error:
         if is_raised_inside(error):
             raise
@@ -147,11 +147,6 @@ def is_raised_inside(error: TypeError) -> bool:
     CPython has refused the arguments."""
     traceback = error.__traceback__
     return traceback is not None and traceback.tb_next is not None
-
-
-def unusual(*args: Any, **kwargs: Any) -> Any:
-    """The short way of what has none yet."""
-    return UNUSUAL
 
 
 # --- packets ----------------------------------------------------------------------------------

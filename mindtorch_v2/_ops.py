@@ -28,12 +28,11 @@ from mindtorch_v2._operator_bindings import (
     called,
     called_shortly,
     is_raised_inside,
-    unusual,
     wrap_schema,
 )
 from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run, unusual
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.pybind.function import as_python_sees, cpp_function, is_seen_as_it_is
@@ -122,8 +121,8 @@ class OpOverload(OperatorBase):
         return self._operator.bind(args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        try:
-            answer = self._bind(*args, **kwargs)
+        try:  # CPython makes a further dict of keyword arguments, even if there are none
+            answer = self._bind(*args, **kwargs) if kwargs else self._bind(*args)
         except TypeError as error:
             if is_raised_inside(error):
                 raise

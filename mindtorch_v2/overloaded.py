@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, Final
 
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.warn import in_python, warn_once
+from mindtorch_v2.warn import call_in_python, warn_once
 
 Overloaded = list[Any]
 """Arguments that override a call, one of each type, in the order in which they are asked."""
@@ -31,8 +32,10 @@ class Protocol:
     method: str
     #: Whether a mode is asked, before the arguments.
     is_mode_enabled: Callable[[], bool]
-    #: Takes the topmost mode away while it runs, and has it as value.
-    stashed_mode: Callable[[], AbstractContextManager[Any]]
+    #: Takes the topmost mode away while it answers: the mode, and where it has been.
+    take_mode: Callable[[], tuple[Any, Any]]
+    #: Puts back what was taken.
+    put_back: Callable[[tuple[Any, Any]], None]
     #: What passes for the method where a class overrides nothing.
     is_disabled: Callable[[Any], bool]
     #: Whether an object's plain method draws a warning.
@@ -56,7 +59,7 @@ def type_of(value: Any) -> type:
 def attribute(value: Any, name: str) -> Any:
     """``PyObject_FastGetAttrString``: the attribute, or a mark; no error leaves it."""
     try:
-        return getattr(value, name)
+        return getattr(value, name, ABSENT)
     except Exception:
         return ABSENT
 
@@ -81,50 +84,59 @@ def handle(
     ``shown_name`` is its name in the TypeError that follows if all decline; by default that of
     the function and its module.  ``warns_python`` says whether Python hears warnings of the call.
     """
-    types = tuple(map(type_of, overloaded))
+    types = tuple(map(type_of, overloaded)) if overloaded else ()
     given = (function, types, args) if kwargs is None else (function, types, args, kwargs)
     mode: Any = ABSENT
     if protocol.is_mode_enabled():
-        with protocol.stashed_mode() as mode:
-            answer = _of_mode(protocol, mode, given)
+        taken = protocol.take_mode()
+        mode = taken[0]
+        try:
+            answer = answer_of_mode(protocol, mode, given)
+        finally:
+            protocol.put_back(taken)
         if answer is not NotImplemented:
             return answer
     for argument in overloaded:
-        method = _method(protocol, argument)
+        method = attribute(argument, protocol.method)
+        _check_found(method)
         if protocol.method == "__torch_dispatch__" and protocol.is_disabled(method):
             continue
         if protocol.warns_of_plain_methods:
             _warn_of_plain_method(protocol, method, argument, warns_python)
-        with in_python():
-            answer = method(*given)
+        answer = call_in_python(method, given)
         if answer is not NotImplemented:
             return answer
+    raise all_declined(protocol, shown_name or full_name(function), mode, types)
+
+
+def answer_of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
+    """What a mode answers that has been taken away; NotImplemented if it declines."""
+    method = attribute(mode, protocol.method)
+    is_method = type(method) is MethodType  # whose attribute may be read as it is
+    if (method.__self__ if is_method else attribute(method, "__self__")) is not mode:
+        _check_found(method)
+        raise RuntimeError(
+            f"Defining your mode's `{protocol.method}` as a classmethod is not supported, please "
+            "make it a plain method"
+        )
+    return call_in_python(method, given)
+
+
+def all_declined(protocol: Protocol, name: str, mode: Any, types: tuple[type, ...]) -> TypeError:
+    """What is said of a call that the mode has declined, if there is one, and all arguments."""
     modes = "" if mode is ABSENT else f"  - mode object {mode!r}\n"
-    raise TypeError(
-        f"Multiple dispatch failed for '{shown_name or _full_name(function)}'; all "
+    return TypeError(
+        f"Multiple dispatch failed for '{name}'; all "
         f"{protocol.method} handlers returned NotImplemented:\n\n{modes}"
         + "".join(f"  - tensor subclass {cls!r}\n" for cls in types)
         + "\nFor more information, try re-running with TORCH_LOGS=not_implemented"
     )
 
 
-def _of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
-    method = _method(protocol, mode)
-    if attribute(method, "__self__") is not mode:
-        raise RuntimeError(
-            f"Defining your mode's `{protocol.method}` as a classmethod is not supported, please "
-            "make it a plain method"
-        )
-    with in_python():
-        return method(*given)
-
-
-def _method(protocol: Protocol, owner: Any) -> Any:
+def _check_found(method: Any) -> None:
     """RuntimeError, an assertion of torch's, for what came here without the method."""
-    method = attribute(owner, protocol.method)
     if method is ABSENT:
         raise RuntimeError(internal_assert("0", "dispatch_on_mode"))
-    return method
 
 
 def _warn_of_plain_method(
@@ -139,7 +151,7 @@ def _warn_of_plain_method(
         )
 
 
-def _full_name(function: Any) -> str:
+def full_name(function: Any) -> str:
     return f"{function.__module__}.{function.__name__}"
 
 

@@ -7,6 +7,7 @@ there are, and their fields, are facts of the profile.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from operator import itemgetter
 from typing import Any, Final
 
@@ -57,13 +58,25 @@ def _struct_sequence(name: str, fields: list[str]) -> type[_StructSequence]:
     return made  # type: ignore[no-any-return]
 
 
-_TYPES: Final = {
-    name: _struct_sequence(name, fields)
-    for name, fields in profile.active().signatures["return_types"].items()
-}
-globals().update(_TYPES)
+_FIELDS: Final[dict[str, list[str]]] = profile.active().signatures["return_types"]
 
-all_return_types: Final = [made for name, made in _TYPES.items() if not name.startswith("_")]
+
+@cache
+def _type_of(name: str) -> type[_StructSequence]:
+    """Made when first asked: most programs need few of them."""
+    return _struct_sequence(name, _FIELDS[name])
+
+
+def __getattr__(name: str) -> Any:
+    if name == "all_return_types":
+        return [_type_of(name) for name in _FIELDS if not name.startswith("_")]
+    if name not in _FIELDS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _type_of(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FIELDS, "all_return_types"})
 
 
 def wrap(operator: Operator, answer: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -72,5 +85,5 @@ def wrap(operator: Operator, answer: tuple[Any, ...]) -> tuple[Any, ...]:
         return answer
     name = operator.name.removeprefix("aten::")
     is_out = any(argument.is_out for argument in operator.schema.arguments)
-    made = _TYPES.get(f"{name}_out" if is_out else name)
-    return answer if made is None else made(answer)
+    name = f"{name}_out" if is_out else name
+    return _type_of(name)(answer) if name in _FIELDS else answer

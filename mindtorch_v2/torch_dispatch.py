@@ -16,6 +16,7 @@ from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     FULL,
+    PYTHON_KEYS,
     TENSOR_SUBCLASS_LIKE,
     difference,
     full_after,
@@ -83,7 +84,8 @@ def _tensors(values: Any) -> Iterator[Any]:
 _PROTOCOL: Final = overloaded.Protocol(
     "__torch_dispatch__",
     mode_stack.is_enabled,
-    mode_stack.stashed_mode,
+    mode_stack.take,
+    mode_stack.put_back,
     lambda method: method is disabled,
     warns_of_plain_methods=False,
 )
@@ -101,6 +103,38 @@ def dispatch(
         if is_python_tensor(value):
             append_overloaded(overloaded_args, value)
     return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs)
+
+
+def ask_users_mode(
+    modes: mode_stack.Modes,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """The same of the topmost mode of a user, which is there, for values that override nothing;
+    with every key above Python excluded.
+
+    Every call under a mode comes here, so what happens to the thread happens without a step
+    between: :func:`tls.exclude`, :func:`mode_stack.take`, and both undone.
+    """
+    raw, users = tls.thread_local.raw, modes.users
+    found = raw._excluded
+    within, after = tls.excluding(found, ABOVE_PYTHON)
+    raw._excluded, mode = within, users.pop()
+    if not users and not modes.infra:
+        raw._included &= ~PYTHON_KEYS
+    try:
+        answer = overloaded.answer_of_mode(_PROTOCOL, mode, (function, (), args, kwargs))
+    finally:
+        users.append(mode)
+        raw._included |= PYTHON_KEYS
+        if raw._excluded == within:
+            raw._excluded = after
+        else:
+            tls.stop_excluding((raw, within, after, found, ABOVE_PYTHON))
+    if answer is NotImplemented:
+        raise overloaded.all_declined(_PROTOCOL, overloaded.full_name(function), mode, ())
+    return answer
 
 
 def dispatch_from_tensor_impl(

@@ -36,9 +36,11 @@ class _ThreadLocal(threading.local):
 
 _thread_local: Final = _ThreadLocal()
 
-_PLAIN: Final = (
-    *(bool, int, float, complex, list, tuple, dict, set, frozenset, str, bytes, slice),
-    *(type(None), type(...), type(NotImplemented), ModuleType),
+NEVER_ASKED: Final = frozenset(
+    (
+        *(bool, int, float, complex, list, tuple, dict, set, frozenset, str, bytes, slice),
+        *(type(None), type(...), type(NotImplemented), ModuleType),
+    )
 )
 """Types that are not looked at further."""
 
@@ -113,16 +115,6 @@ def mode_count() -> int:
     return len(_thread_local.modes)
 
 
-@contextmanager
-def stashed_mode() -> Iterator[Any]:
-    """Without the topmost mode, which is the value."""
-    mode = pop_mode()
-    try:
-        yield mode
-    finally:
-        push_mode(mode)
-
-
 # --- objects ----------------------------------------------------------------------------------
 
 
@@ -136,7 +128,7 @@ def overrides(value: Any, never: type) -> bool:
     ``never`` is the class whose own instances are not asked.
     """
     cls = type(value)
-    if cls is never or cls in _PLAIN or _thread_local.state is not State.ENABLED:
+    if cls is never or cls in NEVER_ASKED or _thread_local.state is not State.ENABLED:
         return False
     found = attribute(value, "__torch_function__")
     return found is not ABSENT and found is not disabled
@@ -145,7 +137,8 @@ def overrides(value: Any, never: type) -> bool:
 _PROTOCOL: Final = overloaded.Protocol(
     "__torch_function__",
     is_mode_enabled,
-    stashed_mode,
+    lambda: (pop_mode(), None),
+    lambda taken: push_mode(taken[0]),
     lambda method: method is disabled,
     warns_of_plain_methods=True,
 )

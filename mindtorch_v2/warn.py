@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import hands_warnings_on
@@ -119,11 +119,14 @@ class as_called:  # noqa: N801 (used as a function)
             warnings.warn(text, UserWarning, stacklevel=6)
 
 
-@contextmanager
-def in_python() -> Iterator[None]:
-    """Code of Python that C++ calls: its own calls into C++ have handlers of their own."""
-    outer, _handlers.buffer = _handlers.buffer, None
+def call_in_python(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The answer of Python code that C++ calls: its own calls into C++ have handlers of their
+    own."""
+    outer = _handlers.buffer
+    if outer is None:
+        return function(*args)
+    _handlers.buffer = None
     try:
-        yield
+        return function(*args)
     finally:
         _handlers.buffer = outer

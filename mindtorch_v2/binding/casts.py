@@ -69,7 +69,9 @@ def to_int(value: Any) -> int:
 
 
 def _number_to_int(value: Any) -> int:
-    _require_number(value)
+    """``PyNumber_Long`` of what ``PyNumber_Check`` takes: ``__trunc__`` alone makes no number."""
+    if not any(hasattr(type(value), name) for name in ("__index__", "__int__", "__float__")):
+        raise TypeError
     return int(value)
 
 

@@ -97,8 +97,7 @@ def _without_history(operator: Operator, keyset: int) -> Run:
         return basic_autograd_not_implemented(operator.call(stack), keyset)
 
     may_be_tensors = tuple("Tensor" in str(each.type) for each in operator.schema.arguments)
-    unboxed = operator.unboxed
-    needed = any_way, unboxed.kept_below, unboxed.below, below, OBSERVERS, Tensor, PLAIN
+    needed = any_way, operator.unboxed.found_below(below), OBSERVERS, Tensor, PLAIN
     return _passing_on(may_be_tensors)(*needed)
 
 
@@ -114,9 +113,8 @@ def _passing_on(may_be_tensors: tuple[bool, ...]) -> Factory:
         for name, may_be_tensor in zip(values.split(", "), may_be_tensors, strict=False)
     )
     is_usual = " and ".join(("not OBSERVERS.count", *checks))
-    run = f"(kept.get(keyset) or find(keyset))({values})"
-    body = f"{run} if {is_usual} else any_way({values})"
-    needs = "any_way, kept, find, keyset, OBSERVERS, Tensor, PLAIN"
+    body = f"below({values}) if {is_usual} else any_way({values})"
+    needs = "any_way, below, OBSERVERS, Tensor, PLAIN"
     return factory(needs, values, body, __name__)
 
 

@@ -18,7 +18,7 @@ from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python, python_run
 from mindtorch_v2.binding.stop import Stopped, is_stopping
-from mindtorch_v2.binding.unboxed import Run, Unboxed, made_for
+from mindtorch_v2.binding.unboxed import At, Run, Unboxed, made_for
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
@@ -122,7 +122,7 @@ class Operator:
         self._calls += 1
         return self._calls > _CALLS_BEFORE_COMPILING and self.in_dispatcher
 
-    def find_kernel(self, found: dict[tuple[int, ...], Run], keys: int) -> Run:
+    def find_kernel(self, found: dict[At, Run], keys: int) -> Run:
         """What runs a call whose arguments have these keys; ``found`` keeps it.
 
         In a pipeline's block that is another one than outside with the same sets, and a call that
@@ -130,10 +130,11 @@ class Operator:
         :func:`~mindtorch_v2.dispatch.calls.resolve`.
         """
         version, raw = DISPATCHER.version, tls.local_dispatch_key_set()
-        at: tuple[int, ...] = keys, raw._included, raw._excluded
+        is_default = not (raw._included or raw._excluded)
+        at: At = keys if is_default else (keys, raw._included, raw._excluded)
         is_kept = True
         if raw.pipeline is not None:
-            at = (*at, PIPELINE_BIT)
+            at = at, PIPELINE_BIT
             if at in found:
                 return found[at]
             is_kept = not tls.goes_past_pipeline(keys)

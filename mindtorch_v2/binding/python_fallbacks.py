@@ -6,48 +6,63 @@ Mirrors ``aten/src/ATen/core/PythonFallbackKernel.cpp`` and
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2 import torch_dispatch
 from mindtorch_v2.binding.api_functions import api_function
 from mindtorch_v2.binding.python_kernel import returned
+from mindtorch_v2.binding.unboxed import PLAIN, Run, makes
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     difference,
     full_after,
+    functionality_bit,
     highest_priority_type_id,
     intersection,
     mask_of,
 )
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.messages import internal_assert, is_asserted
 from mindtorch_v2.pybind.cast import caster_for
+from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from mindtorch_v2.binding.operators import Call
+    from mindtorch_v2.binding.operators import Call, Operator
 
-
-class _OnEntry(threading.local):
-    """``tls_on_entry``: both sets as they were where a call came in from Python."""
-
-    sets: tuple[int, int] | None = None
-
-
-_on_entry: Final = _OnEntry()
+_PYTHON: Final = functionality_bit(DispatchKey.Python)
+_BELOW_SNAPSHOT: Final = full_after(DispatchKey.PythonTLSSnapshot)
 
 
 def snapshot(call: Call, keyset: int) -> Any:
     """PythonTLSSnapshot: notes the thread's sets on the way to Python."""
-    is_first = _on_entry.sets is None
+    raw = tls.thread_local.raw
+    is_first = raw.on_entry is None
     if is_first:
-        raw = tls.local_dispatch_key_set()
-        _on_entry.sets = raw.included, raw.excluded
+        raw.on_entry = raw._included, raw._excluded
     try:
-        return call.redispatch(intersection(keyset, full_after(DispatchKey.PythonTLSSnapshot)))
+        return call.redispatch(intersection(keyset, _BELOW_SNAPSHOT))
     finally:
         if is_first:
-            _on_entry.sets = None
+            raw.on_entry = None
+
+
+@makes(snapshot)
+def _noting(operator: Operator, keyset: int) -> Run:
+    """The same for calls that nobody observes."""
+    below = operator.unboxed.found_below(intersection(keyset, _BELOW_SNAPSHOT))
+
+    def run(*stack: Any) -> Any:
+        raw = tls.thread_local.raw
+        if OBSERVERS.count or raw.on_entry is not None:
+            return snapshot(operator.call(stack), keyset)
+        raw.on_entry = raw._included, raw._excluded
+        try:
+            return below(*stack)
+        finally:
+            raw.on_entry = None
+
+    return run
 
 
 class RestoredSnapshotGuard:
@@ -56,25 +71,27 @@ class RestoredSnapshotGuard:
     RuntimeError outside of ``__torch_dispatch__``.
     """
 
-    __slots__ = ("_force", "_sets")
+    __slots__ = ("_now", "_on_entry")
 
     def __init__(self) -> None:
-        if _on_entry.sets is None:
+        raw = tls.thread_local.raw
+        if raw.on_entry is None:
             raise RuntimeError(
                 "Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed."
             )
-        self._sets = _on_entry.sets
-        self._force = tls.ForceDispatchKeyGuard(*self._sets)
-        _on_entry.sets = None
+        self._on_entry, self._now = raw.on_entry, (raw._included, raw._excluded)
+        raw._included, raw._excluded = raw.on_entry
+        raw.on_entry = None
 
     def close(self) -> None:
-        _on_entry.sets = self._sets
-        self._force.close()
+        raw = tls.thread_local.raw
+        raw.on_entry = self._on_entry
+        raw._included, raw._excluded = self._now
 
 
 def python(call: Call, keyset: int) -> Any:
     """Python: asks modes and tensors, with every key above excluded."""
-    if _on_entry.sets is None and is_asserted("pythonFallback"):
+    if tls.thread_local.raw.on_entry is None and is_asserted("pythonFallback"):
         raise RuntimeError(internal_assert("tls_on_entry.has_value()", "pythonFallback"))
     with tls.guarded(tls.ExcludeDispatchKeyGuard, torch_dispatch.ABOVE_PYTHON):
         if not mode_stack.stack_len() and not torch_dispatch.has_python_tensor(call.stack):
@@ -83,6 +100,33 @@ def python(call: Call, keyset: int) -> Any:
         function = api_function(call.operator)
         answer = torch_dispatch.dispatch(function, call.stack, args, kwargs)
         return returned(call.operator, answer, "__torch_dispatch__")
+
+
+@makes(python)
+def _asking_modes(operator: Operator, keyset: int) -> Run:
+    """The same for calls that nobody observes, of values that override nothing: the topmost mode
+    of a user is asked."""
+    arguments = operator.unboxed.python_arguments.__call__  # CPython calls a method at once
+    returns = operator.schema.returns
+    one_tensor = len(returns) == 1 and returns[0].real_type.kind == "TensorType"
+    usual = Tensor if one_tensor else None  # a type that no answer has
+    function: Any = None  # which C++ looks up once as well
+
+    def run(*stack: Any) -> Any:
+        nonlocal function
+        raw, modes = tls.thread_local.raw, mode_stack.of_thread()
+        if OBSERVERS.count or raw.on_entry is None or not modes.users or raw._excluded & _PYTHON:
+            return python(operator.call(stack), keyset)
+        for value in stack:
+            if type(value) is not Tensor and type(value) not in PLAIN:
+                return python(operator.call(stack), keyset)
+        if function is None:
+            function = api_function(operator)
+        args, kwargs = arguments(stack)
+        answer = torch_dispatch.ask_users_mode(modes, function, args, kwargs)
+        return answer if type(answer) is usual else returned(operator, answer, "__torch_dispatch__")
+
+    return run
 
 
 def _without_python(call: Call, keyset: int) -> Any:

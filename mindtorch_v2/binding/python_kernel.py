@@ -20,6 +20,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.pybind.cast import PybindTypeError, caster_for
 from mindtorch_v2.schema.function_schema import Argument
+from mindtorch_v2.schema.values import same_value
 from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -63,9 +64,14 @@ def python_run(kernel: Kernel, operator: Operator) -> Run | None:
     def answered(answer: Any) -> Any:
         return returned(operator, answer, "PythonKernelHolder")
 
-    if not arguments.are_the_stack:
-        return run
-    return _with_stack(len(operator.schema.arguments))(function, usual, answered)
+    count = len(operator.schema.arguments)
+    if arguments.are_the_stack:
+        return _with_stack(count)(function, usual, answered)
+    if arguments.only_keyword is not None:
+        default = arguments.only_default
+        made = _with_keyword(count - 1, arguments.only_keyword)
+        return made(function, usual, answered, default, type(default), same_value)
+    return run
 
 
 @cache
@@ -74,6 +80,17 @@ def _with_stack(count: int) -> Factory:
     values = names(count)
     body = f"answer if type(answer := function({values})) is usual else answered(answer)"
     return factory("function, usual, answered", values, body, __name__)
+
+
+@cache
+def _with_keyword(count: int, keyword: str) -> Factory:
+    """The same where the last value goes by keyword, unless it is the default."""
+    values, last = names(count), f"_{count}"
+    is_default = f"type({last}) is kind and same({last}, default)"
+    called = f"function({values}) if {is_default} else function({values}, {keyword}={last})"
+    body = f"answer if type(answer := {called}) is usual else answered(answer)"
+    needs = "function, usual, answered, default, kind, same"
+    return factory(needs, names(count + 1), body, __name__)
 
 
 class NumbersAsTensors:

@@ -9,28 +9,28 @@ compiles anew for each signature.  Here a schema is turned once into Python func
     else it meets, it answers UNUSUAL and has done nothing; then :mod:`op_schema` binds the call,
     which knows torch's words.
 
-Both look for the kernel in a dict, by the keys of the tensors and the two sets of the thread; every
-registration empties it.  For ``add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``
-they read:
+Both look for the kernel in a dict, by the keys of the tensors and the two sets of the thread, which
+are noughts as they are stored while nobody has changed them; every registration empties it.  For
+``add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` they read:
 
     def call(_0, _1, _2):
         if _observers.count:
             return _long_way(_0, _1, _2)
-        _raw = _thread.raw
         _keys = (_0._keys if isinstance(_0, _Tensor) else _keys_of(_0, _none0)) | (…)
-        _at = _keys, _raw._included, _raw._excluded
+        _raw = _thread.raw
+        _included, _excluded = _raw._included, _raw._excluded
+        _at = (_keys, _included, _excluded) if _included or _excluded else _keys
         if _raw.pipeline is not None:
-            _at = (*_at, _PIPELINE_BIT)
+            _at = _at, _PIPELINE_BIT
         return (_kernels.get(_at) or _find(_keys))(_0, _1, _2)
 
     def bind(self=_absent, other=_absent, *, alpha=_default2):
         if _observers.count:
             return _UNUSUAL
-        _keys = 0
         if type(self) is _Tensor:
-            _keys |= self._keys
+            _keys = self._keys
         elif self is None:
-            _keys |= _none0
+            _keys = _none0
         else:
             return _UNUSUAL
         …
@@ -67,6 +67,10 @@ if TYPE_CHECKING:
 Run = Callable[..., Any]
 """Takes a value for each argument; what a call comes to once its kernel is known."""
 
+At = int | tuple[Any, ...]
+"""The keys of a call's tensors and, where they are not the defaults, the sets of the thread: what
+decides where it goes."""
+
 UNUSUAL: Final = object()
 """The answer for a call that the short way does not take; nothing has happened then."""
 
@@ -95,7 +99,7 @@ class Unboxed:
         self.operator = operator
         self.schema = schema
         self._none = none
-        self._kernels: dict[tuple[int, ...], Run] = {}
+        self._kernels: dict[At, Run] = {}
         #: By the keysets of calls at the highest key of one; the next registration empties it.
         self.kept_below: dict[int, Run] = {}
 
@@ -119,6 +123,22 @@ class Unboxed:
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""
         return self.kept_below.get(keyset) or self.operator.find_below(self.kept_below, keyset)
+
+    def found_below(self, keyset: int) -> Run:
+        """The same for who keeps it, though no longer than its own kernel; looked up at each call
+        while there is none, which is for the call to say."""
+        try:
+            return self.below(keyset)
+        except (NotImplementedError, RuntimeError):
+            return lambda *stack: self.below(keyset)(*stack)
+
+    def short_below(self, keyset: int) -> Run | None:
+        """What the kernel at the highest key of a keyset has for calls that it makes without
+        looking at the thread's sets: it answers UNUSUAL for any other, and has done nothing then.
+
+        Who calls it need not mask keys for it, and keeps it no longer than its own kernel.
+        """
+        return getattr(self.found_below(keyset), "short_way", None)
 
     @cached_property
     def python_arguments(self) -> PythonArguments:
@@ -146,6 +166,7 @@ class Unboxed:
             "UNUSUAL": UNUSUAL,
             "PLAIN": PLAIN,
             "absent": _ABSENT,
+            "float": float,
             "is_plain_list": is_plain_list,
             "keys_of": self.operator.keys_of,
             "kernels": self._kernels,
@@ -180,8 +201,9 @@ class Unboxed:
         yield f" if _observers.count: return _long_way({listed})"
         yield f" _keys = {' | '.join(keys) or '0'}"
         yield " _raw = _thread.raw"
-        yield " _at = _keys, _raw._included, _raw._excluded"
-        yield " if _raw.pipeline is not None: _at = (*_at, _PIPELINE_BIT)"
+        yield " _included, _excluded = _raw._included, _raw._excluded"
+        yield " _at = (_keys, _included, _excluded) if _included or _excluded else _keys"
+        yield " if _raw.pipeline is not None: _at = _at, _PIPELINE_BIT"
         yield f" return (_kernels.get(_at) or _find(_keys))({listed})"
 
     def _bind_source(self, p: str, *, is_below: bool = False) -> Iterator[str]:
@@ -195,15 +217,18 @@ class Unboxed:
             parameters.append(f"{name}={p}default{position}")
         yield f"def bind({', '.join(parameters)}):"
         yield f" if {p}observers.count: return {p}UNUSUAL"
-        yield f" {p}keys = 0"
         for position, (argument, name) in enumerate(zip(arguments, names, strict=True)):
             yield from self._argument_source(position, argument.real_type, name, p)
+        if not self._none:
+            yield f" {p}keys = 0"
         if is_below:
             yield f" {p}run = {p}below.get({p}keyset) or {p}find_below({p}keyset)"
             yield f" return {p}UNUSUAL if {p}run is None else {p}run({', '.join(names)})"
             return
         yield f" {p}raw = {p}thread.raw"
-        yield f" {p}run = {p}kernels.get(({p}keys, {p}raw._included, {p}raw._excluded))"
+        yield f" {p}included, {p}excluded = {p}raw._included, {p}raw._excluded"
+        at = f"({p}keys, {p}included, {p}excluded) if {p}included or {p}excluded else {p}keys"
+        yield f" {p}run = {p}kernels.get({at})"
         yield f" if {p}run is None or {p}raw.pipeline is not None:"
         yield f"  {p}run = {p}find({p}keys)"
         yield f"  if {p}run is None: return {p}UNUSUAL"
@@ -216,9 +241,10 @@ class Unboxed:
     def _argument_source(self, position: int, type: Type, name: str, p: str) -> Iterator[str]:
         if type.kind == "OptionalType":
             type = type.contained[0]
+        gets = "=" if position == min(self._none, default=None) else "|="
         if type.kind == "TensorType" and position in self._none:
-            yield f" if type({name}) is {p}Tensor: {p}keys |= {name}._keys"
-            yield f" elif {name} is None: {p}keys |= {p}none{position}"
+            yield f" if type({name}) is {p}Tensor: {p}keys {gets} {name}._keys"
+            yield f" elif {name} is None: {p}keys {gets} {p}none{position}"
             yield f" else: return {p}UNUSUAL"
             return
         if type.kind in _KINDS:
@@ -227,6 +253,8 @@ class Unboxed:
             usual = f"{p}is_plain_list({name})"
         elif type.kind == "ListType" and position in self._none:
             yield f" if type({name}) is not list and type({name}) is not tuple: return {p}UNUSUAL"
+            if gets == "=":
+                yield f" {p}keys = 0"
             yield f" for {p}each in {name}:"
             yield f"  if type({p}each) is not {p}Tensor: return {p}UNUSUAL"
             yield f"  {p}keys |= {p}each._keys"
@@ -235,10 +263,16 @@ class Unboxed:
         else:
             usual = "False"
         yield f" if {name} is {p}absent: return {p}UNUSUAL"
-        yield f" if {name} is not {p}default{position}:"
+        as_it_is = f" and type({name}) is not {p}float" if type.kind == "FloatType" else ""
+        yield f" if {name} is not {p}default{position}{as_it_is}:"
         yield f"  if not ({usual}): return {p}UNUSUAL"
         yield f"  try: {name} = {p}convert{position}({name})"
         yield f"  except Exception: return {p}UNUSUAL"
+
+
+def unusual(*args: Any, **kwargs: Any) -> Any:
+    """The short way of what has none."""
+    return UNUSUAL
 
 
 Make = Callable[["Operator", int], "Run | None"]

@@ -6,6 +6,7 @@ positional arguments and keyword arguments that have their default's value are l
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -57,8 +58,26 @@ class PythonArguments:
             each.has_default or each.kwarg_only for each in arguments
         )
 
+    @property
+    def only_keyword(self) -> str | None:
+        """The name of the last argument, where a kernel is called with the values of a stack as
+        they are but for that one, which goes by keyword unless it is the default."""
+        *others, last = self._arguments or (None,)
+        if self._converted or last is None or not last.kwarg_only or not last.has_default:
+            return None
+        if not last.name.isidentifier() or keyword.iskeyword(last.name):
+            return None
+        return None if any(each.has_default or each.kwarg_only for each in others) else last.name
+
+    @property
+    def only_default(self) -> Any:
+        """Its default."""
+        return self._defaults[-1]
+
     def __call__(self, stack: Stack) -> tuple[Stack, dict[str, Any]]:
         """Those of the call that ``stack`` stands for."""
+        if self.are_the_stack:
+            return stack, {}
         keywords = {}
         for place, name in self._keywords:
             value = stack[place]

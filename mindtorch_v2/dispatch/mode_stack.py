@@ -14,118 +14,147 @@ from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, difference
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
 
 INFRA_NAMES: Final = ("FakeTensorMode", "ProxyTorchDispatchMode")
 """What messages call the infra modes, by ``TorchDispatchModeKey``; a further one has no name."""
 
 
-class _Modes(threading.local):
+_PYTHON: Final = functionality_bit(DispatchKey.Python)
+
+
+class Modes:
+    """One thread's: those of users, the topmost last, and one of each infra kind."""
+
+    __slots__ = ("infra", "users")
+
     def __init__(self) -> None:
         self.users: list[Any] = []
         self.infra: dict[int, Any] = {}
 
 
-_modes: Final = _Modes()
+class _ThreadLocal(threading.local):
+    def __init__(self) -> None:
+        self.modes = Modes()
+
+
+_thread_local: Final = _ThreadLocal()
 
 
 def infra_name(mode_key: int) -> str:
     return INFRA_NAMES[mode_key] if mode_key < len(INFRA_NAMES) else "UNKNOWN_MODE"
 
 
+def of_thread() -> Modes:
+    """The calling thread's, for who reads them more than once."""
+    return _thread_local.modes
+
+
 def any_modes_set() -> bool:
-    return bool(_modes.users or _modes.infra)
+    modes = _thread_local.modes
+    return bool(modes.users or modes.infra)
 
 
 def is_enabled() -> bool:
     """``dispatch_mode_enabled``: there is a mode, and nobody has excluded the key Python."""
-    return any_modes_set() and not tls.is_dispatch_key_excluded(DispatchKey.Python)
+    # which is not excluded by default, so the set is good as it is stored
+    return any_modes_set() and not tls.thread_local.raw._excluded & _PYTHON
 
 
 def stack_len() -> int:
-    return len(_modes.infra) + len(_modes.users)
+    modes = _thread_local.modes
+    return len(modes.infra) + len(modes.users)
 
 
 def get_stack_at(index: int) -> Any:
     """The mode at a place counted from the bottom, where the infra modes are."""
     if index >= stack_len():
         raise RuntimeError("Tried to get stack at idx that's too big")
-    return [*_infra_from_bottom(), *_modes.users][index]
-
-
-def _infra_from_bottom() -> list[Any]:
-    return [_modes.infra[key] for key in sorted(_modes.infra)]
+    modes = _thread_local.modes
+    return [*(modes.infra[key] for key in sorted(modes.infra)), *modes.users][index]
 
 
 def push(mode: Any) -> None:
     """On top of the users' modes."""
-    _modes.users.append(mode)
-    _include_keys()
+    modes = _thread_local.modes
+    modes.users.append(mode)
+    _include_keys(modes)
 
 
 def pop() -> Any:
     """The topmost user's mode, or else infra mode; RuntimeError if there is none."""
-    if _modes.users:
-        mode = _modes.users.pop()
-    elif _modes.infra:
-        mode = _modes.infra.pop(max(_modes.infra))
+    return take()[0]
+
+
+Taken = tuple[Any, int | None]
+"""A mode and, of an infra mode, its kind."""
+
+
+def take() -> Taken:
+    """As :func:`pop`, for who puts it back: what the mode calls goes to those below."""
+    modes, kind = _thread_local.modes, None
+    if modes.users:
+        mode = modes.users.pop()
+    elif modes.infra:
+        kind = max(modes.infra)
+        mode = modes.infra.pop(kind)
     else:
         raise RuntimeError("trying to pop from empty mode stack")
-    _include_keys()
-    return mode
+    _include_keys(modes)
+    return mode, kind
+
+
+def put_back(taken: Taken) -> None:
+    """Where :func:`take` has found it."""
+    mode, kind = taken
+    if kind is None:
+        push(mode)
+    else:
+        set_mode(mode, kind)
 
 
 def get_mode(mode_key: int) -> Any:
     """The infra mode of a kind, or None."""
-    return _modes.infra.get(mode_key)
+    return _thread_local.modes.infra.get(mode_key)
 
 
 def set_mode(mode: Any, mode_key: int) -> None:
     """RuntimeError if there is an infra mode of the kind already."""
-    if mode_key in _modes.infra:
+    modes = _thread_local.modes
+    if mode_key in modes.infra:
         raise RuntimeError(
             f"trying to set the current {infra_name(mode_key)}, but one already exists"
         )
-    _modes.infra[mode_key] = mode
-    _include_keys()
+    modes.infra[mode_key] = mode
+    _include_keys(modes)
 
 
 def unset_mode(mode_key: int) -> Any:
     """Take away the infra mode of a kind, which is the answer; None if there is none."""
-    mode = _modes.infra.pop(mode_key, None)
+    modes = _thread_local.modes
+    mode = modes.infra.pop(mode_key, None)
     if mode is not None:
-        _include_keys()
+        _include_keys(modes)
     return mode
 
 
-def _include_keys() -> None:
-    raw = tls.local_dispatch_key_set()
-    found = raw.included
-    raw.included = found | PYTHON_KEYS if any_modes_set() else difference(found, PYTHON_KEYS)
-
-
-@contextmanager
-def stashed_mode() -> Iterator[Any]:
-    """Without the topmost mode, which is the value: what it calls goes to those below."""
-    mode_key = None if _modes.users else max(_modes.infra, default=None)
-    mode = pop()
-    try:
-        yield mode
-    finally:
-        if mode_key is None:
-            push(mode)
-        else:
-            set_mode(mode, mode_key)
+def _include_keys(modes: Modes) -> None:
+    # they are functionalities that no default has, so the set is good as it is stored
+    raw = tls.thread_local.raw
+    if modes.users or modes.infra:
+        raw._included |= PYTHON_KEYS
+    else:
+        raw._included &= ~PYTHON_KEYS
 
 
 @contextmanager
 def stashed_stack() -> Iterator[None]:
     """Without any mode."""
-    users, infra = _modes.users, _modes.infra
-    _modes.users, _modes.infra = [], {}
-    _include_keys()
+    modes = _thread_local.modes
+    _thread_local.modes = none = Modes()
+    _include_keys(none)
     try:
         yield
     finally:
-        _modes.users, _modes.infra = users, infra
-        _include_keys()
+        _thread_local.modes = modes
+        _include_keys(modes)

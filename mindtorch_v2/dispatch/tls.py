@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
@@ -40,6 +40,9 @@ DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
 
 Answer = TypeVar("Answer")
 
+_MOST_SETS: Final = 1000
+"""So many of the thread's sets are kept with what follows from them."""
+
 
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
@@ -50,6 +53,7 @@ class RawLocalDispatchKeySet:
         "grad_mode",
         "inference_mode",
         "numbers_as_tensors",
+        "on_entry",
         "pipeline",
         "python_dispatcher",
     )
@@ -62,6 +66,8 @@ class RawLocalDispatchKeySet:
         self.python_dispatcher = False
         #: Whether what a kernel in Python answers may be a number in a tensor's place.
         self.numbers_as_tensors = False
+        #: ``tls_on_entry``: both sets, as stored, where a call on its way to Python came in.
+        self.on_entry: tuple[int, int] | None = None
         #: The pipeline whose block the thread is in.
         self.pipeline: Pipeline | None = None
 
@@ -70,7 +76,7 @@ class RawLocalDispatchKeySet:
         copy._included, copy._excluded = self._included, self._excluded
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
-        copy.numbers_as_tensors = self.numbers_as_tensors
+        copy.numbers_as_tensors, copy.on_entry = self.numbers_as_tensors, self.on_entry
         return copy
 
     @property
@@ -181,65 +187,111 @@ class Guard(Protocol):
     def close(self) -> None: ...
 
 
-class IncludeDispatchKeyGuard:
-    """Includes ``mask``; on close the included set is without what the guard had brought.
+Change = tuple["RawLocalDispatchKeySet", int, int, int, int]
+"""What a guard has done to a thread's storage: the set that it left there, the one to put back if
+that is there still, the one that it found, and its mask."""
+
+
+def include(mask: int) -> Change:
+    """Include ``mask``, until :func:`stop_including` takes the change back: then the included set
+    is without what it had brought.
 
     Older releases take out what it brought, functionalities only: a backend bit that came in
     with one stays.  Newer ones put back the whole included set as it was.
     """
+    raw = thread_local.raw
+    found = raw._included
+    within, after = _including(found, mask)
+    raw._included = within
+    return raw, within, after, found, mask
 
-    __slots__ = ("_brought", "_found", "_raw")
+
+def stop_including(change: Change) -> None:
+    """Take back what :func:`include` has done."""
+    raw, within, after, found, mask = change
+    now = raw._included
+    raw._included = after if now == within else _after(now, found, mask, DEFAULT_INCLUDED)
+
+
+def exclude(mask: int) -> Change:
+    """Exclude ``mask``, until :func:`stop_excluding`; as :func:`include`, for the excluded set."""
+    raw = thread_local.raw
+    found = raw._excluded
+    within, after = excluding(found, mask)
+    raw._excluded = within
+    return raw, within, after, found, mask
+
+
+def stop_excluding(change: Change) -> None:
+    """Take back what :func:`exclude` has done."""
+    raw, within, after, found, mask = change
+    now = raw._excluded
+    raw._excluded = after if now == within else _after(now, found, mask, DEFAULT_EXCLUDED)
+
+
+class IncludeDispatchKeyGuard:
+    """:func:`include` as a guard."""
+
+    __slots__ = ("_change",)
 
     def __init__(self, mask: int) -> None:
-        self._raw = thread_local.raw
-        self._found = self._raw.included
-        self._brought = difference(mask, self._found)
-        self._raw.included |= self._brought
+        self._change = include(mask)
 
     def close(self) -> None:
-        self._raw.included = _closed(self._raw.included, self._brought, self._found)
+        stop_including(self._change)
 
 
 class ExcludeDispatchKeyGuard:
-    """Excludes ``mask``; on close as :class:`IncludeDispatchKeyGuard`, for the excluded set."""
+    """:func:`exclude` as a guard."""
 
-    __slots__ = ("_brought", "_found", "_raw")
+    __slots__ = ("_change",)
 
     def __init__(self, mask: int) -> None:
-        self._raw = thread_local.raw
-        self._found = self._raw.excluded
-        self._brought = difference(mask, self._found)
-        self._raw.excluded |= self._brought
+        self._change = exclude(mask)
 
     def close(self) -> None:
-        self._raw.excluded = _closed(self._raw.excluded, self._brought, self._found)
+        stop_excluding(self._change)
 
 
 def call_excluding(mask: int, run: Callable[..., Answer], *args: Any) -> Answer:
     """The answer of a call in a thread that excludes ``mask`` meanwhile, as with the guard."""
     raw = thread_local.raw
     found = raw._excluded
-    inside = raw._excluded = _excluding(found, mask)
+    within, after = excluding(found, mask)
+    raw._excluded = within
     try:
         return run(*args)
     finally:
-        if raw._excluded == inside:
-            raw._excluded = found
-        else:  # what was called has left another set behind
-            before = found ^ DEFAULT_EXCLUDED
-            raw.excluded = _closed(raw.excluded, difference(mask, before), before)
+        now = raw._excluded
+        raw._excluded = after if now == within else _after(now, found, mask, DEFAULT_EXCLUDED)
 
 
-@cache
-def _excluding(found: int, mask: int) -> int:
-    """What is stored of an excluded set with more keys: see Note [TLS initialization]."""
-    before = found ^ DEFAULT_EXCLUDED
-    return (before | difference(mask, before)) ^ DEFAULT_EXCLUDED
+# What guards leave is asked for again and again with the same few sets, so it is kept.  These
+# functions take and answer sets as they are stored: see Note [TLS initialization].
 
 
-def _closed(now: int, brought: int, found: int) -> int:
-    """The set that closing a guard leaves, by the release's rule."""
-    return found if _FACTS.guards_restore_sets else difference(now, brought)
+@lru_cache(_MOST_SETS)
+def _including(found: int, mask: int) -> tuple[int, int]:
+    return _within(found, mask, DEFAULT_INCLUDED)
+
+
+@lru_cache(_MOST_SETS)
+def excluding(found: int, mask: int) -> tuple[int, int]:
+    """What an excluded set becomes with ``mask``, and what that is to become after."""
+    return _within(found, mask, DEFAULT_EXCLUDED)
+
+
+def _within(found: int, mask: int, default: int) -> tuple[int, int]:
+    before = found ^ default
+    within = (before | difference(mask, before)) ^ default
+    return within, _after(within, found, mask, default)
+
+
+def _after(now: int, found: int, mask: int, default: int) -> int:
+    """What closing a guard makes of a set, by the release's rule."""
+    if _FACTS.guards_restore_sets:
+        return found
+    return difference(now ^ default, difference(mask, found ^ default)) ^ default
 
 
 class ForceDispatchKeyGuard:
@@ -439,8 +491,9 @@ class with_state:  # noqa: N801 (used as a function)
 
     def __enter__(self) -> None:
         self._found = thread_local.raw
-        # which belongs to the call that is being made, and not to the state
+        # which belong to the call that is being made, and not to the state
         self._state.numbers_as_tensors = self._found.numbers_as_tensors
+        self._state.on_entry = self._found.on_entry
         thread_local.raw = self._state
 
     def __exit__(self, *raised: object) -> None:

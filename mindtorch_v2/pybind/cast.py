@@ -62,6 +62,11 @@ def register_class(
     _classes[name] = BoundClass(cls, unwrap, wrap)
 
 
+def bound_class(name: str) -> BoundClass | None:
+    """The Python side of a C++ class, if it has one by now."""
+    return _classes.get(name)
+
+
 # --- loaders ----------------------------------------------------------------------------------
 
 

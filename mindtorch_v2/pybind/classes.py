@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mindtorch_v2.pybind.cast import Loader, load_object, register_class
-from mindtorch_v2.pybind.function import Implementation, Overload, cpp_constructor, cpp_function
+from mindtorch_v2.pybind.function import (
+    Implementation,
+    Overload,
+    cpp_constructor,
+    cpp_function,
+    instancemethod,
+)
 from mindtorch_v2.pybind.signature import Signature, parse_docstring
 
 _stored_name: Final = vars(type)["__name__"]
@@ -102,7 +108,7 @@ def bind_methods(
             method: cpp_function = cpp_constructor(overloads, docs[name], cls, slot)
         else:
             method = cpp_function(name, overloads, docs[name])
-        setattr(cls, name, method)
+        setattr(cls, name, instancemethod(method))
     if "__eq__" in docs and "__hash__" not in docs:
         cls.__hash__ = None  # type: ignore[assignment]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
+from ctypes import py_object, pythonapi
 from functools import cache
-from types import MethodType
 from typing import Any, Final
 
 from mindtorch_v2.messages import FUNCTION_OWNER
@@ -104,16 +104,19 @@ def _argument(parameter: Parameter, kwargs: dict[str, Any]) -> Any:
     return _literal(parameter.default)
 
 
+#: How a class keeps what is called with an instance first: CPython's type for functions of C, which
+#: a look-up on an instance binds at once.
+instancemethod: Final[Callable[[Any], Any]] = pythonapi.PyInstanceMethod_New
+instancemethod.argtypes, instancemethod.restype = [py_object], py_object  # type: ignore[attr-defined]
+
+
 class cpp_function:  # noqa: N801 (pybind11's name)
-    """A bound C++ function; in a class body, a method."""
+    """A bound C++ function; as an ``instancemethod`` in a class, a method."""
 
     def __init__(self, name: str, overloads: tuple[Overload, ...], doc: str) -> None:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
         self._overloads = overloads
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         for overload in self._overloads:

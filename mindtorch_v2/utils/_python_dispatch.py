@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from mindtorch_v2 import _C, profile
+from mindtorch_v2._mode_bindings import pop_dispatch_mode, push_dispatch_mode
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().modes
@@ -25,6 +26,8 @@ _ANY_MODE, *_FURTHER = _FACTS["flags"]
 _inside: Final[dict[str, bool]] = dict.fromkeys(_FACTS["flags"], False)
 """Whether modes are entered, of any kind or of some: by the attribute in which a mode keeps how
 it was before.  As in torch, one for all threads."""
+
+_INSIDE_OF_ALL: Final = dict.fromkeys(_inside, True)
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
@@ -52,16 +55,18 @@ class TorchDispatchMode:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        for name in _inside:
+        for name, before in _inside.items():
             if not _KEEPS_STACK:
-                setattr(self, name, _inside[name])
+                setattr(self, name, before)
                 continue
-            if not hasattr(self, name):  # of a class that does not call this one's __init__
-                setattr(self, name, deque())
-            getattr(self, name).append(_inside[name])
-        is_infra = bool(_FURTHER) and type(self).is_infra_mode()
-        for name in _inside:
-            _inside[name] = _inside[name] or name == _ANY_MODE or not is_infra
+            kept = getattr(self, name, None)
+            if kept is None:  # of a class that does not call this one's __init__
+                kept = deque()
+                setattr(self, name, kept)
+            kept.append(before)
+        _inside[_ANY_MODE] = True
+        if _FURTHER and not type(self).is_infra_mode():
+            _inside.update(_INSIDE_OF_ALL)
         _push_mode(self)
         return self
 
@@ -141,7 +146,7 @@ def _get_current_dispatch_mode_stack() -> list[Any]:
 def _push_mode(mode: Any) -> None:
     key = getattr(mode, "_dispatch_key", None)
     if key is None:
-        _C._push_on_torch_dispatch_stack(mode)
+        push_dispatch_mode(mode)
         return
     refused = "pre-dispatch" if key == _C.DispatchKey.PreDispatch else "other key"
     text = _REFUSALS[refused].replace("%r", repr(type(mode)))
@@ -149,10 +154,12 @@ def _push_mode(mode: Any) -> None:
 
 
 def _pop_mode(k: Any = None) -> Any:
+    if k is None:
+        return pop_dispatch_mode(None)
     if k == _C.DispatchKey.PreDispatch:
         raise AssertionError("Trying to pop empty mode stack")
-    if k is None or isinstance(k, _C._TorchDispatchModeKey):
-        return _C._pop_torch_dispatch_stack(k)
+    if isinstance(k, _C._TorchDispatchModeKey):
+        return pop_dispatch_mode(k)
     return None
 
 

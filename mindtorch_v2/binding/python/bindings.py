@@ -48,49 +48,63 @@ class _Binding:
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
-    that this package has by hand; ``call_of`` makes the call of the operator, if that is known.
-    ``operator_of`` finds the operator whose answer is all that comes of a parsed call, if any.
-    ``owner`` finds the function that the user called.  ``is_asked`` says whether anything may
-    override the call, and ``is_noargs`` that the C function has no parser: of a method it then asks
-    the receiver.  ``passed_on`` takes the calls that the runner leaves to it.  ``name`` is what the
-    function is called if its signatures say otherwise.
+    that this package has by hand.  ``owner`` finds the function that the user called.  ``is_asked``
+    says whether anything may override the call, and ``is_noargs`` that the C function has no
+    parser: of a method it then asks the receiver.
     """
 
+    _passed_on: Implementation | None = None
+    """Takes the calls that the runner leaves to it."""
+    _name = ""
+    """What the function is called if its signatures say otherwise."""
+    _calls_operators = False
+    """Whether each signature has an operator of its own."""
+
     def __init__(
-        self,
-        signatures: Iterable[str],
-        run: Callable[[Any, Parsed], Any],
-        written: Implementation | None,
-        owner: str,
-        *,
-        is_asked: bool = True,
-        is_noargs: bool = False,
-        passed_on: Implementation | None = None,
-        name: str = "",
-        call_of: Callable[[Any, Parsed], Call | None] | None = None,
-        operator_of: Callable[[Parsed], Operator | None] | None = None,
+        self, written: Implementation | None, owner: str, *, is_asked: bool, is_noargs: bool = False
     ) -> None:
-        self._signatures = tuple(signatures)
-        self._run = run
         self._written = written
         self._owner = owner
         self._is_asked = is_asked
         self._is_noargs = is_noargs
-        self._passed_on = passed_on
-        self._name = name
-        self._call_of = call_of
-        self._operator_of = operator_of
-        #: How often forms of calls have come, and what makes calls of those that come often.
-        self._counts: dict[Form, int] = {}
-        self._usual: dict[Form | tuple[type, ...], tuple[Usual, Operator]] = {}
+
+    def _read_signatures(self) -> Iterable[str]:
+        raise NotImplementedError
+
+    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+        raise NotImplementedError
+
+    def _call_of(self, receiver: Any, parsed: Parsed) -> Call | None:
+        """The call of the operator, if that is known and has a kernel at all."""
+        return None
+
+    def _operator_of(self, parsed: Parsed) -> Operator | None:
+        """The operator whose answer is all that comes of a parsed call, if there is one."""
+        return None
+
+    # There are more bindings than any program calls, so the rest is made at the first call.
 
     @cached_property
     def _parser(self) -> ArgParser:
-        return ArgParser(self._signatures)
+        return ArgParser(tuple(self._read_signatures()))
+
+    @cached_property
+    def _counts(self) -> dict[Form, int]:
+        """How often forms of calls have come."""
+        return {}
+
+    @cached_property
+    def _usual(self) -> dict[Form | tuple[type, ...], tuple[Usual, Operator]]:
+        """What makes calls of those that come often."""
+        return {}
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         usual = self._usual.get(form_of(args, kwargs) if kwargs else tuple(map(type, args)))
-        if usual is None or OBSERVERS.count or not (receiver is None or is_usual(receiver)):
+        if (
+            usual is None
+            or OBSERVERS.count
+            or not (receiver is None or type(receiver) is Tensor or is_usual(receiver))
+        ):
             return self._called(receiver, args, kwargs)
         call, operator = usual
         try:
@@ -123,7 +137,7 @@ class _Binding:
             and not self._has_kernel(receiver, parsed)
         ):
             return self._written(receiver, args, kwargs)
-        if self._operator_of is not None:
+        if self._calls_operators:
             self._note_form(parsed, receiver, args, kwargs)
         try:
             answer = self._run(receiver, parsed)
@@ -137,7 +151,6 @@ class _Binding:
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Have usual calls of this form go without the parser, once it is worth it."""
-        assert self._operator_of is not None
         form = form_of(args, kwargs)
         count = self._counts[form] = self._counts.get(form, 0) + 1
         if count != _CALLS_BEFORE_COMPILING or len(self._counts) > _MOST_FORMS or parsed.overloaded:
@@ -150,7 +163,7 @@ class _Binding:
             self._usual[form if kwargs else form[0]] = call, operator
 
     def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
-        call = None if self._call_of is None else self._call_of(receiver, parsed)
+        call = self._call_of(receiver, parsed)
         return call is not None and call.has_kernel()
 
     def _overridden(
@@ -178,57 +191,82 @@ FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
 """Every bound function, by the module that messages name and its own name."""
 
 
-def _generated(facts: Function, written: Implementation | None, owner: str) -> _Binding:
+class _Generated(_Binding):
     """A binding that torch's code generator writes: its overloads name their operators."""
-    overloads = facts["overloads"]
 
-    def called(receiver: Any, parsed: Parsed) -> Call | None:
-        """None where the first operator of the overload has no kernel at all."""
-        overload = overloads[parsed.chosen]
+    _calls_operators = True
+
+    def __init__(self, facts: Function, written: Implementation | None, owner: str) -> None:
+        is_noargs = facts["noargs"]
+        # a function without arguments has nobody to ask
+        is_asked = owner == _METHODS or not is_noargs
+        super().__init__(written, owner, is_asked=is_asked, is_noargs=is_noargs)
+        self._overloads = facts["overloads"]
+
+    def _read_signatures(self) -> Iterable[str]:
+        return (each["signature"] for each in self._overloads)
+
+    def _asks_for_gradients(self, parsed: Parsed) -> bool:
+        return "requires_grad=" in self._overloads[parsed.chosen]["signature"]
+
+    def _call_of(self, receiver: Any, parsed: Parsed) -> Call | None:
+        overload = self._overloads[parsed.chosen]
         if overload.get("direct") or not native.has_kernel(overload["base"]):
             return None
         return call_of(overload, parsed, receiver)
 
-    def run(receiver: Any, parsed: Parsed) -> Any:
-        overload = overloads[parsed.chosen]
+    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+        overload = self._overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
         call = call_of(overload, parsed, receiver)
-        if is_factory[parsed.chosen] and not _writes(call.operator):
+        asks_for_gradients = self._asks_for_gradients(parsed)
+        if asks_for_gradients and self._owner != _METHODS and not _writes(call.operator):
             answer = _wrapped(call.operator, new_variable(call))
         else:
             answer = _wrapped(call.operator, call.run())
         if answer is None and _changes_a_list(call.operator):
             return parsed.values[0]
-        if asks_for_gradients[parsed.chosen] and answer is not None:
+        if asks_for_gradients and answer is not None:
             requires_grad = manual.value(parsed, "requires_grad")
             if requires_grad:  # a new tensor does not, and one that waits need not be asked
                 answer._set_requires_grad(requires_grad)
         return answer
 
-    def operator_of(parsed: Parsed) -> Operator | None:
-        overload = overloads[parsed.chosen]
-        if overload.get("direct") or overload.get("deprecated") or written is not None:
+    def _operator_of(self, parsed: Parsed) -> Operator | None:
+        overload = self._overloads[parsed.chosen]
+        if overload.get("direct") or overload.get("deprecated") or self._written is not None:
             return None
         operator = operator_named(overload["base"])
-        is_more = asks_for_gradients[parsed.chosen] or _changes_a_list(operator)
+        is_more = self._asks_for_gradients(parsed) or _changes_a_list(operator)
         return None if is_more or not operator.in_dispatcher else operator
 
-    signatures = [each["signature"] for each in overloads]
-    asks_for_gradients = ["requires_grad=" in signature for signature in signatures]
-    is_factory = [asks and owner != _METHODS for asks in asks_for_gradients]
-    is_noargs = facts["noargs"]
-    is_asked = owner == _METHODS or not is_noargs  # a function without arguments has nobody to ask
-    return _Binding(
-        signatures,
-        run,
-        written,
-        owner,
-        is_asked=is_asked,
-        is_noargs=is_noargs,
-        call_of=called,
-        operator_of=operator_of,
-    )
+
+class _ByHand(_Binding):
+    """A binding written by hand, with a parser."""
+
+    def __init__(
+        self,
+        signatures: Iterable[str],
+        run: Callable[[Any, Parsed], Any],
+        written: Implementation | None,
+        owner: str,
+        *,
+        is_asked: bool,
+        passed_on: Implementation | None,
+        name: str,
+    ) -> None:
+        super().__init__(written, owner, is_asked=is_asked)
+        self._signatures = signatures
+        self._runner = run
+        self._passed_on = passed_on
+        self._name = name
+
+    def _read_signatures(self) -> Iterable[str]:
+        return self._signatures
+
+    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+        return self._runner(receiver, parsed)
 
 
 @cache
@@ -260,7 +298,7 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
     owner = "torch" if module == "torch" else f"torch._C._{module}"
     made: dict[str, builtin_function_or_method] = {}
     for name, facts in _SIGNATURES["modules"][module].items():
-        call: Implementation = _generated(facts, _as_written(written.get(name)), owner)
+        call: Implementation = _Generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
         if exceptions.is_operator_of_python(name):
@@ -307,7 +345,7 @@ def _parsing(
     """A binding written by hand, with a parser."""
     run = by_hand.RUNNERS.get(function, _nothing_by_hand(function))
     is_asked = function not in exceptions.UNASKED
-    call: Implementation = _Binding(
+    call: Implementation = _ByHand(
         signatures, run, own, owner, is_asked=is_asked, passed_on=passed_on, name=function
     )
     return _asking(function, call) if function in exceptions.ASKED_FIRST else call
@@ -362,7 +400,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
     generated = _SIGNATURES["modules"]["Tensor"]
     made = {}
     for name, facts in generated.items():
-        call: Implementation = _generated(facts, _as_written_method(written.get(name)), _METHODS)
+        call: Implementation = _Generated(facts, _as_written_method(written.get(name)), _METHODS)
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         flags = "METH_NOARGS" if facts["noargs"] else ""
@@ -383,12 +421,12 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     call: Implementation
     if binding["signatures"]:
         bare = generated.get(function.strip("_"))
-        passed_on = None if bare is None else _generated(bare, None, _METHODS)
+        passed_on = None if bare is None else _Generated(bare, None, _METHODS)
         call = _parsing(function, binding["signatures"], own, _METHODS, passed_on)
         if "METH_STATIC" in binding["flags"]:
             return staticmethod(builtin_function_or_method(name, call, None))
     elif function in generated:
-        call = _generated(generated[function], own, _METHODS)
+        call = _Generated(generated[function], own, _METHODS)
     else:
         chosen = _chosen(by_hand.WITHOUT_PARSER.get(function), own)
         if chosen is None:

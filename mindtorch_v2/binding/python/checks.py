@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.torch_function import (
+    NEVER_ASKED,
     Overloaded,
     append_overloaded,
     is_mode_enabled,
@@ -38,6 +39,8 @@ OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
 
 _NUMPY_INTEGERS: Final = (np.integer,)
 _NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
+_FLOATS: Final = (float, int, SymFloat, *_NUMPY_SCALARS)
+_NUMBERS: Final = (float, int, complex, SymInt, SymFloat, SymBool, *_NUMPY_SCALARS)
 
 
 def is_anything(value: object) -> bool:
@@ -53,8 +56,11 @@ def is_tensor(value: object) -> bool:
 
 def is_tensor_like(value: Any, overloaded: Overloaded) -> bool:
     """A tensor, or an object whose class has ``__torch_function__``."""
-    if type(value) is Tensor:
+    cls = type(value)
+    if cls is Tensor:
         return True
+    if cls in NEVER_ASKED:
+        return False
     if has_torch_function(value):
         append_overloaded(overloaded, value)
         return True
@@ -108,7 +114,7 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
 
 def is_number(value: object) -> bool:
     """``THPUtils_checkScalar``."""
-    return isinstance(value, (float, int, complex, SymInt, SymFloat, SymBool, *_NUMPY_SCALARS))
+    return isinstance(value, _NUMBERS)
 
 
 def is_scalar(value: Any) -> bool:
@@ -125,7 +131,7 @@ def is_double(value: Any) -> bool:
 
 def is_float(value: object) -> bool:
     """``is_float_or_symfloat``: of NumPy's numbers, any."""
-    return isinstance(value, (float, int, SymFloat, *_NUMPY_SCALARS))
+    return isinstance(value, _FLOATS)
 
 
 def _is_plain_scalar_tensor(value: Any) -> bool:

@@ -19,6 +19,8 @@ Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _BUILTIN: Final = "builtin_function_or_method"
 
+_new: Final = object.__new__
+
 BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
 
@@ -67,13 +69,16 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
 
 
 class BoundMethod:
-    """A method of one tensor, which messages name after the tensor's own class."""
+    """A method of one tensor, which messages name after the tensor's own class.
+
+    One is made for every call, by :meth:`method_descriptor.__get__` alone.
+    """
 
     __slots__ = ("__name__", "__self__", "_call", "_count")
-
-    def __init__(self, name: str, receiver: Any, call: Implementation, count: int | None) -> None:
-        self.__name__, self.__self__ = name, receiver
-        self._call, self._count = call, count
+    __name__: str
+    __self__: Any
+    _call: Implementation
+    _count: int | None
 
     def __getattr__(self, name: str) -> Any:
         if name == "__qualname__":  # in a class statement it would name the class
@@ -121,7 +126,10 @@ class method_descriptor:  # noqa: N801 (CPython's name)
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        return BoundMethod(self.__name__, instance, self._call, self._count)
+        bound = _new(BoundMethod)
+        bound.__name__, bound.__self__ = self.__name__, instance
+        bound._call, bound._count = self._call, self._count
+        return bound
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         receiver = _receiver(self.__name__, args)

@@ -36,6 +36,7 @@ from mindtorch_v2.tensor.construct import is_sequence, tensor_from_data
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, sparse_coo, strided
+from mindtorch_v2.tensor.geometry import check_size_nonnegative
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -108,11 +109,7 @@ def make(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _empty(size: list[Any], options: dict[str, Any]) -> Any:
     if operators_are_seen() or fills_uninitialized_memory():
         return empty(size, **options)
-    for extent in size:
-        if extent < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {extent}: {list(size)}"
-            )
+    check_size_nonnegative(size)
     layout = sparse_coo if options["layout"] == enum_value(sparse_coo) else strided
     return Tensor._make(size, BY_NUMBER[options["dtype"]], layout, options["device"])
 

@@ -21,11 +21,12 @@ _NUMPY_NAMES: Final = {
 """Other keywords that a parameter answers to, since NumPy's functions have them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ParameterType:
     """What a type of the signature language is called in messages, and which objects it takes.
 
-    ``takes`` is None for those that :class:`Parameter` looks at itself.
+    There is one object of each.  ``takes`` is None for those that :class:`Parameter` looks at
+    itself.
     """
 
     name: str | None

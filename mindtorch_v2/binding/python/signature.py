@@ -91,7 +91,7 @@ class Signature:
         )
         if len(args) > self.max_positional and not varargs:
             raise _TooManyError(self, len(args))
-        if checks.has_torch_function(receiver):
+        if receiver is not None and checks.has_torch_function(receiver):
             append_overloaded(overloaded, receiver)
         values: Values = []
         position, unused = 0, len(kwargs)
