@@ -6,8 +6,8 @@ in a program it was made, in its ``metadata``, and the node whose backward made 
 
 from __future__ import annotations
 
+import os
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.warn import warn
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TRACEBACK: Final = "traceback_"
 _PARENT: Final = "parent_"
-_PACKAGE: Final = str(Path(__file__).parents[1])
+_PACKAGE: Final = os.path.dirname(os.path.dirname(__file__))
 
 
 class _Mode:

@@ -125,7 +125,13 @@ def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """
     found: Tensor
     if is_non_overlapping_and_dense(variable._sizes, variable._strides):
-        found = at.call("new_empty_strided", grad, list(variable._sizes), list(variable._strides))
+        found = at.call(
+            "new_empty_strided",
+            *(grad, list(variable._sizes), list(variable._strides)),
+            dtype=variable._dtype,
+            layout=variable._layout,
+            device=variable._device,
+        )
         at.call("copy_", found, grad)
         return found
     found = at.call("clone", grad, at.CONTIGUOUS)

@@ -107,7 +107,7 @@ class GeneratedNode(Node):
     ) -> None:
         """Save what is wanted of the operator's arguments, or of its results."""
         for attribute in attributes:
-            if self._is_wanted(attribute):
+            if not attribute.condition or self._is_wanted(attribute):
                 value = compiled(attribute.expression)(values)
                 self._keep(attribute, value, is_output=is_output)
 
@@ -124,11 +124,13 @@ class GeneratedNode(Node):
 
     def _keep(self, attribute: Saved, value: Any, *, is_output: bool = False) -> None:
         value = None if value is UNDEFINED else value
-        if attribute.is_tensor and not _is_number(value):
-            value = SavedVariable(value, is_output)
-        elif attribute.is_tensor_list:
+        kind = attribute.type
+        if kind in _TENSORS:
+            if not _is_number(value):
+                value = SavedVariable(value, is_output)
+        elif kind in _TENSOR_LISTS:
             value = [SavedVariable(each, is_output) for each in value or ()]
-        elif attribute.type.endswith("TypeAndSize"):
+        elif kind.endswith("TypeAndSize"):
             value = TypeAndSize.of(value)
         self._kept[attribute.name] = value
 

@@ -32,6 +32,9 @@ _NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
 MAX_SEQUENCE_NR: Final = 2**64 - 1
 
 
+_new_tuple: Final = tuple.__new__
+
+
 class InputMetadata(NamedTuple):
     """What a node has been told of an output of its operation, whose gradient it takes.
 
@@ -53,7 +56,7 @@ class InputMetadata(NamedTuple):
         keys = tensor._keys  # as C++, which asks no class for these
         nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
         sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
-        return cls(dtype, tensor._layout, device, sizes, nested, seen)
+        return _new_tuple(cls, (dtype, tensor._layout, device, sizes, nested, seen))
 
 
 class Edge(NamedTuple):
@@ -122,8 +125,11 @@ class Node:
         self._update_topological_nr(self._edges)
 
     def _update_topological_nr(self, edges: Iterable[Edge]) -> None:
-        numbers = (edge.function._topological_nr for edge in edges if edge.function is not None)
-        self._topological_nr = max((self._topological_nr - 1, *numbers), default=-1) + 1
+        number = self._topological_nr
+        for edge in edges:
+            if edge.function is not None and edge.function._topological_nr >= number:
+                number = edge.function._topological_nr + 1
+        self._topological_nr = number
 
     def _add_input_metadata(self, tensor: Tensor | None) -> int:
         """A further output of the operation; answers its number."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import messages
@@ -101,8 +102,6 @@ class TensorGeometry:
 
 def grad_accumulator(tensor: Tensor) -> Node | None:
     """The node that adds to a leaf's ``grad``; the leaf itself does not keep it alive."""
-    from mindtorch_v2.autograd.basic_ops import AccumulateGrad
-
     meta = tensor._autograd
     if meta is None or not meta.requires_grad:
         return None
@@ -110,9 +109,17 @@ def grad_accumulator(tensor: Tensor) -> Node | None:
         raise RuntimeError("grad_accumulator() should be only called on leaf Variables")
     found = try_get_grad_accumulator(tensor)
     if found is None:
-        found = AccumulateGrad(tensor)
+        found = _accumulating()(tensor)
         meta.grad_accumulator = weakref.ref(found)
     return found
+
+
+@cache
+def _accumulating() -> type[Any]:
+    """The class of such nodes, which stands above."""
+    from mindtorch_v2.autograd.basic_ops import AccumulateGrad
+
+    return AccumulateGrad
 
 
 def try_get_grad_accumulator(tensor: Tensor) -> Node | None:
@@ -139,6 +146,8 @@ def output_nr(tensor: Tensor) -> int:
 
 def gradient_edge(tensor: Tensor) -> Edge:
     """Where a tensor's gradient goes."""
+    if tensor._autograd is None:
+        return _NOWHERE
     gradient = grad_fn(tensor)
     if gradient is UNRECORDED:
         raise NotImplementedError(
@@ -159,7 +168,10 @@ def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:
 
 def collect_next_edges(values: Iterable[Any]) -> list[Edge]:
     """The edges of arguments; an empty one for what is no tensor."""
-    return [Edge(None) if each is None else gradient_edge(each) for each in flattened(values)]
+    return [_NOWHERE if each is None else gradient_edge(each) for each in flattened(values)]
+
+
+_NOWHERE: Final = Edge(None)
 
 
 # --- history ------------------------------------------------------------------------------------
@@ -264,6 +276,8 @@ def retain_grad(tensor: Tensor) -> None:
 # --- views and changes --------------------------------------------------------------------------
 
 
+_new_tuple: Final = tuple.__new__
+
 VIEW_IS_BASE: Final = (
     "View operation returned a tensor that is the same as the input base tensor.  This is no "
     "longer allowed; you must explicitly create a new tensor (e.g., using .detach()). As a user, "
@@ -287,25 +301,25 @@ def as_view(
     """
     if base._is_inference():
         return view
-    if base is view and is_differentiable:
-        raise RuntimeError(VIEW_IS_BASE)
     if base is view:
+        if is_differentiable:
+            raise RuntimeError(VIEW_IS_BASE)
         view = base._alias()
     if not view._is_inference():
         view._versions = base._versions
     elif view._functional is not None:  # which copies itself in C++, and its base's counter
         raise RuntimeError("Cannot set version_counter for inference tensor")
-    view._autograd = None
     if not is_differentiable:
+        view._autograd = None
         return view
-    meta = view._materialize_autograd_meta()
+    meta = view._autograd = AutogradMeta()
     of_base = base._autograd
     if of_base is not None and of_base.view is not None:
         if of_base.creation_meta is not CreationMeta.DEFAULT:
             creation_meta = _propagated(of_base.creation_meta, creation_meta)
         meta.view = _chained(of_base.view, base, view, view_fn)
     else:
-        meta.view = ViewInfo(base, view_fn)
+        meta.view = _new_tuple(ViewInfo, (base, view_fn))
     meta.creation_meta = creation_meta
     meta.attr_version = view._versions.current
     return view

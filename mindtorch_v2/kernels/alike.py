@@ -26,6 +26,7 @@ from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CPU: Final = Device("cpu")
+_BYTES: Final = np.dtype(np.uint8)
 _row_major: Final = lru_cache(contiguous_strides)
 _LAZY: Final = functionality_bit(DispatchKey.Conjugate) | functionality_bit(DispatchKey.Negative)
 
@@ -93,8 +94,9 @@ def array_of(tensor: Tensor) -> Array:
 def tensor_of(values: Array, like: Tensor) -> Tensor:
     """A new tensor that lies like an operand; of an array of its own it takes the memory."""
     raw = _raw(like._dtype)
-    if values.base is not None or values.dtype != raw:
+    if type(values) is not np.ndarray or values.base is not None or values.dtype != raw:
         values = np.array(values, raw, order="C")
     elif not values.flags.c_contiguous:
         values = values.copy(order="C")
-    return like._remade(UntypedStorage._owning(values.reshape(-1).view(np.uint8), _CPU))
+    flat = values if values.ndim == 1 else values.reshape(-1)
+    return like._remade(UntypedStorage._owning(flat.view(_BYTES), _CPU))

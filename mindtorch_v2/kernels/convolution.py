@@ -43,7 +43,7 @@ _RESOLVE_CONJ: Final = OperatorHandle("aten::resolve_conj")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
-_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Scalar")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 
 Convolve = Callable[[Any, Any, Any], Any]
@@ -120,13 +120,17 @@ def _of_real(convolve: Convolve, input: Tensor, weight: Tensor, bias: Tensor | N
 
 
 def _of_complex(convolve: Convolve, input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
-    """``complex_convolution``: three convolutions of real numbers, by Gauss's trick."""
+    """``complex_convolution``: three convolutions of real numbers, by Gauss's trick.
+
+    As compiled, what stands on the right is computed first.
+    """
     _check_same_type(input, weight, bias, "")
     (x, xi), (w, wi) = _parts(input), _parts(weight)
     b, bi = (None, None) if bias is None else _parts(bias)
     one, two = convolve(x, w, b), convolve(xi, wi, None)
     both = None if bias is None else _ADD(b, bi)
-    three = convolve(_ADD(x, xi), _ADD(w, wi), both)
+    weights = _ADD(w, wi)
+    three = convolve(_ADD(x, xi), weights, both)
     imaginary = _MUL(_SUB(_SUB(three, one), two), 1j)
     return _ADD(_SUB(one, two), imaginary)
 

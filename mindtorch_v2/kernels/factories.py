@@ -34,7 +34,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, Layout, int64, strided
-from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
@@ -102,11 +102,7 @@ def empty(size: Sizes, *options: Any) -> Tensor:
 @kernel("aten::empty_strided", keys=("CPU", "Meta"))
 def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
     given = given_options(options)
-    negative = next((extent for extent in size if extent < 0), None)
-    if negative is not None:
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {negative}: {list(size)}"
-        )
+    check_size_nonnegative(size)
     dtype = given.get("dtype", get_default_dtype())
     if len(size) != len(stride):
         raise RuntimeError(

@@ -5,15 +5,20 @@ Mirrors ``aten/src/ATen/native/Copy.cpp`` and ``Fill.cpp``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
+
+import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, iteration_order
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -47,8 +52,65 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
         return self
     if src._dtype.is_complex and not self._dtype.is_complex and self._dtype is not _BOOL:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
-    copying.copy_values(self, src)
+    if _shares_places(self, src):
+        _copy_in_order(self, src)
+    elif _writes_onto_itself(self):
+        _copy_in_rows(self, src)
+    else:
+        copying.copy_values(self, src)
     return self
+
+
+def _shares_places(self: Tensor, src: Tensor) -> bool:
+    """Whether an element may be read after it has been written, of one dtype as they are."""
+    return (
+        self._storage is src._storage
+        and self._storage is not None
+        and self._dtype is src._dtype
+        and self._lazy_bits() == src._lazy_bits()
+        and not copying.is_on_accelerator(self)
+        and np.shares_memory(copying.raw_array(self), copying.raw_array(src))
+    )
+
+
+def _copy_in_order(self: Tensor, src: Tensor) -> None:
+    """One element after the other, innermost dimension first, as the iterator goes through them."""
+    order = iteration_order(tuple(self._sizes), (self, src))
+    itemsize = self._dtype.itemsize
+    memory = self._bytes()
+    memory = memory[: len(memory) // itemsize * itemsize].view(elements_of(self._dtype).raw)
+    pairs = zip(_places(self, self, order), _places(src, self, order), strict=True)
+    for written, read in pairs:
+        memory[written] = memory[read]
+
+
+def _writes_onto_itself(self: Tensor) -> bool:
+    """Whether it matters which element is written last."""
+    return (
+        may_overlap_itself(self) and not self._lazy_bits() and not copying.is_on_accelerator(self)
+    )
+
+
+def _copy_in_rows(self: Tensor, src: Tensor) -> None:
+    """Onto elements that share memory: the last that the iterator writes stays."""
+    wanted = new_tensor(self._sizes, self._dtype, self._device)
+    copying.copy_values(wanted, src)
+    bits = copying.raw_array(wanted)
+    order = iteration_order(tuple(self._sizes), (self, src))
+    for row, index in rows_of(self, order[::-1]):
+        copying.store_bits(row, bits[index])
+
+
+def _places(tensor: Tensor, like: Tensor, order: Sequence[int]) -> list[int]:
+    """Where the elements of a tensor, broadcast to another's shape, are in the storage."""
+    places = np.array(tensor._storage_offset)
+    missing = len(like._sizes) - len(tensor._sizes)
+    for dim in reversed(order):
+        is_repeated = dim < missing or tensor._sizes[dim - missing] == 1
+        stride = 0 if is_repeated else tensor._strides[dim - missing]
+        places = places[..., None] + np.arange(like._sizes[dim]) * stride
+    found: list[int] = places.ravel().tolist()
+    return found
 
 
 def _is_same_data(self: Tensor, src: Tensor) -> bool:

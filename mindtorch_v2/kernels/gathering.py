@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
@@ -36,6 +37,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
 _NONZERO: Final = OperatorHandle("aten::nonzero")
+_TAKEN: Final = Config(check_mem_overlap=False, check_all_same_dtype=False, resize_outputs=False)
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"])
@@ -323,9 +325,19 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
                 f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[1]}"
             )
         if wrong.size:
-            raise IndexError("index out of range in self")
+            _select_reached(source, places, dim, out)
         store_bits(out, np.take(source, places, axis=dim).reshape(tuple(out._sizes)))
     return out
+
+
+def _select_reached(source: Array, places: Array, dim: int, out: Tensor) -> NoReturn:
+    """The slices before the first that there is not; then IndexError."""
+    outside = (places < 0) | (places >= source.shape[dim])
+    reached = slice(int(np.argmax(outside)))
+    np.moveaxis(_along(raw_array(out)), dim, 0)[reached] = np.moveaxis(source, dim, 0)[
+        places[reached]
+    ]
+    raise IndexError("index out of range in self")
 
 
 # --- nonzero, take, masked_select -------------------------------------------------------------
@@ -450,14 +462,22 @@ def take_out(self: Tensor, index: Tensor, out: Tensor) -> Tensor:
     if numel(index._sizes) and not out.is_meta:
         dispatch("take_cpu", self._dtype)
         places = value_array(index)
-        wrong = (places < -count) | (places >= count)
-        if wrong.any():
-            raise IndexError(
-                "out of range: tried to access index "
-                f"{places[wrong].flat[0]} on a tensor of {count} elements."
-            )
+        if ((places < -count) | (places >= count)).any():
+            _take_reached(self, index, out)
         store_bits(out, raw_array(self).reshape(-1)[places])
     return out
+
+
+def _take_reached(self: Tensor, index: Tensor, out: Tensor) -> NoReturn:
+    """The elements before the first that there is not, in the order of the loops; then
+    IndexError."""
+    loops = TensorIterator(_TAKEN, (out,), (index,)).loops
+    places, count = value_array(index).transpose(loops).reshape(-1), numel(self._sizes)
+    first = int(np.argmax((places < -count) | (places >= count)))
+    raw_array(out).transpose(loops).flat[:first] = raw_array(self).reshape(-1)[places[:first]]
+    raise IndexError(
+        f"out of range: tried to access index {places[first]} on a tensor of {count} elements."
+    )
 
 
 def _check_taken(self: Tensor, index: Tensor, out: Tensor) -> None:

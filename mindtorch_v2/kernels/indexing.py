@@ -7,10 +7,9 @@ they stand, or in front if they do not stand together.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -36,9 +35,10 @@ from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.masks import check_mask
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import check_rehearsal, warn
+from mindtorch_v2.warn import warn
 
 Indices: TypeAlias = Sequence[Tensor | None]
+Places: TypeAlias = tuple[Array, ...]
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _INDEX_PUT_: Final = OperatorHandle("aten::index_put_")
@@ -104,25 +104,45 @@ class AdvancedIndex:
         return found
 
     def places(self) -> tuple[Any, ...]:
-        """NumPy\'s index for the elements; IndexError for one that is out of bounds."""
-        found: list[Array | slice] = []
-        count = 0
-        for index, size in zip(self.indices, self.source._sizes, strict=True):
-            if index is None:
-                found.append(slice(None))
-            else:
-                found.append(_checked(value_array(index), count, size))
-                count += 1
-        return tuple(found)
+        """NumPy's index for the elements."""
+        return tuple(slice(None) if each is None else value_array(each) for each in self.indices)
+
+    def is_inside(self) -> bool:
+        """Whether there are all elements."""
+        return not any(_outside(index, size).any() for index, size in self._indexed())
+
+    def _indexed(self) -> list[tuple[Array, int]]:
+        """Indices, with the sizes of what they index."""
+        pairs = zip(self.indices, self.source._sizes, strict=True)
+        return [(value_array(each), size) for each, size in pairs if each is not None]
+
+    def reached(self, loops: Sequence[int]) -> tuple[Places, Places, IndexError]:
+        """Of the elements before the first that there is not, in the order of the loops: where they
+        are, and where in the result; and what is raised then."""
+
+        def in_loops(each: Array) -> Array:
+            turned: Array = np.broadcast_to(each, self.shape).transpose(loops)
+            return turned.reshape(-1)
+
+        grid = [in_loops(each) for each in self.grid()]
+        wrong = [_outside(*each) for each in zip(grid, self.source._sizes, strict=True)]
+        count = int(np.argmax(np.logical_or.reduce(wrong)))
+        dim = next(dim for dim, each in enumerate(wrong) if each[count])
+        number = sum(each is not None for each in self.indices[:dim])
+        results = map(in_loops, np.indices(self.shape, sparse=True))
+        return (
+            tuple(each[:count] for each in grid),
+            tuple(each[:count] for each in results),
+            IndexError(
+                f"index {grid[dim][count]} is out of bounds for dimension {number} with size "
+                f"{self.source._sizes[dim]}"
+            ),
+        )
 
 
-def _checked(index: Array, dim: int, size: int) -> Array:
-    """``dim`` counts the dimensions that are indexed."""
-    wrong = (index < -size) | (index >= size)
-    if wrong.any():
-        first = index[wrong].flat[0]
-        raise IndexError(f"index {first} is out of bounds for dimension {dim} with size {size}")
-    return index
+def _outside(index: Array, size: int) -> Array:
+    outside: Array = (index < -size) | (index >= size)
+    return outside
 
 
 def make_info(self: Tensor, given: Indices) -> AdvancedIndex:
@@ -151,11 +171,10 @@ def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
             found.append(index)
             continue
         if index._dtype is _BYTE:
-            check_rehearsal()
-            warnings.warn(
+            warn(
+                "expandTensors",
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
                 "torch.bool instead.",
-                stacklevel=2,
             )
         check_mask(self, index, len(found))
         nonzero = _NONZERO(index)
@@ -234,6 +253,11 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     if numel(output._sizes) and not output.is_meta:
         dispatch("index_cpu", self._dtype)
         _check_indexed(info)
+        if not info.is_inside():
+            loops = TensorIterator(_WRITTEN, (output,), operands).loops
+            places, results, error = info.reached(loops)
+            raw_array(output)[results] = raw_array(info.source)[places]
+            raise error
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
 
@@ -324,6 +348,7 @@ def index_put_impl_(
     info = make_info(self, indices)
     _check_values(info, values)
     if not self.is_meta:
+        dispatch("index_put", self._dtype)
         _put(info, values, accumulate)
     return self
 
@@ -372,11 +397,9 @@ def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     if not numel(info.shape):
         return
     _check_indexed(info)
-    try:
-        places = info.places()
-    except IndexError:
+    if not info.is_inside():
         _put_reached(info, values, accumulate)
-        raise
+    places = info.places()
     found = value_array(values) if accumulate else raw_array(values)
     if info.rank > 1:
         places, found = _in_loops(info, values, places, found)
@@ -405,18 +428,14 @@ def _in_loops(
     return tuple(turned), np.broadcast_to(found, info.shape).transpose(order)
 
 
-def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
-    """What comes before the first place that there is not."""
-    loops = _loops(info, values)
-    grid = [np.broadcast_to(each, info.shape).transpose(loops).reshape(-1) for each in info.grid()]
-    added = np.broadcast_to(value_array(values), info.shape).transpose(loops).reshape(-1)
-    pairs = zip(grid, info.source._sizes, strict=True)
-    wrong = np.logical_or.reduce([(each < -size) | (each >= size) for each, size in pairs])
-    reached = slice(0, int(np.argmax(wrong)))
+def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> NoReturn:
+    """What comes before the first place that there is not; then IndexError."""
+    places, results, error = info.reached(_loops(info, values))
     total = value_array(info.source).copy()
     put = np.add.at if accumulate else np.ndarray.__setitem__
-    put(total, tuple(each[reached] for each in grid), added[reached])
+    put(total, places, np.broadcast_to(value_array(values), info.shape)[results])
     store(info.source, total)
+    raise error
 
 
 @kernel("aten::index_put_", key="Meta")

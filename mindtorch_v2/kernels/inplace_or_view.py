@@ -14,7 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.node import flattened
 from mindtorch_v2.autograd.variable import as_view, bump_version
 from mindtorch_v2.binding.operators import Call, Operator
-from mindtorch_v2.binding.unboxed import Run, makes
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -108,6 +108,8 @@ def _bumped(answer: Any) -> Any:
     for each in flattened(answer if isinstance(answer, tuple) else (answer,)):
         if each is not None:
             bump_version(each)
+            if each._functional is not None and (waits := each._functional.value._pending):
+                waits.count(each._versions)
     return answer
 
 
@@ -128,7 +130,38 @@ def _made(operator: Operator, keyset: int) -> Run:
             return _as_views(operator, facts, stack, answer)
         return _bumped(answer)
 
+    short = unboxed.short_below(after)
+    if short is not None and written == (0,):
+        run.short_way = _counting(short)  # type: ignore[attr-defined]
+    elif short is not None and facts.base == 0 and facts.is_differentiable:
+        run.short_way = None if facts.is_replayed else _viewing(short)  # type: ignore[attr-defined]
     return run
+
+
+def _counting(below: Run) -> Run:
+    """The short way of a kernel below, with the change of its first argument counted."""
+
+    def short(self: Any, *stack: Any) -> Any:
+        if self._versions.value is None:  # of an inference tensor
+            return UNUSUAL
+        answer = below(self, *stack)
+        if answer is not UNUSUAL:
+            self._versions.bump()
+        return answer
+
+    return short
+
+
+def _viewing(below: Run) -> Run:
+    """The same with what it answers made a view of its first argument."""
+
+    def short(self: Any, *stack: Any) -> Any:
+        answer = below(self, *stack)
+        if answer is UNUSUAL:
+            return UNUSUAL
+        return as_view(self, answer, creation_meta=creation_meta())
+
+    return short
 
 
 def makes_views(operator: Operator) -> bool:

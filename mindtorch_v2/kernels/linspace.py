@@ -28,6 +28,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, TYPE_NAMES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -133,11 +134,13 @@ def prepare_linspace(outputs: Sequence[Tensor], start: Number, end: Number, step
         raise RuntimeError(_NEGATIVE)
     if numel(out._sizes) != steps:
         set_sizes(out, (steps,))
-    if steps > 1:
+    if steps == 1:
+        scalar_of_one(start, out._dtype)
+    elif steps:
         assert_no_internal_overlap(out)
         check_dtype("linspace", out._dtype)
-    for bound in (start, end)[: 2 if steps > 1 else steps]:
-        element(bound, out._dtype)
+        for bound in (start, end):
+            element(bound, out._dtype)
 
 
 @kernel("aten::linspace.out")

@@ -12,7 +12,13 @@ from typing import Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, numel, storage_bytes
+from mindtorch_v2.tensor.geometry import (
+    check_numel,
+    check_size_nonnegative,
+    contiguous_strides,
+    numel,
+    storage_bytes,
+)
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -29,7 +35,8 @@ def new_tensor(
     device: Device,
     strides: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """An uninitialised tensor; row-major without ``strides``."""
+    """An uninitialised tensor; row-major without ``strides``.  RuntimeError for a negative size."""
+    check_size_nonnegative(sizes)
     return Tensor._make(sizes, dtype, device=device, strides=strides)
 
 

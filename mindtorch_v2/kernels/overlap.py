@@ -5,7 +5,11 @@ Mirrors ``aten/src/ATen/MemoryOverlap.cpp``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from typing import Any
+
+import numpy as np
 
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -53,6 +57,33 @@ def has_internal_overlap(tensor: Tensor) -> bool:
         return False
     pairs = zip(tensor._sizes, tensor._strides, strict=True)
     return any(size > 1 and stride == 0 for size, stride in pairs)
+
+
+def may_overlap_itself(tensor: Tensor) -> bool:
+    """Whether two elements may be one place in memory, as ``as_strided`` and ``unfold`` lay them:
+    one step along a dimension does not lead behind all elements of the dimensions within it."""
+    if _is_dense(tensor):
+        return False
+    reached = 0
+    for stride, size in sorted(zip(tensor._strides, tensor._sizes, strict=True)):
+        if size > 1 and stride <= reached:
+            return True
+        reached += stride * (size - 1)
+    return False
+
+
+def rows_of(tensor: Tensor, loops: Sequence[int]) -> Iterator[tuple[Tensor, tuple[Any, ...]]]:
+    """The elements that the innermost loop writes, for one round after the other, and NumPy's index
+    for them; ``loops`` are the dimensions from the outermost loop to the innermost."""
+    *outer, inner = loops
+    for places in np.ndindex(*(tensor._sizes[dim] for dim in outer)):
+        index: list[Any] = [slice(None)] * len(loops)
+        offset = tensor._storage_offset
+        for dim, place in zip(outer, places, strict=True):
+            index[dim] = place
+            offset += place * tensor._strides[dim]
+        row = tensor._as_view((tensor._sizes[inner],), (tensor._strides[inner],), offset)
+        yield row, tuple(index)
 
 
 def assert_no_internal_overlap(tensor: Tensor) -> None:

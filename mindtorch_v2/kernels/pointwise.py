@@ -11,9 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels import structured
+from mindtorch_v2.binding.unboxed import Run
+from mindtorch_v2.kernels import plain, structured
 from mindtorch_v2.kernels.alike import array_of, common_dtype, tensor_of
 from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
+from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
@@ -21,6 +23,7 @@ from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import ELEMENT_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
@@ -43,7 +46,9 @@ class Pointwise:
     the common dtype and the arguments those that ``compute`` gets.  ``scalar_in_opmath``: a second
     operand of one element enters a computation in higher precision as it is.  ``also_output``: the
     kernel is compiled for the output's dtype as well.  ``backwards``: the last operand is the first
-    one that elements are ordered by, and the first that ``compute`` gets.
+    one that elements are ordered by, and the first that ``compute`` gets.  ``array_function`` says
+    what ``compute`` comes to for a dtype and these arguments, if that is a function of the operands
+    alone.
     """
 
     facts: str
@@ -56,14 +61,17 @@ class Pointwise:
     scalar_in_opmath: bool = False
     also_output: bool = False
     backwards: bool = False
+    array_function: Callable[..., Compute | None] | None = None
     #: Of calls with operands that lie alike, by what decides whether they are refused: what
     #: ``compute`` gets after the operands.
     _alike: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
+    _plans: plain.Plans = field(default_factory=plain.Plans, repr=False, compare=False)
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
         operands, rest = self._operands(stack), stack[self.inputs :]
         key = self._key_of_alike(outputs, operands, rest)
         if key is not None and key in self._alike:
+            self._plan(operands[0], rest, self._alike[key])
             return (self._run_alike(outputs, operands, self._alike[key]),)
         iterator = self._iterator(outputs, stack)
         (output,) = iterator.outputs
@@ -92,13 +100,31 @@ class Pointwise:
     def _run_alike(
         self, outputs: Outputs, operands: Sequence[Any], rest: tuple[Any, ...]
     ) -> Tensor:
-        with np.errstate(all="ignore"):
-            computed = np.asarray(self.compute(*map(array_of, operands), *rest))
-            output = outputs[0]
-            if output is None:
-                return tensor_of(computed, operands[0])
-            array_of(output)[...] = computed
-            return output
+        computed = quietly(self.compute, *map(array_of, operands), *rest)
+        output = outputs[0]
+        if output is None:
+            return tensor_of(computed, operands[0])
+        array_of(output)[...] = computed
+        return output
+
+    def short_way(self, *, in_place: bool) -> Run | None:
+        """That of plain calls, for operators of one or two operands."""
+        if self.backwards or self.also_output or self.inputs > 2:
+            return None
+        if self.inputs == 1:
+            return None if in_place else plain.unary(self._plans)
+        return plain.binary(self._plans, in_place=in_place)
+
+    def _plan(self, first: Tensor, rest: tuple[Any, ...], prepared: tuple[Any, ...]) -> None:
+        """Have plain calls like this one go the short way from now on."""
+        dtype, compute = first._dtype, self.compute
+        key = dtype, first._sizes, first._strides, rest, *map(type, rest)
+        if key in self._plans:
+            return
+        bare = None if self.array_function is None else self.array_function(dtype, *rest)
+        if bare is not None:
+            compute, prepared = bare, ()
+        self._plans.keep(key, plain.Plan(elements_of(dtype).raw, compute, prepared))
 
     def prologue(self, outputs: Outputs, *stack: Any) -> None:
         """What is said of outputs that are given, and how they are resized."""
@@ -128,14 +154,23 @@ class Pointwise:
             rest = self.prepare(dtype, *rest)
         if not numel(output._sizes):
             return rest
-        with np.errstate(all="ignore"):
-            arrays = [as_array(operand, dtype) for operand in iterator.inputs]
-            if scalar:
-                arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
-            computed = np.asarray(self.compute(*arrays, *rest))
+
+        def computed() -> Array:
+            with np.errstate(all="ignore"):
+                arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+                if scalar:
+                    arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+                found = np.asarray(self.compute(*arrays, *rest))
+            return rounded(found, dtype)
+
+        found = computed()
         if not self.also_output:  # whose kernel writes the output's own dtype
             self._warn_of_cast(dtype, output._dtype)
-        store(output, rounded(computed, dtype))
+        if not may_overlap_itself(output):
+            store(output, found)
+            return rest
+        for row, index in rows_of(output, iterator.loops):  # what one round writes the next reads
+            store(row, np.broadcast_to(computed(), tuple(output._sizes))[index])
         return rest
 
     def _check_output(self, output: Tensor) -> None:

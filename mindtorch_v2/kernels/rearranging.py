@@ -78,8 +78,21 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
     strides = dense_strides_like(self._sizes, self._strides)
     output = new_tensor(self._sizes, self._dtype, self._device, strides)
     if not output.is_meta:
+        if numel(self._sizes) > 1 and not _is_flipped_by_rows(self, output, flipped):
+            dispatch("flip_cpu", self._dtype)
         store(output, np.flip(value_array(self), flipped if self._sizes else ()))
     return output
+
+
+def _is_flipped_by_rows(self: Tensor, output: Tensor, flipped: Sequence[int]) -> bool:
+    """Whether whole rows of memory are copied, of any dtype: nothing is to be flipped, or not the
+    innermost dimension, whose elements lie side by side."""
+    dims = [dim for dim, size in enumerate(self._sizes) if size > 1]
+    moved = [dim for dim in dims if dim in flipped and self._strides[dim]]
+    if not moved:
+        return True
+    innermost = min(reversed(dims), key=lambda dim: output._strides[dim])
+    return innermost not in moved and self._strides[innermost] == output._strides[innermost] == 1
 
 
 @kernel("aten::rot90", key="CompositeExplicitAutograd")
@@ -144,9 +157,6 @@ def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
         )
     padded = (*(1,) * missing, *self._sizes)
     sizes = [size * times for size, times in zip(padded, repeats, strict=True)]
-    if any(size < 0 for size in sizes):
-        wrong = next(size for size in sizes if size < 0)
-        raise RuntimeError(f"Trying to create tensor with negative dimension {wrong}: {sizes}")
     output = new_tensor(sizes, self._dtype, self._device)
     if not output.is_meta and numel(sizes):
         store_bits(output, np.tile(raw_array(self), tuple(repeats)))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import BACKENDS, alias, called, size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
@@ -30,6 +31,7 @@ _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
 @kernel("aten::view", keys=(*BACKENDS, "QuantizedCPU", "ZeroTensor"))
+@geometric
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 

@@ -245,14 +245,15 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         return self
     if numel(self._sizes):
         dispatch("masked_scatter", self._dtype)
-    found = np.array(value_array(self))
+    found = np.array(value_array(self), order="C")
     chosen = np.broadcast_to(value_array(mask), found.shape)
     values = value_array(source).reshape(-1)
-    count = int(chosen.sum())
-    if count > values.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask")
-    found[chosen] = values[:count]
+    places = np.nonzero(chosen.reshape(-1))[0]
+    reached = places[: values.size]
+    found.reshape(-1)[reached] = values[: len(reached)]
     store(self, found)
+    if len(places) > len(reached):
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     return self
 
 

@@ -23,7 +23,7 @@ from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_arra
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
-from mindtorch_v2.tensor.support import check_dtype
+from mindtorch_v2.tensor.support import check_dtype, check_words
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -40,9 +40,8 @@ def sort_stable(
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
     strides = dense_strides_like(self._sizes, self._strides)
-    is_unseen = bool(self._sizes) and not any(each is not None for each in outputs)
-    if not self.is_meta and (is_unseen or HABITS["sort refuses before it resizes"]):
-        check_dtype("sort", self._dtype)
+    if not self.is_meta and HABITS["sort refuses before it resizes"]:
+        check_words("sort", self._dtype)
     values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
     if values.is_meta:
@@ -147,9 +146,8 @@ def topk(
     sizes = list(self._sizes)
     if sizes:
         sizes[dim] = k
-    is_refused_here = not self.is_meta and bool(self._sizes)
-    if is_refused_here and HABITS["topk refuses before it resizes"]:
-        check_dtype("topk", self._dtype)
+    if not self.is_meta and HABITS["topk refuses before it resizes"]:
+        check_words("topk", self._dtype)
     values = set_output(outputs[0], sizes, self._dtype, self._device)
     indices = set_output(outputs[1], sizes, int64, self._device)
     if values.is_meta:

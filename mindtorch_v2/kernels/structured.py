@@ -54,8 +54,19 @@ def structured(
 
 def add(name: str, function: Structured, *, keys: Sequence[str] = KEYS, outputs: int = 1) -> None:
     for key in keys:
-        rows.add(name, key, partial(_functional, function, outputs))
+        rows.add(name, key, _with_short_way(partial(_functional, function, outputs), function))
         _STRUCTURED[name, int(DispatchKey[key])] = (function, outputs)
+
+
+def _with_short_way(
+    kernel: partial[Any], function: Structured, *, in_place: bool = False
+) -> partial[Any]:
+    """The kernel, with what its function has for plain calls: see
+    :mod:`~mindtorch_v2.kernels.plain`."""
+    make = getattr(function, "short_way", None)
+    if make is not None:
+        kernel.short_way = make(in_place=in_place)  # type: ignore[attr-defined]
+    return kernel
 
 
 def function_of(name: str) -> Structured | None:
@@ -67,7 +78,9 @@ def function_of(name: str) -> Structured | None:
 def kernel_of(name: str, key: int) -> Native:
     """The structured kernel of an operator at a key, or the one that its form makes of it."""
     found = _STRUCTURED.get((name, key))
-    return _form(name, key) if found is None else Native(partial(_functional, *found))
+    if found is None:
+        return _form(name, key)
+    return Native(_with_short_way(partial(_functional, *found), found[0]))
 
 
 Prologue: TypeAlias = Callable[..., object]
@@ -137,7 +150,8 @@ def _form(name: str, key: int) -> Native:
         return NONE
     function, count = found
     if form.kind == INPLACE:
-        return Native(partial(_inplace, function))
+        inplace = partial(_inplace, function)
+        return Native(_with_short_way(inplace, function, in_place=True))
     return Native(partial(_out, function, count))
 
 

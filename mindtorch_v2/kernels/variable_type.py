@@ -17,16 +17,19 @@ from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes
 from mindtorch_v2.autograd.node import Node, any_requires_grad, flattened
 from mindtorch_v2.autograd.saved_variable import SavedVariable
+from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
 from mindtorch_v2.autograd.variable import (
     check_inplace,
     collect_next_edges,
+    create_gradient_edge,
     rebase_history,
     reset_grad_accumulator,
     set_history,
 )
 from mindtorch_v2.binding.fallbacks import may_require_grad
 from mindtorch_v2.binding.operators import Call, Operator
-from mindtorch_v2.binding.unboxed import Run, makes
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run, makes
+from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -182,7 +185,8 @@ class VariableType:
                 if type(value) is not Tensor or (
                     value._autograd is not None and value._requires_grad()
                 ):
-                    return self.run(keyset, stack)
+                    answer = UNUSUAL if records is None else self._recorded_shortly(records, stack)
+                    return self.run(keyset, stack) if answer is UNUSUAL else answer
             for place in others:
                 if stack[place] is not None and may_require_grad((stack[place],)):
                     return self.run(keyset, stack)
@@ -194,7 +198,45 @@ class VariableType:
                 self._check_complex([results[place] for place in self.outputs])
             return answer
 
-        return run
+        short = None if others else unboxed.short_below(after)
+        records = short if self._is_recorded_shortly else None
+        if short is None:
+            return run
+        return _shortly(len(arguments), tuple(required))(run, short, Tensor, UNUSUAL)
+
+    @cached_property
+    def _is_recorded_shortly(self) -> bool:
+        """Whether all that comes of a call is one tensor and its history."""
+        one_answer = self.outputs == (0,) and len(self.operator.schema.returns) == 1
+        changes = self.is_inplace or self.outs or self.operator.undefined
+        special = self.lists or self.refused or self.condition is not None or self._is_boxed
+        return one_answer and self.node is not None and not changes and not special
+
+    def _recorded_shortly(self, short: Run, stack: tuple[Any, ...]) -> Any:
+        """A call with tensors that require grad, of which the kernel below makes a tensor by its
+        short way: with its history, where that is kept.
+
+        UNUSUAL for any other, of which nothing has come yet but a tensor that nobody has: what is
+        made here makes no nodes, and nobody sees what is saved before it is there.
+        """
+        if hooks_of_saved.hooks:  # who may refuse to save
+            return UNUSUAL
+        for place, _ in _tensors(self.operator):
+            if type(stack[place]) is not Tensor:
+                return UNUSUAL
+        try:
+            answer = short(*stack)
+        except Exception:
+            return UNUSUAL  # the node, which the long way makes first, may have its own refusal
+        if answer is UNUSUAL or not answer._dtype.is_floating_point:
+            return UNUSUAL
+        inputs = [stack[place] for place in self.inputs]
+        if not tls.thread_local.raw.grad_mode or not any_requires_grad(inputs):
+            return answer
+        node = self._node(inputs, stack)
+        create_gradient_edge(answer, node)
+        self._save_outputs(node, (answer,))  # type: ignore[arg-type]
+        return answer
 
     def _fits(self, stack: tuple[Any, ...]) -> bool:
         """``output_differentiability`` with a condition."""
@@ -310,6 +352,19 @@ class VariableType:
         if len(returns) == 1 and not returns[0].name:
             names = ["result"]
         node._save(attributes, dict(zip(names, results, strict=True)), is_output=True)
+
+
+@cache
+def _shortly(count: int, tensors: tuple[int, ...]) -> Factory:
+    """Makes what takes the short way of the kernel below where no tensor requires grad."""
+    values = names(count)
+    checks = (
+        f"type({name}) is Tensor and ({name}._autograd is None or not {name}._requires_grad())"
+        for name in (f"_{place}" for place in tensors)
+    )
+    shortly = " and ".join((*checks, f"(answer := short({values})) is not UNUSUAL"))
+    body = f"answer if {shortly} else any_way({values})"
+    return factory("any_way, short, Tensor, UNUSUAL", values, body, __name__)
 
 
 @cache

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -93,6 +94,8 @@ def _add_other_windows(found: Array, windows: Array, dim: int, size: int, step: 
 def unfold_backward(
     grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int
 ) -> Any:
+    if step <= 0 and HABITS["a gradient of unfold looks at its step"]:
+        raise ValueError(f"step is {step} but must be > 0")
     grad_input = _zeros(input_sizes, grad_in)
     if step >= size:
         _COPY(_UNFOLD(grad_input, dim, size, step), grad_in)
@@ -102,6 +105,7 @@ def unfold_backward(
     if not input_sizes:  # of which torch makes one of size 1
         raise RuntimeError("no windows of several elements are of a tensor without dimensions")
     dim = wrap_dim(dim, len(input_sizes))
+    dispatch("unfold_backward_cpu", grad_in._dtype)
     windows = value_array(grad_in)
     found = np.zeros(tuple(input_sizes), windows.dtype)
     count = (input_sizes[dim] - size) // step + 1

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
@@ -41,6 +42,7 @@ _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 _VIEW: Final = OperatorHandle("aten::view")
 
+_CALLED: Final = "()" if HABITS["a count of outputs follows the parentheses of a call"] else ""
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _COPY_KEYS: Final = (int(DispatchKey.CompositeExplicitAutogradNonFunctional), int(DispatchKey.Meta))
 _COMPOSITE: Final = "CompositeExplicitAutogradNonFunctional"
@@ -137,15 +139,13 @@ def split_with_sizes_copy_out(
     self: Tensor, split_sizes: Sequence[int], dim: int, out: Sequence[Tensor]
 ) -> None:
     parts = _SPLIT_WITH_SIZES(self, split_sizes, dim)
-    _check_count("split_with_sizes_copy_out", out, parts)
-    for given, part in zip(out, parts, strict=True):
-        copied_into(given, part)
+    _copy_parts(f"split_with_sizes_copy_out{_CALLED}", parts, out)
 
 
 @kernel("aten::split_copy.Tensor_out", keys=("CompositeExplicitAutograd", "Meta"))
 def split_copy_tensor_out(self: Tensor, split_size: int, dim: int, out: Sequence[Tensor]) -> None:
     parts = _SPLIT(self, split_size, dim)
-    _check_count("split_copy_Tensor_out", out, parts)
+    _check_count("split_copy_Tensor_out()", out, parts)
     for given, part in zip(out, parts, strict=True):
         _COPY(given, part)
 
@@ -153,22 +153,32 @@ def split_copy_tensor_out(self: Tensor, split_size: int, dim: int, out: Sequence
 @kernel("aten::unbind_copy.int_out", keys=("CompositeExplicitAutograd", "Meta"))
 def unbind_copy_int_out(self: Tensor, dim: int, out: Sequence[Tensor]) -> None:
     parts = _UNBIND(self, dim)
-    _check_count("unbind_copy_int_out", out, parts)
+    if HABITS["unbind_copy looks at its outputs"]:
+        _copy_parts(f"unbind_copy_int_out{_CALLED}", parts, out)
+        return
+    _check_count("unbind_copy_int_out()", out, parts)
     for given, part in zip(out, parts, strict=True):
         _COPY(given, part)
+
+
+def _copy_parts(name: str, parts: Sequence[Tensor], out: Sequence[Tensor]) -> None:
+    """Into outputs that are resized, and that have the parts' dtype."""
+    _check_count(name, out, parts)
+    for given, part in zip(out, parts, strict=True):
+        copied_into(given, part)
 
 
 def _check_count(name: str, out: Sequence[Tensor], parts: Sequence[Tensor]) -> None:
     if len(out) != len(parts):
         raise RuntimeError(
-            f"{name}() expected an out= argument of size {len(parts)}, got size {len(out)}"
+            f"{name} expected an out= argument of size {len(parts)}, got size {len(out)}"
         )
 
 
 # --- views put back -------------------------------------------------------------------------------
 
 
-def _clone_preserve_strides(self: Tensor) -> Any:
+def clone_preserve_strides(self: Tensor) -> Any:
     """A clone of the whole storage, with the tensor in the same place of it."""
     if has_internal_overlap(self):
         return _CLONE(self, memory_format=None)
@@ -181,7 +191,7 @@ def _clone_preserve_strides(self: Tensor) -> Any:
 def copy(self: Tensor, src: Tensor, non_blocking: bool) -> Any:
     """``copy_`` that changes nothing: the values of ``src`` in the geometry of ``self``."""
     if self._untyped_storage().nbytes() or self.is_meta:
-        output = _clone_preserve_strides(self)
+        output = clone_preserve_strides(self)
     else:
         options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
         output = _EMPTY_STRIDED(self._sizes, self._strides, **options)
@@ -190,7 +200,7 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool) -> Any:
 
 
 def _put_back(view: OperatorHandle, self: Tensor, src: Tensor, arguments: tuple[Any, ...]) -> Any:
-    output = _clone_preserve_strides(self)
+    output = clone_preserve_strides(self)
     part = view(output, *arguments)
     if tuple(part._sizes) != tuple(src._sizes):
         raise RuntimeError(
@@ -204,12 +214,12 @@ def _put_back(view: OperatorHandle, self: Tensor, src: Tensor, arguments: tuple[
 @kernel("aten::slice_scatter", "aten::select_scatter", key="Meta")
 def scatter_on_meta(self: Tensor, *_: Any) -> Any:
     """Of Python's, which look at nothing else."""
-    return _clone_preserve_strides(self)
+    return clone_preserve_strides(self)
 
 
 @kernel("aten::diagonal_scatter", key="Meta")
 def diagonal_scatter_on_meta(self: Tensor, src: Tensor, offset: int, dim1: int, dim2: int) -> Any:
-    output = _clone_preserve_strides(self)
+    output = clone_preserve_strides(self)
     if not DIAGONAL_IS_CHECKED_ON_META:
         return output
     part = _DIAGONAL(output, offset, dim1, dim2)

@@ -15,12 +15,14 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
 from mindtorch_v2.tensor.geometry import check_numel, dim_list, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
+from mindtorch_v2.tensor.symbolic import SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 
@@ -68,6 +70,7 @@ def without(values: Sequence[int], place: int) -> tuple[int, ...]:
 
 
 @kernel("aten::alias", keys=BACKENDS)
+@geometric
 def alias_(self: Tensor) -> Tensor:
     return self._alias()
 
@@ -203,6 +206,7 @@ def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int)
 
 
 @kernel("aten::permute", keys=BACKENDS)
+@geometric
 def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     rank = len(self._sizes)
     if len(dims) != rank:
@@ -231,6 +235,7 @@ def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
 
 
 @kernel("aten::transpose.int", keys=BACKENDS)
+@geometric
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     rank = len(self._sizes)
     dim0, dim1 = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
@@ -246,6 +251,7 @@ def _swapped(rank: int, dim0: int, dim1: int) -> list[int]:
 
 
 @kernel("aten::t", keys=BACKENDS)
+@geometric
 def t(self: Tensor) -> Tensor:
     check_t(self, "t()")
     return called(_TRANSPOSE, transpose, self, 0, 0 if len(self._sizes) < 2 else 1)
@@ -262,17 +268,20 @@ def check_t(self: Tensor, name: str) -> None:
 
 
 @kernel("aten::squeeze", keys=BACKENDS)
+@geometric
 def squeeze(self: Tensor) -> Tensor:
     return _squeezed(self, range(len(self._sizes)))
 
 
 @kernel("aten::squeeze.dim", keys=BACKENDS)
+@geometric
 def squeeze_dim(self: Tensor, dim: int) -> Tensor:
     dim = wrap_dim(dim, len(self._sizes))
     return _squeezed(self, (dim,) if self._sizes else ())
 
 
 @kernel("aten::squeeze.dims", keys=BACKENDS)
+@geometric
 def squeeze_dims(self: Tensor, dims: Sequence[int]) -> Tensor:
     return _squeezed(self, dim_list(dims, len(self._sizes)))
 
@@ -291,6 +300,7 @@ def _squeezed(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @kernel("aten::unsqueeze", keys=BACKENDS)
+@geometric
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     return _strided(self, *unsqueezed_geometry(self, dim), self._storage_offset)
 
@@ -303,6 +313,7 @@ def unsqueezed_geometry(self: Tensor, dim: int) -> tuple[tuple[int, ...], tuple[
 
 
 @kernel("aten::expand", keys=BACKENDS)
+@geometric
 def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
     if len(size) < len(self._sizes):
         raise RuntimeError(
@@ -319,6 +330,7 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
 
 
 @kernel("aten::select.int", keys=BACKENDS)
+@geometric
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     if not self._sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -335,9 +347,12 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 
 
 @kernel("aten::slice.Tensor", keys=BACKENDS)
+@geometric
 def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
     if not self._sizes:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, SymInt) or isinstance(end, SymInt) or isinstance(step, SymInt):
+        start, end, step = map(_guarded, (start, end, step))
     dim = wrap_dim(dim, len(self._sizes))
     if step <= 0:
         raise RuntimeError("slice step must be positive")
@@ -347,6 +362,11 @@ def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int
     sizes[dim] = -(-(last - first) // step)
     strides[dim] *= step
     return _strided(self, sizes, strides, offset)
+
+
+def _guarded(number: Any) -> Any:
+    """``guard_int``: the plain number that a symbolic one equals, if it equals one."""
+    return int(number) if isinstance(number, SymInt) else number
 
 
 def _clamped_range(size: int, start: int | None, end: int | None) -> tuple[int, int]:
@@ -364,6 +384,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 @kernel("aten::diagonal", keys=BACKENDS)
+@geometric
 def diagonal(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
     rank = len(self._sizes)
     one, two = wrap_dim(dim1, rank), wrap_dim(dim2, rank)
@@ -473,7 +494,9 @@ def view_as_complex(self: Tensor) -> Tensor:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if self._strides[-1] != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    if any(stride % 2 for stride in self._strides[:-1]):
+    ones_count = not HABITS["view_as_complex asks no stride of one element"]
+    strides = zip(self._sizes[:-1], self._strides[:-1], strict=True)
+    if any(stride % 2 for size, stride in strides if ones_count or size != 1):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if self._storage_offset % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")

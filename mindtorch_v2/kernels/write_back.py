@@ -53,11 +53,13 @@ COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Ten
 
 
 NO_FORMS: Final = frozenset(
-    f"aten::{name}"
-    for name in ("max.unary_out", "min.unary_out", "linspace.out", "resize_", "resize_as_")
+    f"aten::{name}" for name in ("max.unary_out", "min.unary_out", "linspace.out")
 )
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
-bounds of real numbers.  What resizes gives a tensor a shape that nothing written back has."""
+bounds of real numbers."""
+
+NO_VALUES: Final = frozenset(f"aten::{name}" for name in ("resize_", "resize_as_", "set_"))
+"""Of whatever overload: they give a tensor a shape or a memory that nothing written back has."""
 
 
 def chosen() -> bool:
@@ -97,6 +99,7 @@ def _route(find: Provider, name: str, key: int, own: Native, *, in_order: bool) 
         form is None
         or form.kind == MUTABLE
         or name in NO_FORMS
+        or name.partition(".")[0] in NO_VALUES
         or not any(find(form.functional, at).function for at in (key, *BACKENDS))
     ):
         return None
@@ -154,8 +157,10 @@ def _tensors(value: Any) -> Sequence[Tensor]:
 
 
 def _is_part(value: Tensor, target: Any) -> bool:
-    """Whether another tensor has the storage of one that changes."""
-    return value is not target and value._storage is not None and value._storage is target._storage
+    """Whether another tensor has the storage of one that changes, if that is defined."""
+    if value is target or value._storage is None or not isinstance(target, Tensor):
+        return False
+    return value._storage is target._storage
 
 
 def _has_fewer_places(target: Any) -> bool:

@@ -21,7 +21,7 @@ from mindtorch_v2.dispatch.keyset import functionality_bit, highest_priority_typ
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.composite.overloads import PassedOn
-from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views
+from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views, with_written
 from mindtorch_v2.kernels.structured import is_structured
 from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
 from mindtorch_v2.pipeline.rehearsal import (
@@ -176,6 +176,7 @@ class Recipe:
                         answer = speaker.function(*stack)
                     else:
                         answer = asked._replace(stack=stack).run()
+                answer = with_written(asked.operator, stack, answer)
             except (Exception, StateNeededError) as error:
                 raise CannotWaitError(f"meta: {type(error).__name__}: {error}") from error
         if is_rehearsed and speaker.is_native and tensors and is_at_home:

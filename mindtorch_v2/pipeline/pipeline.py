@@ -22,6 +22,7 @@ from mindtorch_v2.pipeline.meta import Recipe
 from mindtorch_v2.pipeline.queue import Kept, Queued, planning
 from mindtorch_v2.pipeline.trace import Event, Kind, chrome_trace, now
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
 
 _lock: Final = threading.RLock()
 
@@ -225,6 +226,11 @@ class Pipeline:
         """Somebody has asked for state that the queue keeps."""
         self.flush(f"needed at {CallSite()}")
 
+    def count(self, counter: VersionCounter) -> None:
+        """A wrapper has counted what the last queued call computes; taken back if that fails."""
+        with _lock:
+            self._queue[-1].counted = (*self._queue[-1].counted, counter)
+
     # --- trace --------------------------------------------------------------------------------
 
     def trace(self) -> list[Event]:
@@ -260,6 +266,9 @@ class _Invalid:
     def settle(self) -> None:
         raise RuntimeError(self._message)
 
+    def count(self, counter: VersionCounter) -> None:
+        """There is nothing to be taken back."""
+
 
 def _invalidate(queued: Queued, failed: Queued, error: BaseException) -> None:
     invalid = _Invalid(
@@ -268,3 +277,5 @@ def _invalidate(queued: Queued, failed: Queued, error: BaseException) -> None:
     )
     for output in queued.outputs:
         output._pending = invalid
+    for counter in queued.counted:
+        counter.take_back()

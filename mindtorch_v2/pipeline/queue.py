@@ -39,6 +39,7 @@ class Queued:
         "backend",
         "bases",
         "call",
+        "counted",
         "name",
         "outputs",
         "plan",
@@ -67,6 +68,8 @@ class Queued:
         self.site = site
         #: What the plan kernel answered, if there is one.
         self.plan: Planned | None = None
+        #: Where functional wrappers have counted changes that are computed up to here.
+        self.counted: tuple[VersionCounter, ...] = ()
 
     @property
     def nbytes(self) -> int:

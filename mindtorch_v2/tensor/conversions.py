@@ -40,6 +40,7 @@ def to_list(tensor: Tensor) -> Any:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     if tensor.layout is not strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    tensor = tensor._resolved()
     if numel(tensor._sizes):
         if tensor._is_zerotensor():
             raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, NO_INDEX, Device
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -72,7 +72,16 @@ def accelerator() -> Accelerator:
 
 
 def with_index(device: Device) -> Device:
-    """The device itself, or of an accelerator without index the current one."""
+    """The device itself, or of an accelerator without index the current one
+    (``ensure_has_index``)."""
     if device.type != EXTENSION_DEVICE or device.index is not None:
         return device
     return accelerator().current_device()
+
+
+def allocated_on(device: Device) -> Device:
+    """Where memory is that is asked for on a device: the host's, and that of meta tensors, which is
+    none, is on one without index."""
+    if device._index != NO_INDEX and device.type in ("cpu", "meta"):
+        return Device(device.type)
+    return with_index(device)

@@ -38,7 +38,12 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, dense_strides_like
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    channels_last_strides,
+    check_size_nonnegative,
+    dense_strides_like,
+)
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.names import set_names
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
@@ -93,11 +98,7 @@ def _empty(
 
 def strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
     """Strides of a new tensor in a memory format; RuntimeError if it cannot have that."""
-    if any(size < 0 for size in shape):
-        wrong = next(size for size in shape if size < 0)
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {wrong}: {list(shape)}"
-        )
+    check_size_nonnegative(shape)
     if format is MEMORY_FORMATS["preserve_format"]:
         raise RuntimeError("unsupported memory format Preserve")
     order = CHANNELS_LAST.get(format) if format is not None else None

@@ -144,6 +144,14 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
 _WORD: Final = 1 << 64
 
 
+def check_size_nonnegative(sizes: Sequence[int]) -> None:
+    """RuntimeError where a new tensor would have a negative size, as ``as_strided`` gives them."""
+    for size in sizes:
+        if size < 0:
+            shown = list(sizes)
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {shown}")
+
+
 def check_numel(sizes: Sequence[int]) -> None:
     """``safe_compute_numel``: RuntimeError where the count does not fit, not even on the way to
     zero; a negative size is a large unsigned one."""

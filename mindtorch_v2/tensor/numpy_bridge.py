@@ -36,6 +36,8 @@ def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
     check_convertible(tensor, force=force)
     plain = tensor._detached()._converted(Device("cpu"), tensor.dtype)._resolved()
     check_dtype("numpy", plain.dtype)
+    if min(plain._sizes, default=0) < 0:
+        raise ValueError("negative dimensions are not allowed")
     if plain._storage is not None:
         plain._storage._resizable = False
         plain._storage._is_exported = True

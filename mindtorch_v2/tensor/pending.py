@@ -16,7 +16,10 @@ Note [Pending state]
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from mindtorch_v2.tensor.version import VersionCounter
 
 
 class Pending(Protocol):
@@ -24,6 +27,9 @@ class Pending(Protocol):
 
     def settle(self) -> None:
         """Give the state back, or raise for state that will never be."""
+
+    def count(self, counter: VersionCounter) -> None:
+        """What waits has been counted as a change by who does not wait: a functional wrapper."""
 
 
 class Unknown:
@@ -34,6 +40,9 @@ class Unknown:
 
     def settle(self) -> None:
         raise self._error
+
+    def count(self, counter: VersionCounter) -> None:
+        """There is nothing to be taken back."""
 
 
 Holder = TypeVar("Holder")

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mindtorch_v2.dispatch import mode_stack, tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor import layouts, quantized, sparse
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, ViewInfo
 from mindtorch_v2.tensor.copying import value_array
@@ -33,7 +36,12 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import HABITS, check_dtype
 
 if TYPE_CHECKING:
+    from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
     from mindtorch_v2.tensor.tensor import Tensor
+
+_TRANSFORMS: Final = functionality_bit(
+    DispatchKey.FuncTorchDynamicLayerFrontMode
+) | functionality_bit(DispatchKey.FuncTorchDynamicLayerBackMode)
 
 
 # --- options ------------------------------------------------------------------------------------
@@ -384,7 +392,7 @@ def tensor_str(tensor: Tensor, tensor_contents: str | None = None) -> str:
     """``repr`` of a tensor; ``tensor_contents`` stands in for its elements."""
     functional = tensor._functional
     if functional is not None and functional.level != -1:
-        functional.sync()
+        _sync_unseen(functional)
         value = repr(functional.value)
         return f"FunctionalTensor(lvl={functional.level}, value=\\\n{value})"
     prefix = "nested_tensor(" if tensor.is_nested else f"{_class_name(tensor)}("
@@ -395,6 +403,16 @@ def tensor_str(tensor: Tensor, tensor_contents: str | None = None) -> str:
     suffixes = list(_describe(tensor))
     shown = _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
     return f"Parameter({shown})" if getattr(tensor, "_is_param", False) else shown
+
+
+def _sync_unseen(functional: FunctionalTensorWrapper) -> None:
+    """Bring it up to date with no mode, no transform and no history to see how."""
+    guard = tls.AutoGradMode(enabled=False)
+    try:
+        with mode_stack.stashed_stack():
+            tls.call_excluding(_TRANSFORMS, functional.sync)
+    finally:
+        guard.close()
 
 
 def _history(tensor: Any) -> str | None:

@@ -44,6 +44,16 @@ _WITHOUT_INFINITY: Final = {
     for name in ("float8_e8m0fnu", *FLOAT8)
     if name in DTYPES and getattr(FLOAT8.get(name), "specials", "") != "ieee"
 }
+_BY_WAY_OF_DOUBLE: Final = (
+    frozenset(
+        DTYPES[name]
+        for name in ("float16", "bfloat16", "float8_e8m0fnu", *FLOAT8)
+        if name in DTYPES
+    )
+    if HABITS["a scalar too large for a half becomes infinite"]
+    else frozenset()
+)
+"""Reduced floats, to which a release converts numbers without looking at their range."""
 DTYPES_OF_NUMBERS: Final = {
     bool: DTYPES["bool"],
     int: DTYPES["int64"],
@@ -226,3 +236,11 @@ def pack_numbers(numbers: list[Any], dtype: DType) -> np.ndarray[Any, np.dtype[A
         return np.array(numbers, elements.raw)
     wide = np.array(numbers, np.complex128 if dtype.is_complex else np.float64)
     return elements.encode(wide)
+
+
+def scalar_of_one(number: Any, dtype: DType) -> Any:
+    """``scalar_fill``: what the one element of a tensor is filled with.
+
+    RuntimeError for a number out of range.
+    """
+    return scalar_to(number, DTYPES["float64"] if dtype in _BY_WAY_OF_DOUBLE else dtype)

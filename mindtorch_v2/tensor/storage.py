@@ -16,13 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
-from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, with_index
+from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import worded
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+_new: Final = object.__new__
 
 _NOT_ALLOCATED: Final = (
     "The tensor has a non-zero number of elements, but its data is not allocated yet.\nIf you're "
@@ -72,7 +74,7 @@ class UntypedStorage(metaclass=MadeInC):
             self._put(0, np.array(items, np.uint8))
 
     def _allocate(self, nbytes: int, device: Device) -> None:
-        self.device, self._nbytes, self._resizable = with_index(device), nbytes, True
+        self.device, self._nbytes, self._resizable = allocated_on(device), nbytes, True
         self._is_exported = False
         if device.type == EXTENSION_DEVICE:
             self._bytes = accelerator().allocate(nbytes, self.device)
@@ -96,7 +98,7 @@ class UntypedStorage(metaclass=MadeInC):
     @classmethod
     def _owning(cls, memory: Bytes, device: Device) -> UntypedStorage:
         """A storage of new memory that nobody else knows."""
-        self = cls.__new__(cls)
+        self = _new(cls)
         self.device, self._nbytes, self._resizable = device, memory.size, True
         self._bytes, self._is_exported = memory, False
         return self

@@ -76,6 +76,13 @@ def check_dtype(kernel: str, dtype: DType) -> None:
         raise exception_of(error, text)
 
 
+def check_words(kernel: str, dtype: DType) -> None:
+    """The same of what ``kernel`` refuses in words of its own, before it comes to its switch."""
+    refusal = _REFUSALS[kernel].get(dtype)
+    if refusal is not None and "not implemented for" not in refusal[1]:
+        check_dtype(kernel, dtype)
+
+
 def takes(kernel: str, dtype: DType) -> bool:
     return dtype not in _REFUSALS[kernel]
 

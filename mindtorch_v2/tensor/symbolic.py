@@ -13,6 +13,10 @@ from mindtorch_v2 import profile
 from mindtorch_v2.messages import expected
 
 _REPRS: Final[dict[str, str]] = profile.active().conversions["symbolic_reprs"]
+_FLOAT_CONVERSIONS: Final[frozenset[str]] = frozenset(
+    profile.active().conversions["symbolic_float_conversions"]
+)
+"""The methods by which the release's SymFloat becomes a plain number."""
 
 
 class _Symbolic:
@@ -60,6 +64,21 @@ class SymFloat(_Symbolic):
 
     def __bool__(self) -> bool:
         return bool(self.node.bool_())
+
+    def __trunc__(self) -> SymInt:
+        """Without an ``__int__``, ``int()`` comes here: up to Python 3.13, with a warning."""
+        self.node.is_constant()  # which is asked first: a plain number for a node cannot answer
+        return SymInt(self.node.trunc())
+
+    if "__float__" in _FLOAT_CONVERSIONS:
+
+        def __float__(self) -> float:
+            return float(self.node.guard_float("", 0))
+
+    if "__int__" in _FLOAT_CONVERSIONS:
+
+        def __int__(self) -> int:
+            return int(self.__trunc__())
 
 
 class SymBool(_Symbolic):

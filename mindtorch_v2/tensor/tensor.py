@@ -29,7 +29,7 @@ from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import Custom, asking, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.device_memory import with_index
+from mindtorch_v2.tensor.device_memory import allocated_on
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
@@ -58,6 +58,14 @@ def _backend_keys(dtype: DType, layout: Layout, device_type: str) -> int:
     """Raises as computeDispatchKey does."""
     return mask_of(compute_dispatch_key(dtype, layout, device_type))
 
+
+@cache
+def _dense_keys(dtype: DType, device_type: str, inference: bool) -> int:
+    """All keys of a new tensor of this kind."""
+    return tensor_keyset(_backend_keys(dtype, strided, device_type), inference)
+
+
+_new: Final = object.__new__
 
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
@@ -136,7 +144,7 @@ class Tensor(TensorBase):
         ``inference`` says whether it has no autograd keys, by default as the mode.  Raises as
         computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
-        where = with_index(device or Device("cpu"))
+        where = allocated_on(device or Device("cpu"))
         keys = _backend_keys(dtype, layout, where.type) | extra_keys
         self = object.__new__(cls)  # not that of the class, which is torch's own constructor
         self._dtype, self._layout, self._device = dtype, layout, where
@@ -158,14 +166,14 @@ class Tensor(TensorBase):
 
     def _remade(self, storage: UntypedStorage) -> Tensor:
         """A new dense tensor with the geometry, dtype and device of this one."""
-        twin = object.__new__(Tensor)
+        twin = _new(Tensor)
         twin._dtype, twin._layout, twin._device = self._dtype, strided, self._device
         twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
         twin._storage = storage
-        keys = _backend_keys(self._dtype, strided, self._device.type)
-        mode = tls.is_inference_mode_enabled()
-        twin._keys = tensor_keyset(keys, mode)
-        twin._versions = VersionCounter(None if mode else 0)
+        mode = tls.thread_local.raw.inference_mode
+        twin._keys = _dense_keys(self._dtype, self._device.type, mode)
+        counter = twin._versions = _new(VersionCounter)
+        counter.value = None if mode else 0
         twin._autograd = twin._content = twin._functional = twin._custom = None
         return twin
 
@@ -467,8 +475,9 @@ class Tensor(TensorBase):
         Its changes are counted apart: what makes it a view of this tensor is the operator's kernel
         at ADInplaceOrView.
         """
-        view = object.__new__(Tensor)
-        view._sizes, view._strides, view._storage_offset = Size._of(sizes), strides, offset
+        view = _new(Tensor)
+        view._sizes = sizes if type(sizes) is Size else Size._of(sizes)
+        view._strides, view._storage_offset = strides, offset
         view._storage, view._dtype = self._storage, dtype or self._dtype
         if self._custom is None:
             view._layout, view._device = self._layout, self._device
@@ -476,7 +485,8 @@ class Tensor(TensorBase):
             view._layout, view._device = own_kind(self)
         view._content = self._content
         view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
-        view._versions = self._new_counter()
+        counter = view._versions = _new(VersionCounter)
+        counter.value = 0 if self._keys & _ADINPLACE_OR_VIEW else None
         view._autograd = None
         view._custom = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
@@ -534,6 +544,7 @@ class Tensor(TensorBase):
     def _fresh(self, **options: Any) -> Tensor:
         """A copy, converted to the options that are given."""
         settings = {"dtype": self._dtype, "layout": self._layout, "device": self._device, **options}
+        geometry.check_size_nonnegative(self._sizes)
         is_dense = self._layout is settings["layout"] is strided
         strides = geometry.dense_strides_like(self._sizes, self._strides) if is_dense else None
         copy = Tensor._make(self._sizes, strides=strides, **settings)

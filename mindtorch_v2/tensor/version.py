@@ -36,3 +36,8 @@ class VersionCounter:
     def bump(self) -> None:
         if self.value is not None:
             self.value += 1
+
+    def take_back(self) -> None:
+        """A change that was counted has not come about."""
+        if self.value is not None:
+            self.value -= 1

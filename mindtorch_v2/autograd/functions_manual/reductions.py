@@ -264,6 +264,9 @@ def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int, *, is_like: boo
     found: Any = [] if is_like else call("zeros", sizes, TensorOptions.of(grad))
     one = call("ones", [1], TensorOptions.of(grad))
     ones = call("expand", one, [*sizes[:dim], 1, *sizes[dim + 1 :]])
+    if is_like and NEURAL_HABITS["a gradient of products joins no parts"]:
+        parts = [_cumprod_gradient_at(place, grad, input, dim) for place in range(count)]
+        return call("stack", parts, dim)
     for place in range(count):
         if not place:
             behind = call("cumprod", call("slice", input, dim, 1), dim)
@@ -281,6 +284,25 @@ def _cumprod_backward_by_slices(grad: Any, input: Any, dim: int, *, is_like: boo
         else:
             call("copy_", call("select", found, dim, place), part)
     return call("stack", found, dim) if is_like else found
+
+
+def _cumprod_gradient_at(place: int, grad: Any, input: Any, dim: int) -> Any:
+    """What the product at a place brings, and what those behind it do, added up."""
+
+    def received(products: Any) -> Any:
+        return call("sum", mul(call("slice", grad, dim, place + 1), products), [dim])
+
+    if not place:
+        behind = received(call("cumprod", call("slice", input, dim, 1), dim))
+        return add(call("select", grad, dim, 0), behind)
+    until = call("cumprod", call("slice", input, dim, 0, place), dim)
+    until = call("slice", until, dim, place - 1, place)
+    before = call("squeeze", until, dim)
+    own = mul(call("select", grad, dim, place), before)
+    if place == input._sizes[dim] - 1:
+        return own
+    behind = call("cumprod", call("slice", input, dim, place + 1), dim)
+    return add(own, received(mul(call("expand_as", until, behind), behind)))
 
 
 def _cumprod_backward_around_zeros(

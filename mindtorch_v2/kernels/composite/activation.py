@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -19,16 +19,26 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _ALPHA: Final = 1.6732632423543772848170429916717
+_PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _SCALE: Final = 1.0507009873554804934193349852946
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_ADD_NUMBER: Final = OperatorHandle("aten::add.Scalar")
 _ELU: Final = OperatorHandle("aten::elu")
 _ELU_: Final = OperatorHandle("aten::elu_")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _HARDTANH: Final = OperatorHandle("aten::hardtanh")
 _HARDTANH_: Final = OperatorHandle("aten::hardtanh_")
 _LOG_SIGMOID_FORWARD: Final = OperatorHandle("aten::log_sigmoid_forward")
 _LOG_SIGMOID_FORWARD_OUT: Final = OperatorHandle("aten::log_sigmoid_forward.output")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
 _PRELU: Final = OperatorHandle("aten::_prelu_kernel")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
+_SIGMOID: Final = OperatorHandle("aten::sigmoid")
+_SOFTPLUS: Final = OperatorHandle("aten::softplus")
+_SUB_: Final = OperatorHandle("aten::sub_.Tensor")
+_TANH: Final = OperatorHandle("aten::tanh")
 
 
 @kernel("aten::selu", key=_IMPLICIT)
@@ -106,3 +116,27 @@ def prelu(self: Tensor, weight: Tensor) -> Any:
     if rank != len(weight._sizes):
         weight = _RESHAPE(weight, [count if dim == 1 else 1 for dim in range(rank)])
     return _PRELU(self, weight)
+
+
+# --- derivatives where there is no kernel for them ----------------------------------------------
+
+
+@kernel("aten::silu_backward", key=_IMPLICIT)
+def math_silu_backward(grad_output: Tensor, self: Tensor) -> Any:
+    sigmoid = _SIGMOID(self)
+    inner = _ADD_NUMBER(_MUL(self, _one_less(sigmoid)), 1)
+    return _MUL(grad_output, _MUL(sigmoid, inner))
+
+
+@kernel("aten::mish_backward", key=_IMPLICIT)
+def math_mish_backward(grad_output: Tensor, self: Tensor) -> Any:
+    """As compiled, what stands on the right is computed first."""
+    tanh = _TANH(_SOFTPLUS(self))
+    sigmoid = _SIGMOID(self)
+    rest = _one_less(_MUL(tanh, tanh))
+    return _MUL(grad_output, _ADD(tanh, _MUL(_MUL(self, sigmoid), rest)))
+
+
+def _one_less(tensor: Tensor) -> Any:
+    """``1 - tensor`` of C++, a tensor of ones from which that is taken."""
+    return _SUB_(_FILL_(_EMPTY_LIKE(tensor, memory_format=_PRESERVE), 1), tensor)

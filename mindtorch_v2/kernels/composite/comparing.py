@@ -15,9 +15,9 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.promotion import BOOL, result_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -108,7 +108,16 @@ def equal(self: Tensor, other: Tensor) -> bool:
         )
     if tuple(self._sizes) != tuple(other._sizes):
         return False
-    if not numel(self._sizes):
-        return True
     dtype = result_type((self, other))
+    dispatch("equal_notnan_cpu" if _is_same_memory(self, other) else "equal_cpu", dtype)
     return bool(np.all(as_array(self, dtype) == as_array(other, dtype)))
+
+
+def _is_same_memory(self: Tensor, other: Tensor) -> bool:
+    """Whether two tensors of one shape are the same elements, of which one may be NaN at most."""
+    return (
+        self._storage is other._storage
+        and self._dtype is other._dtype
+        and self._storage_offset == other._storage_offset
+        and self._strides == other._strides
+    )

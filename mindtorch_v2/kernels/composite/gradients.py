@@ -6,6 +6,7 @@ Mirrors ``gradient`` of ``aten/src/ATen/native/ReduceOps.cpp``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -119,19 +120,38 @@ def _weighed(
 
 
 def _end(self: Tensor, dim: int, steps: Any, edge_order: int, *, at_end: bool) -> Any:
-    """The slope at the first element or at the last, by its neighbours alone."""
-    one = _SELECT(steps, 0, -1 if at_end else 0)
+    """The slope at the first element or at the last, by its neighbours alone.
+
+    C++ selects a step wherever it names one, and takes what stands on the right first.
+    """
+    x, y = (partial(_SELECT, steps, 0, at) for at in ((-1, -2) if at_end else (0, 1)))
     if edge_order == 1:
-        return _DIV(_difference(self, dim, at_end=at_end), one)
-    parts = _OUTERMOST[at_end]
-    two = _SELECT(steps, 0, -2 if at_end else 1)
-    both = _ADD(one, two)
-    outer = _DIV(_ADD(_MUL_BY(one, 2), two), _MUL(one, both))
-    middle = _DIV(both, _MUL(one, two))
-    inner = _DIV(one, _MUL(two, both))
-    if at_end:
-        return _weighed((inner, _NEG(middle), outer), self, dim, parts)
-    return _weighed((_NEG(outer), middle, _NEG(inner)), self, dim, parts)
+        step = x()
+        return _DIV(_difference(self, dim, at_end=at_end), step)
+
+    def both() -> Any:
+        second = y()
+        return _ADD(x(), second)
+
+    def outer() -> Any:
+        total = both()
+        divisor = _MUL(x(), total)
+        second = y()
+        twice = _ADD(_MUL_BY(x(), 2 if at_end else 2.0), second)
+        return _DIV(twice if at_end else _NEG(twice), divisor)
+
+    def middle() -> Any:
+        second = y()
+        divisor = _MUL(x(), second)
+        return _DIV(_NEG(both()) if at_end else both(), divisor)
+
+    def inner() -> Any:
+        total = both()
+        divisor = _MUL(y(), total)
+        return _DIV(x() if at_end else _NEG(x()), divisor)
+
+    order = (inner, middle, outer) if at_end else (outer, middle, inner)
+    return _weighed([weight() for weight in order], self, dim, _OUTERMOST[at_end])
 
 
 _OUTERMOST: Final = (((0, 1), (1, 2), (2, 3)), ((-3, -2), (-2, -1), (-1, None)))

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _BMM: Final = OperatorHandle("aten::bmm")
 _BMM_OUT: Final = OperatorHandle("aten::bmm.out")
@@ -26,7 +27,6 @@ _COPY_: Final = OperatorHandle("aten::copy_")
 _DOT: Final = OperatorHandle("aten::dot")
 _DOT_OUT: Final = OperatorHandle("aten::dot.out")
 _EXPAND: Final = OperatorHandle("aten::expand")
-_MATMUL: Final = OperatorHandle("aten::matmul")
 _MM: Final = OperatorHandle("aten::mm")
 _MM_OUT: Final = OperatorHandle("aten::mm.out")
 _MT: Final = OperatorHandle("aten::mT")
@@ -149,8 +149,10 @@ def _batched_operands(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int]]
     shape = list(infer_size(tuple(one[:-2]), tuple(two[:-2])))
     count = prod(shape)
     first = _RESHAPE(_EXPAND(self, [*shape, rows, one[-1]]), [count, rows, one[-1]])
-    expanded = [*shape, inner] if len(two) == 1 else [*shape, inner, columns]
-    second = _RESHAPE(_EXPAND(other, expanded), [count, inner, columns])
+    if len(two) == 1:
+        second = _UNSQUEEZE(_RESHAPE(_EXPAND(other, [*shape, inner]), [count, inner]), 2)
+    else:
+        second = _RESHAPE(_EXPAND(other, [*shape, inner, columns]), [count, inner, columns])
     if len(one) > 1:
         shape.append(rows)
     if len(two) > 1:
@@ -158,21 +160,37 @@ def _batched_operands(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int]]
     return first, second, shape
 
 
+def _without_batch_of_one(self: Tensor, other: Tensor) -> tuple[Any, Any] | None:
+    """Operands that are folded after all, lest a gradient of one matrix be that of a batch."""
+    if not len(self._sizes) == len(other._sizes) == 3 or self._sizes[0] == other._sizes[0]:
+        return None
+    if self._sizes[0] == 1 and (self.requires_grad or is_tensor_subclass_like(self)):
+        return _SQUEEZE(self, 0), other
+    if other._sizes[0] == 1 and (other.requires_grad or is_tensor_subclass_like(other)):
+        return self, _SQUEEZE(other, 0)
+    return None
+
+
 def _batched(self: Tensor, other: Tensor) -> Any:
-    if len(self._sizes) == len(other._sizes) == 3 and self._sizes[0] != other._sizes[0]:
-        if self._sizes[0] == 1 and self.requires_grad:
-            return _MATMUL(_SQUEEZE(self, 0), other)
-        if other._sizes[0] == 1 and other.requires_grad:
-            return _MATMUL(self, _SQUEEZE(other, 0))
+    folded = _without_batch_of_one(self, other)
+    if folded is not None:
+        return matmul(*folded)
     first, second, shape = _batched_operands(self, other)
-    return _UNSAFE_VIEW(_BMM(first, second), shape)
+    product = _BMM(first, second)
+    return _UNSAFE_VIEW(_SQUEEZE(product, -1) if len(other._sizes) == 1 else product, shape)
 
 
 def _batched_into(out: Tensor, self: Tensor, other: Tensor) -> None:
+    folded = _without_batch_of_one(self, other)
+    if folded is not None:
+        matmul_out(*folded, out)
+        return
     first, second, shape = _batched_operands(self, other)
     resize_output(out, shape)
     reshaped = _RESHAPE(out, [first._sizes[0], first._sizes[1], second._sizes[2]])
     _BMM_OUT(first, second, out=reshaped)
+    if len(other._sizes) == 1:
+        reshaped = _SQUEEZE(reshaped, -1)
     if not _is_alias(reshaped, out):
         _COPY_(out, _VIEW_AS(reshaped, out), False)
 

@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -256,7 +257,7 @@ def _of_probabilities(
 ) -> Any:
     """``cross_entropy_loss_prob_target``."""
     rank = len(self._sizes)
-    classes = self._sizes[class_dim] if rank else 1
+    classes = size_at(self, class_dim)
     if weight is not None and tuple(weight._sizes) != (classes,):
         raise RuntimeError(
             f"cross_entropy: weight tensor should be defined either for all {classes} classes or "

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 
+_MUL_OUT: Final = OperatorHandle("aten::mul.out")
 KEYS: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CPU")
 """Where torch has them; an operator stands at one."""
 
@@ -57,7 +58,8 @@ _WITH_SCALAR_TENSOR: Final = [
 
 for _name in _WITH_SCALAR:
     pass_on(f"{_name}.Scalar", f"{_name}.Tensor")
-    pass_on(f"{_name}_.Scalar", f"{_name}_.Tensor")
+    if _name != "mul":
+        pass_on(f"{_name}_.Scalar", f"{_name}_.Tensor")
 for _name in ("remainder", "fmod", "bitwise_and", "bitwise_or", "bitwise_xor"):
     pass_on(f"{_name}.Scalar_out", f"{_name}.Tensor_out")
 for _name in _WITH_SCALAR_TENSOR:
@@ -67,6 +69,14 @@ for _name in ("bitwise_left_shift", "bitwise_right_shift"):
     pass_on(f"{_name}_.Tensor_Scalar", f"{_name}_.Tensor")
     pass_on(f"{_name}.Tensor_Scalar_out", f"{_name}.Tensor_out")
 pass_on("copysign.Scalar_out", "copysign.out")
+
+
+@rows.kernel("aten::mul_.Scalar", keys=KEYS)
+def mul_scalar_(self: Any, other: Any) -> Any:
+    """The number stands first: of float8 that is another switch than that of the tensor form."""
+    return _MUL_OUT(other, self, out=self)
+
+
 pass_on("div.Scalar_mode", "div.Tensor_mode")
 pass_on("div_.Scalar_mode", "div_.Tensor_mode")
 pass_on("floor_divide.Scalar", "floor_divide")

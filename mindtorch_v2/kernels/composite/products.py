@@ -155,6 +155,7 @@ def tensordot_out(
 
 @kernel("aten::inner", key=_IMPLICIT)
 def inner(self: Tensor, other: Tensor) -> Any:
+    _check_device_type("inner()", self, other)
     if not self._sizes or not other._sizes:
         return _MUL(self, other)
     _check_inner(self, other)
@@ -163,10 +164,22 @@ def inner(self: Tensor, other: Tensor) -> Any:
 
 @kernel("aten::inner.out", key=_IMPLICIT)
 def inner_out(self: Tensor, other: Tensor, out: Tensor) -> Any:
+    _check_device_type("inner()", self, out, other)
     if not self._sizes or not other._sizes:
         return _MUL_OUT(self, other, out=out)
     _check_inner(self, other)
     return _TENSORDOT_OUT(self, other, [-1], [-1], out=out)
+
+
+def _check_device_type(called: str, self: Tensor, *others: Tensor) -> None:
+    """``checkDeviceType``."""
+    wanted = self._device.type
+    for other in others:
+        if other._device.type != wanted:
+            raise RuntimeError(
+                f"Expected tensor to have {wanted} DeviceType, but got tensor with "
+                f"{other._device.type} DeviceType (while checking arguments for {called})"
+            )
 
 
 def _check_inner(self: Tensor, other: Tensor) -> None:

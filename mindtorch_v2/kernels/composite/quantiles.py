@@ -86,11 +86,16 @@ def _check(self: Tensor, q: Tensor) -> None:
         raise RuntimeError("quantile() q tensor must be on the same device as the input tensor")
 
 
-def _sizes(self: Tensor, q: Tensor, dim: int | None, keepdim: bool) -> list[int]:
+def _place(self: Tensor, dim: int | None) -> int | None:
+    """Of the dimension that is reduced, which is known before an ``out`` that is the operand gets
+    another shape."""
+    return None if dim is None else wrap_dim(dim, len(self._sizes))
+
+
+def _sizes(self: Tensor, q: Tensor, place: int | None, keepdim: bool) -> list[int]:
     """``quantile_output_shape``."""
-    place = wrap_dim(dim or 0, len(self._sizes))
     sizes: list[int] = []
-    if dim is not None and self._sizes:
+    if place is not None and self._sizes:
         sizes = list(self._sizes)
         sizes[place : place + 1] = [1] if keepdim else []
     elif keepdim:
@@ -98,13 +103,13 @@ def _sizes(self: Tensor, q: Tensor, dim: int | None, keepdim: bool) -> list[int]
     return [numel(q._sizes), *sizes] if q._sizes else sizes
 
 
-def _with_rows(self: Tensor, dim: int | None) -> Any:
+def _with_rows(self: Tensor, place: int | None) -> Any:
     """With what is reduced as the last dimension."""
-    if dim is None:
+    if place is None:
         return _FLATTEN(self)
-    if wrap_dim(dim, len(self._sizes)) == len(self._sizes) - 1:
+    if place == len(self._sizes) - 1:
         return self
-    return _TRANSPOSE(_UNSQUEEZE(self, -1), wrap_dim(dim, len(self._sizes)), -1)
+    return _TRANSPOSE(_UNSQUEEZE(self, -1), place, -1)
 
 
 def _ranks(values: Any, q: Tensor, *, ignore_nan: bool) -> Any:
@@ -166,7 +171,7 @@ def _is_hidden(self: Tensor, q: Tensor) -> bool:
 def _quantile(
     self: Tensor,
     q: Tensor,
-    dim: int | None,
+    place: int | None,
     sizes: Sequence[int],
     interpolation: str,
     *,
@@ -177,7 +182,7 @@ def _quantile(
         in_range = _ALL(_LOGICAL_AND_(_GE(q, 0), _LE(q, 1)))
         if not _EQUAL(in_range, _NEW_ONES(in_range, [], **_options(in_range))):
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
-    values = _with_rows(self, dim)
+    values = _with_rows(self, place)
     if not _RANKS_ARE_EXACT:
         values = _SORT(values)[0]
     rows = sizes[1:] if q._sizes else sizes
@@ -202,8 +207,9 @@ def _reduction(name: str, *, ignore_nan: bool) -> None:
     def run(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str) -> Any:
         _check_mode(interpolation)
         _check(self, q)
-        sizes = _sizes(self, q, dim, keepdim)
-        return _quantile(self, q, dim, sizes, interpolation, ignore_nan=ignore_nan)
+        place = _place(self, dim)
+        sizes = _sizes(self, q, place, keepdim)
+        return _quantile(self, q, place, sizes, interpolation, ignore_nan=ignore_nan)
 
     def run_out(
         self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, out: Tensor
@@ -216,9 +222,10 @@ def _reduction(name: str, *, ignore_nan: bool) -> None:
             raise RuntimeError(
                 "quantile() out tensor must be on the same device as the input tensor"
             )
-        sizes = _sizes(self, q, dim, keepdim)
+        place = _place(self, dim)
+        sizes = _sizes(self, q, place, keepdim)
         resize_output(out, sizes)
-        return _COPY_(out, _quantile(self, q, dim, sizes, interpolation, ignore_nan=ignore_nan))
+        return _COPY_(out, _quantile(self, q, place, sizes, interpolation, ignore_nan=ignore_nan))
 
     def run_scalar(self: Tensor, q: float, *rest: Any) -> Any:
         return run(self, _number(self, q), *rest)

@@ -177,8 +177,8 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Any:
 
 @kernel("aten::logsumexp.out", key="CompositeExplicitAutogradNonFunctional")
 def logsumexp_out(self: Tensor, dim: Sequence[int], keepdim: bool, out: Tensor) -> Tensor:
-    takes_complex = HABITS["logsumexp takes complex numbers"] and out._dtype.is_complex
-    if not out._dtype.is_floating_point and not takes_complex:
+    takes_complex = HABITS["logsumexp takes complex numbers"]
+    if not (out._dtype.is_floating_point or (takes_complex and out._dtype.is_complex)):
         raise RuntimeError(
             "logsumexp(): Expected floating point type for result tensor, but got: "
             f"{CPP_NAMES[out._dtype]}"
@@ -189,7 +189,7 @@ def logsumexp_out(self: Tensor, dim: Sequence[int], keepdim: bool, out: Tensor) 
         _SUM_OUT(_EXP(self), dim, keepdim, out=out)
         _LOG_(out)
         return out
-    largest = _AMAX(_REAL(self), dim, True)
+    largest = _AMAX(_REAL(self) if takes_complex else self, dim, True)
     squeezed = largest if keepdim else _SQUEEZE(largest, dim)
     _MASKED_FILL_(squeezed, _EQ(_ABS(squeezed), inf), 0)
     _SUM_OUT(_EXP_(_SUB(self, largest)), dim, keepdim, out=out)

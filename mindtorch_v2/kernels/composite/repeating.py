@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.formatting import printed
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import can_cast
@@ -23,7 +24,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_size_nonnegative, numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -87,6 +88,8 @@ def repeat_interleave(repeats: Tensor, output_size: int | None) -> Tensor:
         return new_tensor((0,), repeats._dtype, repeats._device)
     counts = value_array(repeats)
     total = int(counts.sum())
+    if output_size is not None:
+        check_size_nonnegative([output_size])
     if (counts < 0).any():  # torch writes out of bounds where a size is given
         raise RuntimeError("repeats can not be negative")
     if output_size is not None and output_size != total:
@@ -116,10 +119,10 @@ def repeat_interleave_tensor(
     shape = tuple(repeats._sizes)
     if len(shape) > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    wanted = size_at(input, dim)
     if shape in ((), (1,)):
-        repeats = _EXPAND(_RESHAPE(repeats, [1]), [wanted])
-    elif shape[0] != wanted:
+        one = _RESHAPE(repeats, [1])
+        repeats = _EXPAND(one, [size_at(input, dim)])
+    elif shape[0] != (wanted := size_at(input, dim)):
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{shape[0]} and input.size({dim}) = {wanted}"
@@ -182,7 +185,8 @@ def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> list[Any]:
     for tensor in order:
         if len(tensor._sizes) > 1:
             raise RuntimeError(
-                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}"
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                + printed(tensor)
             )
     shape = [numel(tensor._sizes) for tensor in order]
     grids = [
@@ -288,8 +292,8 @@ def _gathered(
     for tensor in tensors:
         if tensor._device != self._device:
             raise RuntimeError(
-                "torch.take_along_dim(): Expected tensor to have "
-                f"{self._device} Device, but got tensor with {tensor._device} Device"
+                f"Expected tensor to have {self._device} Device, but got tensor with "
+                f"{tensor._device} Device (while checking arguments for torch.take_along_dim():)"
             )
     if dim is None:
         indices = _VIEW(indices, [-1])  # C++ takes its arguments from the last

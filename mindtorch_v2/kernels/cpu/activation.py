@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
@@ -36,11 +36,17 @@ def _gelu(self: Array) -> Array:
     return np.asarray(self * (0.5 * (1 + erf(self * self.dtype.type(math.sqrt(0.5))))), self.dtype)
 
 
+def _exact_tanh(self: Array) -> Array:
+    """To its last digit, which is the first of ``1 + tanh`` close to minus one."""
+    found: Array = np.tanh(self.astype(np.float64)).astype(self.dtype)
+    return found
+
+
 @by_blocks
 def _gelu_tanh(self: Array) -> Array:
     kind = self.dtype.type
     inner = kind(_BETA) * (self + kind(_KAPPA) * self * self * self)
-    return np.asarray(kind(0.5) * self * (1 + np.tanh(inner)), self.dtype)
+    return np.asarray(kind(0.5) * self * (1 + _exact_tanh(inner)), self.dtype)
 
 
 def _gelu_mkldnn(self: Array) -> Array:
@@ -68,7 +74,7 @@ def _gelu_backward(grad: Array, self: Array) -> Array:
 @by_blocks
 def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
     kind = self.dtype.type
-    tanh = np.tanh(kind(_BETA) * (self + kind(_KAPPA) * self * self * self))
+    tanh = _exact_tanh(kind(_BETA) * (self + kind(_KAPPA) * self * self * self))
     inner = kind(_BETA) * (1 + kind(3 * _KAPPA) * self * self)
     left = kind(0.5) * (1 + tanh)
     right = kind(0.5) * self * (1 - tanh * tanh) * inner
@@ -86,6 +92,7 @@ def gelu_backward(
     outputs: Outputs, grad_output: Tensor, self: Tensor, approximate: str
 ) -> tuple[Tensor, ...]:
     if approximate not in _GELU_BACKWARD:
+        TensorIterator(BINARY_OP, tuple(outputs), (grad_output, self))
         raise RuntimeError("approximate argument must be either none or tanh.")
     return _GELU_BACKWARD[approximate](outputs, grad_output, self)
 
@@ -144,6 +151,7 @@ pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
 @structured.structured("aten::gelu")
 def gelu(outputs: Outputs, self: Tensor, approximate: str) -> tuple[Tensor, ...]:
     if approximate not in _GELU:
+        TensorIterator(UNARY_OP, tuple(outputs), (self,))
         raise RuntimeError("approximate argument must be either none or tanh.")
     is_mkldnn = approximate == "none" and _is_for_mkldnn(self)
     return (_GELU_MKLDNN if is_mkldnn else _GELU[approximate])(outputs, self)

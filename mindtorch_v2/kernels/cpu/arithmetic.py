@@ -13,9 +13,17 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.std_extremes import (
+    is_first_of_zeros,
+    std_fmax,
+    std_fmin,
+    std_max,
+    std_min,
+)
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import (
+    Compute,
     Pointwise,
     as_array,
     check_fill,
@@ -85,9 +93,29 @@ def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array
     return other if alpha == 1 and other.dtype.kind != "c" else round_(other * alpha)
 
 
-pointwise("aten::add.Tensor", _add, BINARY_OP, 2, check=_check_alpha, prepare=_scale)
+def _unscaled(function: Compute) -> Callable[[DType, Number], Compute | None]:
+    """The bare function where ``other`` is not multiplied."""
+    return lambda dtype, alpha: function if alpha == 1 and not dtype.is_complex else None
+
+
 pointwise(
-    "aten::sub.Tensor", _sub, BINARY_OP, 2, before=_check_sub, check=_check_alpha, prepare=_scale
+    "aten::add.Tensor",
+    _add,
+    BINARY_OP,
+    2,
+    check=_check_alpha,
+    prepare=_scale,
+    array_function=_unscaled(np.add),
+)
+pointwise(
+    "aten::sub.Tensor",
+    _sub,
+    BINARY_OP,
+    2,
+    before=_check_sub,
+    check=_check_alpha,
+    prepare=_scale,
+    array_function=_unscaled(np.subtract),
 )
 
 # --- multiply and divide ---------------------------------------------------------------------
@@ -178,11 +206,10 @@ def div_mode(
 
 
 # --- the larger and the smaller --------------------------------------------------------------
-
-pointwise("aten::maximum", np.maximum, BINARY_OP, 2)
-pointwise("aten::minimum", np.minimum, BINARY_OP, 2)
-pointwise("aten::fmax", np.fmax, BINARY_OP, 2)
-pointwise("aten::fmin", np.fmin, BINARY_OP, 2)
+pointwise("aten::maximum", std_max, BINARY_OP, 2)
+pointwise("aten::minimum", std_min, BINARY_OP, 2)
+pointwise("aten::fmax", std_fmax, BINARY_OP, 2, prepare=is_first_of_zeros)
+pointwise("aten::fmin", std_fmin, BINARY_OP, 2, prepare=is_first_of_zeros)
 
 # --- powers ----------------------------------------------------------------------------------
 
@@ -191,8 +218,9 @@ def _power(base: Array, exponent: Array) -> Array:
     """``std::pow``, and for integers ``powi``: to a negative power 0 unless the base is a unit."""
     if base.dtype.kind == "c":
         found = np.power(base, exponent)
-        # C++ has no shortcut for powers of zero, where NumPy has one
-        return np.where(base == 0, np.exp(exponent * np.log(base)), found)
+        # C++ has no shortcuts for powers of zero and of NaN, where NumPy has them
+        is_direct = (base == 0) | np.isnan(base)
+        return np.where(is_direct, np.exp(exponent * np.log(base)), found)
     if base.dtype.kind not in "iu":
         return np.power(base, exponent)
     if base.dtype.kind == "u":

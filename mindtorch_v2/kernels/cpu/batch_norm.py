@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.call_site import hands_warnings_on
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry, infer_size
-from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
+from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
@@ -39,7 +40,13 @@ _KEPT_IN_HALF: Final = _HALVES[HABITS["a batch norm adds up halves in floats"] :
 """Dtypes in which sums are kept as well."""
 _BACKENDS: Final = ("CPU", "Meta")
 _BOTH: Final = HABITS["a batch norm has both statistics or none"]
+_ADD: Final = OperatorHandle("aten::add.Scalar")
 _LEGIT: Final = OperatorHandle("aten::_native_batch_norm_legit")
+_RECIPROCAL: Final = OperatorHandle("aten::reciprocal")
+_SQRT: Final = OperatorHandle("aten::sqrt")
+
+_IS_VECTOR: Final = "t.defined() && t.dim() == 1"
+_TRANSFORM_INPUT: Final = "batch_norm_cpu_transform_input"
 
 Three = tuple[Tensor, Tensor, Tensor]
 
@@ -76,8 +83,7 @@ def _is_dense(tensor: Tensor) -> bool:
 def _broadcast(channels: int, *parameters: Tensor | None) -> Iterator[Tensor | None]:
     """Views with a number for each channel: of what is not contiguous all is broadcast."""
     if any(each is not None and len(each._sizes) != 1 for each in parameters):
-        where = "batch_norm_cpu_transform_input"
-        raise RuntimeError(internal_assert("t.defined() && t.dim() == 1", where))
+        raise RuntimeError(internal_assert(_IS_VECTOR, _TRANSFORM_INPUT))
     for each in parameters:
         if each is None:
             yield None
@@ -88,6 +94,45 @@ def _broadcast(channels: int, *parameters: Tensor | None) -> Iterator[Tensor | N
 
 
 # --- forward ----------------------------------------------------------------------------------
+
+
+@prologue("aten::native_batch_norm")
+def _checked(
+    outputs: Sequence[Tensor],
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[DType, bool] | None:
+    """All that is refused, and what outputs are resized to.
+
+    What is learned has the dtype answered, which comes with whether everything is contiguous; None
+    where there is nothing to compute.
+    """
+    parameters, running = (weight, bias), (running_mean, running_var)
+    learned = _prepare(outputs, input, *parameters, *running, training, momentum, eps)
+    output, *saved = outputs
+    if input.is_meta:
+        return None
+    if training:
+        _check_accessors(learned, *saved, *running)
+    all_contiguous = _is_dense(input) and _is_dense(output)
+    all_contiguous = all_contiguous and all(map(_is_contiguous, (*parameters, *running)))
+    if not numel(input._sizes) and all_contiguous:
+        return None
+    for dim in range(2):
+        size_at(input, dim)
+    if all_contiguous:
+        if input._dtype in _HALVES:  # what the output's kernel asks by itself, of what is saved too
+            learned = parameter_dtype(input, *parameters, *saved, *running)
+        _check_pointers(learned, *parameters)
+        _check_accessors(learned, *saved, *running)
+        _check_pointers(input._dtype, output)
+    return (learned, all_contiguous) if numel(input._sizes) else None
 
 
 def _run(
@@ -102,21 +147,14 @@ def _run(
     eps: float,
 ) -> None:
     """``batch_norm_cpu_out``: into the output, the saved mean and the saved inverse deviation."""
-    parameters, running = (weight, bias), (running_mean, running_var)
-    learned = _prepare(outputs, input, *parameters, *running, training, momentum, eps)
+    checked = _checked(
+        outputs, input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    if checked is None:
+        return
+    learned, all_contiguous = checked
+    running = (running_mean, running_var)
     output, *saved = outputs
-    if input.is_meta:
-        return
-    size_at(input, 1)
-    if training:
-        _check_accessors(learned, *running)
-    all_contiguous = _is_dense(input) and _is_dense(output)
-    all_contiguous = all_contiguous and all(map(_is_contiguous, (*parameters, *running)))
-    if all_contiguous:
-        _check_pointers(learned, *parameters)
-        _check_accessors(learned, *running)
-    if not numel(input._sizes):
-        return
     channels = input._sizes[1]
     with np.errstate(all="ignore"):
         if training:
@@ -125,11 +163,38 @@ def _run(
             _store(saved[1], found.inverse_deviation(eps))
             found.update(running_mean, running_var, momentum)
         used = [*(saved if training else running), weight, bias]
-        if not all_contiguous:
-            used = list(_broadcast(channels, *used))
-        mean, spread = (_computed(_present(each), channels) for each in used[:2])
-        invstd = spread if training else 1 / np.sqrt(spread + spread.dtype.type(eps))
-        _store(output, _transformed(input, used[2], used[3], mean, invstd))
+        if all_contiguous:
+            mean, spread = (_computed(_present(each), channels) for each in used[:2])
+            invstd = spread if training else 1 / np.sqrt(spread + spread.dtype.type(eps))
+            _store(output, _transformed(input, weight, bias, mean, invstd))
+            return
+        if used[0] is None:
+            raise RuntimeError(internal_assert(_IS_VECTOR, _TRANSFORM_INPUT))
+        if not training:
+            used[1] = _RECIPROCAL(_SQRT(_ADD(_present(used[1]), eps)))
+        used = list(_broadcast(channels, *used))
+        mean, invstd = (_computed(_present(each), channels) for each in used[:2])
+        _store(output, _transformed_in_steps(input, used[2], used[3], mean, invstd, learned))
+
+
+def _transformed_in_steps(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Array,
+    invstd: Array,
+    kept: DType,
+) -> Array:
+    """What is not contiguous, by an iterator: C++ rounds halves at each operator."""
+    values = as_array(input, input._dtype)
+    kind = values.dtype
+    found = rounded(values - _by_channel(mean.astype(kind), values), kept)
+    found = rounded(found * _by_channel(invstd.astype(kind), values), kept)
+    if weight is not None:
+        factor = _of_channels(_wide(weight), len(mean)).astype(kind)
+        found = rounded(found * _by_channel(factor, values), kept)
+    start = 0 if bias is None else _by_channel(_of_channels(_wide(bias), len(mean)), values)
+    return (found + start).astype(kind)
 
 
 def _transformed(
@@ -147,7 +212,6 @@ def _transformed(
     return _by_channel(factor, values) * values.astype(np.float64) + _by_channel(summand, values)
 
 
-@prologue("aten::native_batch_norm")
 def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
     """Checks and resizes the outputs; answers the dtype of what is learned."""
     *parameters, training, _, _ = stack
@@ -168,10 +232,10 @@ def _prepare(outputs: Sequence[Tensor], input: Tensor, *stack: Any) -> DType:
 
 
 @prologue("aten::_native_batch_norm_legit.no_stats")
-def _prepare_without_statistics(
+def _checked_without_statistics(
     outputs: Sequence[Tensor], input: Tensor, weight: Tensor | None, bias: Tensor | None, *rest: Any
-) -> DType:
-    return _prepare(outputs, input, weight, bias, None, None, *rest)
+) -> tuple[DType, bool] | None:
+    return _checked(outputs, input, weight, bias, None, None, *rest)
 
 
 def _wide(tensor: Tensor) -> Array:
@@ -259,26 +323,38 @@ class _Statistics:
 
 
 def _statistics(input: Tensor, learned: DType) -> _Statistics:
-    """``batch_norm_cpu_collect_stats``."""
+    """``batch_norm_cpu_collect_stats``; of other inputs than dense ones distances are from the mean
+    as it is saved, and nothing else is rounded."""
     values = as_array(input, input._dtype)
     kind, axes = values.dtype, _over(values)
     mean = values.mean(axis=axes, dtype=np.float64).astype(kind)
+    is_dense = _is_dense(input)
+    if not is_dense:
+        mean = rounded(mean, learned)
     centred = values - _by_channel(mean, values)
     squares = (centred * centred).sum(axis=axes, dtype=np.float64).astype(kind)
-    kept = learned if learned in _KEPT_IN_HALF else to_opmath(learned)
+    kept = learned if learned in _KEPT_IN_HALF and is_dense else to_opmath(learned)
     accumulated = np.float32 if input._dtype in _HALVES else np.float64
     count = values.size // values.shape[1]
+    if not is_dense:
+        mean = mean.astype(np.float64)  # the dtype of the momentum, which is multiplied with it
     return _Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
 
 
 def _check_rank(input: Tensor) -> None:
-    """What comes of the number of dimensions but one, and then of asking for the second."""
+    """What comes of the number of dimensions but one: a ``std::length_error``, which pybind11 knows
+    and ``HANDLE_TH_ERRORS`` takes for any other exception."""
     if not input._sizes:
-        raise RuntimeError(
+        error = RuntimeError if hands_warnings_on() else ValueError
+        raise error(
             f"SmallVector unable to grow. Requested capacity ({2**64 - 1}) is larger than maximum "
             f"value for size type ({2**32 - 1})"
         )
-    size_at(input, 1)
+
+
+def _check_both(running_mean: Tensor | None, running_var: Tensor | None) -> None:
+    if (running_mean is None) != (running_var is None) and _BOTH:
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
 
 
 def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
@@ -315,9 +391,9 @@ def native_batch_norm(
     parameters = (weight, bias, running_mean, running_var)
     if not input.is_meta:
         _check_rank(input)
-    if (running_mean is None) != (running_var is None) and not input.is_meta and _BOTH:
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
     outputs = _made(input, training, *parameters)
+    if not input.is_meta:
+        _check_both(running_mean, running_var)
     foretell("aten::_native_batch_norm_legit_no_training", *outputs)
     _run(outputs, input, *parameters, training, momentum, eps)
     return outputs
@@ -338,6 +414,7 @@ def batch_norm_without_statistics(
 @kernel("aten::native_batch_norm.out", "aten::_native_batch_norm_legit.out")
 def native_batch_norm_out(*stack: Any) -> Three:
     *arguments, out, save_mean, save_invstd = stack
+    _check_both(*arguments[3:5])
     _run((out, save_mean, save_invstd), *arguments)
     return out, save_mean, save_invstd
 

@@ -11,11 +11,19 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.std_extremes import std_max, std_min
 from mindtorch_v2.kernels.dtypes import HABITS, check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, check_fill, element, pointwise
 from mindtorch_v2.kernels.promotion import Number, Operand, result_type
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, UNARY_OP, dtype_of
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
+from mindtorch_v2.kernels.tensor_iterator import (
+    BINARY_OP,
+    TERNARY_OP,
+    UNARY_OP,
+    TensorIterator,
+    dtype_of,
+)
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to
@@ -23,6 +31,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES, IINFO, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DOUBLE: Final = DTYPES["float64"]
+_LOOKS_AT_ONE: Final = NEURAL_HABITS["a clamp to one bound looks for a NaN"]
 
 # --- with numbers ----------------------------------------------------------------------------
 
@@ -37,8 +46,13 @@ def _doubles(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
     return (*found, None)[:2]
 
 
+def _look_at_bounds(iterator: TensorIterator, *bounds: Number | None) -> None:
+    """On meta nothing does."""
+    if not iterator.outputs[0].is_meta:
+        _doubles(_DOUBLE, *bounds)
+
+
 def _bounds(dtype: DType, *bounds: Number | None) -> tuple[Any, ...]:
-    _doubles(dtype, *bounds)
     return tuple(None if bound is None else element(bound, dtype) for bound in bounds)
 
 
@@ -72,9 +86,18 @@ _FILL_WITH_NAN: Final = Pointwise("", _fill_with_nan, UNARY_OP, 1, prepare=_doub
 
 
 def _clamped(
-    facts: str, outputs: Outputs, self: Tensor, low: Number | None, high: Number | None
+    facts: str,
+    outputs: Outputs,
+    self: Tensor,
+    low: Number | None,
+    high: Number | None,
+    *,
+    is_looked_at: bool = True,
 ) -> tuple[Tensor, ...]:
-    """Numbers take part in the promotion of integers alone."""
+    """Numbers take part in the promotion of integers alone.
+
+    ``is_looked_at``: whether a bound that is NaN is looked for, and all else refused.
+    """
     check_supported(facts, self._dtype)
     dtype = self._dtype
     if not dtype.is_floating_point:
@@ -88,11 +111,13 @@ def _clamped(
     if HABITS["clamp drops bounds beyond an integer's range"]:
         low, high = _within_range(dtype, low, high)
     converted = self._converted(self._device, dtype)
-    if any(bound != bound for bound in (low, high)):
+    if is_looked_at and any(bound != bound for bound in (low, high)):
         if low is not None:
             check_fill(self, dtype)  # with a number; the other half fills with a tensor
         return _FILL_WITH_NAN(outputs, converted, low, high)
-    return Pointwise(facts, _clamp, UNARY_OP, 1, prepare=_bounds)(outputs, converted, low, high)
+    look = _look_at_bounds if is_looked_at else None
+    clamped = Pointwise(facts, _clamp, UNARY_OP, 1, check=look, prepare=_bounds)
+    return clamped(outputs, converted, low, high)
 
 
 @structured.structured("aten::clamp")
@@ -106,7 +131,8 @@ def clamp(
         facts = "aten::clamp_min"
     elif low is None:
         facts = "aten::clamp_max"
-    return _clamped(facts, outputs, self, low, high)
+    is_looked_at = _LOOKS_AT_ONE or (low is not None and high is not None)
+    return _clamped(facts, outputs, self, low, high, is_looked_at=is_looked_at)
 
 
 def _no_bounds() -> RuntimeError:
@@ -131,13 +157,13 @@ def _unchecked(*stack: Any) -> None:
 
 _CLAMP_BETWEEN: Final = Pointwise(
     "aten::clamp.Tensor",
-    lambda self, low, high: np.minimum(np.maximum(self, low), high),
+    lambda self, low, high: std_min(std_max(self, low), high),
     TERNARY_OP,
     3,
     before=_unchecked,
 )
-_CLAMP_FROM: Final = Pointwise("aten::maximum", np.maximum, TERNARY_OP, 2, before=_unchecked)
-_CLAMP_TO: Final = Pointwise("aten::minimum", np.minimum, TERNARY_OP, 2, before=_unchecked)
+_CLAMP_FROM: Final = Pointwise("aten::maximum", std_max, TERNARY_OP, 2, before=_unchecked)
+_CLAMP_TO: Final = Pointwise("aten::minimum", std_min, TERNARY_OP, 2, before=_unchecked)
 
 
 @structured.structured("aten::clamp.Tensor")
@@ -154,5 +180,5 @@ def clamp_tensor(
     return _CLAMP_BETWEEN(outputs, self, low, high)
 
 
-pointwise("aten::clamp_min.Tensor", np.maximum, BINARY_OP, 2)
-pointwise("aten::clamp_max.Tensor", np.minimum, BINARY_OP, 2)
+pointwise("aten::clamp_min.Tensor", std_max, BINARY_OP, 2)
+pointwise("aten::clamp_max.Tensor", std_min, BINARY_OP, 2)

@@ -20,6 +20,9 @@ from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, STRUCTURED_COMPA
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
+_IMAG: Final = OperatorHandle("aten::imag")
+_OR_: Final = OperatorHandle("aten::__ior__.Tensor")
+_REAL: Final = OperatorHandle("aten::real")
 _ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 
 for _name, _compare in (
@@ -54,7 +57,18 @@ def _like_integers(question: Structured, answer: OperatorHandle) -> Structured:
     return run
 
 
+def _of_parts(question: Structured) -> Structured:
+    """Of complex numbers both parts are asked, and the answer lies as they do."""
+
+    def run(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+        if outputs[0] is None and self._dtype.is_complex:
+            return (_OR_(*(question((None,), part(self))[0] for part in (_REAL, _IMAG))),)
+        return question(outputs, self)
+
+    return run
+
+
 structured.add(
     "aten::isinf",
-    _like_integers(Pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1), _ZEROS_LIKE),
+    _of_parts(_like_integers(Pointwise("aten::isinf", np.isinf, _TRUTH_OP, 1), _ZEROS_LIKE)),
 )

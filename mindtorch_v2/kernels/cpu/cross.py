@@ -20,13 +20,15 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
+_FLOAT32: Final = DTYPES["float32"]
+_FLOAT64: Final = DTYPES["float64"]
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _CROSS: Final = OperatorHandle("aten::linalg_cross")
 _CROSS_OUT: Final = OperatorHandle("aten::linalg_cross.out")
@@ -64,13 +66,49 @@ def linalg_cross(outputs: Outputs, self: Tensor, other: Tensor, dim: int) -> tup
 
 
 def _cross(one: Array, two: Array, axis: int, dtype: DType) -> Array:
-    """Each operation is rounded."""
     products = [
-        rounded(one[(place + 1) % 3] * two[(place + 2) % 3], dtype)
-        - rounded(one[(place + 2) % 3] * two[(place + 1) % 3], dtype)
+        _difference(
+            *(one[(place + 1) % 3], two[(place + 2) % 3]),
+            *(one[(place + 2) % 3], two[(place + 1) % 3]),
+            dtype,
+        )
         for place in range(3)
     ]
     return rounded(np.stack(products, axis), dtype)
+
+
+def _difference(a: Array, b: Array, c: Array, d: Array, dtype: DType) -> Array:
+    """``a * b - c * d``, of which a compiler makes a fused operation: ``a * b`` is not rounded.
+
+    That is so for floats in their own precision; each operation on halves is rounded, and so is
+    each on complex numbers.
+    """
+    if dtype is _FLOAT32:
+        wide = np.float64  # which has room for the product of any two
+        difference = np.multiply(a, b, dtype=wide) - (c * d).astype(wide)
+        return difference.astype(np.float32)
+    if dtype is _FLOAT64:
+        return _fused_difference(a, b, c * d)
+    return rounded(a * b, dtype) - rounded(c * d, dtype)
+
+
+def _fused_difference(a: Array, b: Array, c: Array) -> Array:
+    """``fma(a, b, -c)`` by Dekker's product and Knuth's sum, which answer their errors as well."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _split(a), _split(b)
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    difference = product - c
+    taken = difference - product
+    lost = (product - (difference - taken)) - (c + taken)
+    exact = difference + (lost + error)
+    return np.where(np.isfinite(exact), exact, difference)
+
+
+def _split(value: Array) -> tuple[Array, Array]:
+    """The upper and the lower half of the digits."""
+    scaled = value * float(2**27 + 1)
+    high = scaled - (scaled - value)
+    return high, value - high
 
 
 def _default_dim(self: Tensor, dim: int | None) -> int:

@@ -104,6 +104,11 @@ def embedding_backward(
     sparse: bool,
 ) -> Any:
     if sparse:
+        _check_indices(indices, 2, "embedding_backward")
+        if scale_grad_by_freq:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
         raise NotImplementedError("mindtorch_v2 has no sparse gradients of embedding yet")
     return _DENSE_BACKWARD(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
@@ -116,12 +121,13 @@ def embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Tensor:
+    if not grad_output.is_meta:
+        _check_indices(indices, 2, "embedding_backward")
     dtype = grad_output._dtype
     width = size_at(grad_output, -1)
     made = zeros((num_weights, width), dtype=dtype, device=grad_output._device)
     if made.is_meta:
         return made
-    _check_indices(indices, 2, "embedding_backward")
     rows = value_array(indices).reshape(-1)
     viewed = infer_size([rows.size, width], numel(grad_output._sizes))
     grads = as_array(grad_output, dtype).reshape(viewed)

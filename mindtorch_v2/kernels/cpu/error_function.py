@@ -1,8 +1,8 @@
 """The error function of arrays, which NumPy has not.
 
 Between points of a grid it is its Taylor series there: ``erf(p + h)`` is ``erf(p)`` and the
-integral of a Gaussian, whose series is one of Hermite polynomials.  Beyond the last point the
-value is one.  A few elements go to C's function one by one, which is sooner done.
+integral of a Gaussian, whose series is one of Hermite polynomials.  Beyond the last points the
+value is one, or minus one.  A few elements go to C's function one by one, which is sooner done.
 """
 
 from __future__ import annotations
@@ -44,31 +44,37 @@ def erf(self: Array) -> Array:
 
 @by_blocks
 def _erf(self: Array) -> Array:
-    x = self.astype(np.float64)
     grid = _DOUBLE if self.dtype == np.float64 else _FLOAT
-    h = np.minimum(np.abs(x), _LAST)
+    h = np.clip(self, -_LAST, _LAST).astype(np.float64)
     h *= grid.per_unit
     nearest = np.rint(h)
+    nearest += 0.0  # of zeros, which have a sign, the positive: the other one stays in h
     h -= nearest
-    h /= grid.per_unit
-    at = np.fmin(nearest, _LAST * grid.per_unit).astype(np.intp)  # the last for NaN
+    with np.errstate(invalid="ignore"):  # NaN is no place
+        at = nearest.astype(np.intp)
+    at += int(_LAST) * grid.per_unit
+    np.maximum(at, 0, out=at)  # the first for NaN
     first, *others = reversed(_series(grid))
     sum_ = first.take(at)
     for coefficient in others:
         sum_ *= h
         sum_ += coefficient.take(at)
-    return np.copysign(sum_, x, out=sum_).astype(self.dtype)
+    return sum_.astype(self.dtype)
 
 
 @cache
 def _series(grid: _Grid) -> tuple[Array, ...]:
-    """At each point the value, and the coefficients of ``h``, ``h**2`` …"""
+    """At each point the value, and the coefficients of ``h``, ``h**2`` …, where the next point is
+    at ``h = 1``."""
     points = np.arange(_LAST * grid.per_unit + 1) / grid.per_unit
     values = np.array([math.erf(point) for point in points])
+    values[0] = -0.0  # so that what is added to it keeps its sign
     slope = 2 / math.sqrt(math.pi) * np.exp(-points * points)
     before, term = np.zeros_like(points), np.ones_like(points)
-    coefficients = []
+    coefficients = [np.concatenate((-values[:0:-1], values))]
     for order in range(1, grid.terms + 1):
-        coefficients.append(slope * term / order)
+        found = slope * term / order / grid.per_unit**order
+        left = found if order % 2 else -found
+        coefficients.append(np.concatenate((left[:0:-1], found)))
         before, term = term, -2 * (points * term + before) / order
-    return values, *coefficients
+    return tuple(coefficients)

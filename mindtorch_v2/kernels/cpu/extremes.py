@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.cpu.reductions import (
     reduced_shape,
     run_reduction,
 )
+from mindtorch_v2.kernels.cpu.std_extremes import first_zeros
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
@@ -91,8 +92,16 @@ def _extreme(name: str, compute: Any) -> None:
     structured.add(f"aten::{name}", run)
 
 
-_extreme("amax", lambda values, dims: np.max(values, dims, initial=_limit(values.dtype, -1)))
-_extreme("amin", lambda values, dims: np.min(values, dims, initial=_limit(values.dtype, 1)))
+def _largest(values: Array, dims: tuple[int, ...]) -> Array:
+    return first_zeros(np.max(values, dims, initial=_limit(values.dtype, -1)), values, dims)
+
+
+def _smallest(values: Array, dims: tuple[int, ...]) -> Array:
+    return first_zeros(np.min(values, dims, initial=_limit(values.dtype, 1)), values, dims)
+
+
+_extreme("amax", _largest)
+_extreme("amin", _smallest)
 
 
 @structured.structured("aten::aminmax", outputs=2)

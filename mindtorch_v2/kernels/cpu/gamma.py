@@ -6,13 +6,14 @@ Mirrors ``aten/src/ATen/native/Math.h``.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.unary import one_by_one
-from mindtorch_v2.kernels.dtypes import not_implemented
+from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.rows import kernel
@@ -43,7 +44,7 @@ def _digamma(x: float) -> float:
     if x == 0:
         return math.copysign(math.inf, -x)
     if x < 0:
-        if x == math.floor(x):
+        if math.isinf(x) or x == math.floor(x):
             return math.nan
         return _digamma(1 - x) - math.pi / math.tan(math.pi * math.fmod(x, 1.0))
     below = 0.0
@@ -59,10 +60,16 @@ def _digamma(x: float) -> float:
     return math.log(x) - 0.5 / x - series - below
 
 
-def _trigamma(x: float) -> float:
-    """``trigamma``: six steps of the recurrence, then four terms of the series."""
+def _trigamma(x: float, *, kind: type[np.floating[Any]] = np.float64) -> float:
+    """``trigamma``: six steps of the recurrence, then four terms of the series.
+
+    Where it is reflected at integers, nothing is left of the sine but what rounding in ``kind``
+    makes of it.
+    """
     if x < 0.5:
-        sine = math.sin(math.pi * x)
+        if math.isinf(x):
+            return math.nan
+        sine = float(kind(math.sin(kind(math.pi) * kind(x))))
         return math.pi * math.pi / (sine * sine) - _trigamma(1 - x) if sine else math.inf
     below = 0.0
     for _ in range(6):
@@ -89,6 +96,8 @@ _ZETA_RATIOS: Final = tuple(
 
 def _zeta(x: float, q: float) -> float:
     """Hurwitz' zeta function, for ``x`` above one: terms, then the Euler-Maclaurin formula."""
+    if not math.isfinite(q):
+        return math.inf if q < 0 else math.nan
     if q <= 0:
         if q == math.floor(q):
             return math.inf
@@ -101,7 +110,7 @@ def _zeta(x: float, q: float) -> float:
         q += 1
         term = math.pow(q, -x)
         total += term
-        if abs(term / total) < _EPSILON:
+        if abs(term) < _EPSILON * total:
             return total
     total += term * q / (x - 1) - 0.5 * term
     rising, power = 1.0, term
@@ -110,7 +119,7 @@ def _zeta(x: float, q: float) -> float:
         power /= q
         part = rising * power / ratio
         total += part
-        if abs(part / total) < _EPSILON:
+        if abs(part) < _EPSILON * abs(total):
             break
         rising *= x + 2 * k + 1
         power /= q
@@ -120,7 +129,8 @@ def _zeta(x: float, q: float) -> float:
 def _polygamma(self: Array, dtype: DType, n: int) -> Array:
     """The n-th derivative of digamma; the zeta function's values are those of ``dtype``."""
     if n < 2:
-        first: Array = one_by_one(_digamma if n == 0 else _trigamma)(self)
+        compute = partial(_trigamma, kind=self.dtype.type) if n else _digamma
+        first: Array = one_by_one(compute)(self)
         return first
     factorial = math.exp(math.lgamma(n + 1)) * (1 if n % 2 else -1)
     zeta = one_by_one(lambda x: _zeta(n + 1, x))(self)
@@ -134,10 +144,13 @@ _POLYGAMMA_OUT: Final = OperatorHandle("aten::polygamma.out")
 
 def _check_order(iterator: TensorIterator, n: int) -> None:
     """Of the first two orders the kernels are others, and say so of dtypes they are not for."""
-    dtype = iterator.common_dtype
-    if n < 2 and dtype.is_complex and not iterator.outputs[0].is_meta:
-        error = not_implemented("aten::polygamma", dtype)
-        raise type(error)(str(error).replace("polygamma", "trigamma" if n else "digamma"))
+    if n > 1 or iterator.outputs[0].is_meta:
+        return
+    try:
+        check_implemented("aten::polygamma", iterator.common_dtype)
+    except (NotImplementedError, RuntimeError) as error:
+        words = str(error).replace("polygamma", "trigamma" if n else "digamma")
+        raise type(error)(words) from None
 
 
 _POLYGAMMA: Final = Pointwise(

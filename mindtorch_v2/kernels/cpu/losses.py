@@ -5,9 +5,10 @@ Mirrors ``aten/src/ATen/native/Loss.cpp``, ``LossNLL.cpp`` and ``LossNLL2d.cpp``
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -15,13 +16,13 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
-from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, TensorIterator
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
@@ -35,6 +36,7 @@ SUM: Final = 2
 """``at::Reduction``."""
 
 _LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
+_HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 _MEAN: Final = OperatorHandle("aten::mean")
 _SUM: Final = OperatorHandle("aten::sum")
@@ -53,21 +55,33 @@ def apply_loss_reduction(loss: Any, reduction: int) -> Any:
 
 def iterator_of_loss(
     name: str, given: Tensor | None, self: Tensor, target: Tensor, reduction: int
-) -> TensorIterator:
-    """What the meta function of a loss makes, with an output only where nothing is reduced.
+) -> tuple[TensorIterator, Tensor]:
+    """What computes a loss, and the result, which is its output where nothing is reduced.
 
-    An output to which they are reduced takes their shape first, as if they were not.
+    A result to which losses are reduced takes their shape first, as if they were not, and keeps
+    the memory of it.
     """
     iterator = TensorIterator(BINARY_OP, (given,), (self, target))
+    (result,) = iterator.outputs
     if reduction == NONE:
-        return iterator
+        return iterator, result
     if reduction not in (MEAN, SUM):
         condition = "reduction == Reduction::Mean || reduction == Reduction::Sum"
         raise RuntimeError(internal_assert(condition, name))
-    if given is None:
-        return iterator
-    set_sizes(given, ())
-    return TensorIterator(BINARY_OP, (None,), (self, target))
+    set_sizes(result, ())
+    return TensorIterator(BINARY_OP, (None,), (self, target)), result
+
+
+def reduced_into(result: Tensor, loss: Tensor, reduction: int) -> Tensor:
+    """The sum or the mean of losses, in a result that has its shape.
+
+    Where a mean of halves leaves its output, that is another tensor.
+    """
+    if reduction == SUM:
+        return cast("Tensor", _SUM_OUT(loss, [], out=result))
+    if loss._dtype in _HALVES and KERNEL_HABITS["a mean of halves leaves its output"]:
+        return cast("Tensor", _MEAN(loss))
+    return cast("Tensor", _MEAN_OUT(loss, [], out=result))
 
 
 # --- squared differences ----------------------------------------------------------------------
@@ -86,7 +100,7 @@ def mse_loss_on_meta(
 @structured.structured("aten::mse_loss", keys=("CPU", "CompositeExplicitAutogradNonFunctional"))
 def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, ...]:
     (given,) = outputs
-    iterator = iterator_of_loss("mse_loss", given, self, target, reduction)
+    iterator, result = iterator_of_loss("mse_loss", given, self, target, reduction)
     (squares,) = iterator.outputs
     if not squares.is_meta:
         dispatch("mse_cpu", iterator.common_dtype)
@@ -100,11 +114,9 @@ def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> 
         with np.errstate(all="ignore"):
             difference = rounded(as_array(self, dtype) - as_array(target, dtype), dtype)
             store(squares, rounded(np.asarray(difference * difference), dtype))
-    if reduction == NONE:
-        return (squares,)
-    if given is None:
-        return ((_MEAN if reduction == MEAN else _SUM)(squares),)
-    return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(squares, [], out=given),)
+    if reduction != NONE:
+        result = reduced_into(result, squares, reduction)
+    return (result,)
 
 
 _OF_THREE: Final = (
@@ -114,14 +126,21 @@ _OF_THREE: Final = (
 )
 
 
+def _norm(self: Tensor) -> float:
+    """Of no elements it is infinite, which integers are not."""
+    count = numel(self._sizes)
+    return 2.0 / count if count else math.inf
+
+
 @structured.structured("aten::mse_loss_backward", keys=("CPU", "Meta"))
 def mse_loss_backward(
     outputs: Outputs, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int
 ) -> tuple[Tensor, ...]:
-    norm = 2.0 / (numel(self._sizes) or 1) if reduction == MEAN else 2.0
+    norm = _norm(self) if reduction == MEAN else 2.0
     given = outputs[0]
     if given is None:
         given = new_tensor(self._sizes, self._dtype, self._device)
+        zero(given)
     iterator = TensorIterator(_OF_THREE, (given,), (self, target, grad_output))
     (result,) = iterator.outputs
     if not result.is_meta:
@@ -129,7 +148,7 @@ def mse_loss_backward(
         dispatch("mse_backward_cpu_out", dtype)
         with np.errstate(all="ignore"):
             one, two, grad = (as_array(each, dtype) for each in (self, target, grad_output))
-            found = one.dtype.type(norm) * (one - two) * grad
+            found = element(norm, dtype) * (one - two) * grad
             store(result, rounded(np.asarray(found), dtype))
     return (result,)
 

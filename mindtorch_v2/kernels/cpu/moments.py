@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.cpu.reduce import (
     shares_storage,
 )
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
-from mindtorch_v2.kernels.dtypes import check_implemented, check_supported, not_implemented
+from mindtorch_v2.kernels.dtypes import check_implemented, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
@@ -41,6 +41,7 @@ _FACTS: Final = "aten::var_mean.correction"
 _ADD_OUT: Final = OperatorHandle("aten::add.out")
 _SQRT_OUT: Final = OperatorHandle("aten::sqrt.out")
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+_SINGLES: Final = (DTYPES["float32"], DTYPES["float64"])
 
 
 def real_value_type(dtype: DType) -> DType:
@@ -196,11 +197,12 @@ def _check_result(dtype: DType, self: Tensor, shape: Sequence[int]) -> None:
 
 
 def _takes_all(own: DType, dtype: DType) -> bool:
-    """Whether one result has a kernel of its own; RuntimeError if that does not take the dtype."""
+    """Whether one result has a kernel of its own; RuntimeError if that does not take the dtype of
+    the elements, whatever the output's is."""
     if dtype in _HALVES:
         return False
-    if not own.is_complex:
-        check_supported("aten::var.correction", own)
+    if own not in _SINGLES:
+        raise RuntimeError(f"std_var_all: Unsupported dtype {CPP_NAMES[own]}")
     return True
 
 

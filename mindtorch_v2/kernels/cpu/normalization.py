@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
 from mindtorch_v2.kernels.foretold import foretell
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
@@ -25,6 +26,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_VAR_MEAN: Final = OperatorHandle("aten::var_mean.correction")
 _FLOAT: Final = DTYPES["float32"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
@@ -84,6 +86,8 @@ def native_layer_norm_on_meta(
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     _check_on_meta(input, normalized_shape, weight, bias)
+    dims = list(range(-len(normalized_shape), 0))
+    _VAR_MEAN(input, dims, correction=0, keepdim=True)  # it says for which dtypes there is none
     output, *moments = native_layer_norm(input, normalized_shape, weight, bias, eps)
     if input._dtype in _HALVES:
         moments = [new_tensor(each._sizes, _FLOAT, each._device) for each in moments]
@@ -119,25 +123,67 @@ def native_layer_norm(
         values = as_array(input, dtype).reshape(rows, width)
         middle, scale = _moments(values, eps)
         gamma, beta = (_row(each, dtype) for each in (weight, bias))
-        is_half = to_opmath(dtype) is not dtype  # whose rows are scaled before they are moved
-        found = values * scale - scale * middle if is_half else (values - middle) * scale
-        if gamma is not None:
-            found *= gamma
-        found += 0 if beta is None else beta  # a zero has no sign then
+        if to_opmath(dtype) is not dtype:
+            found = _scaled_and_moved(values, scale, middle, gamma, beta)
+        else:
+            found = (values - middle) * scale
+            if gamma is not None:
+                found *= gamma
+            found += 0 if beta is None else beta  # a zero has no sign then
         store(output, rounded(found.astype(values.dtype).reshape(sizes), dtype))
         for target, value in ((mean, middle), (rstd, scale)):
             store(target, rounded(value.reshape(shape), statistics))
     return output, mean, rstd
 
 
+def _scaled_and_moved(
+    values: Array, scale: Array, middle: Array, gamma: Array | None, beta: Array | None
+) -> Array:
+    """Rows of halves, which are scaled before they are moved.
+
+    Both steps are fused: the product is not rounded before the sum.  What is left where a number
+    is the mean itself is the rounding of the mean's own product.
+    """
+    kind = values.dtype
+    found = values.astype(np.float64)
+    found *= scale
+    found -= scale * middle
+    found = found.astype(kind).astype(np.float64)
+    if gamma is not None:
+        found *= gamma
+    found += 0 if beta is None else beta
+    return found.astype(kind)
+
+
+_NARROWEST_VECTOR: Final = 8
+"""Floats that a vector unit takes at once, at least."""
+
+
 def _moments(values: Array, eps: float) -> tuple[Array, Array]:
     """Of each row the mean, and one over the standard deviation."""
-    wide = values.astype(np.float64)
-    mean = wide.mean(axis=1, keepdims=True)
-    wide -= mean
-    variance = _means_of_products(wide, wide)
     kind = values.dtype
+    if values.shape[1] < _NARROWEST_VECTOR and kind == np.float32:
+        mean, variance = _rowwise_moments(values)
+    else:
+        wide = values.astype(np.float64)
+        mean = wide.sum(axis=1, keepdims=True) / (wide.shape[1] or 1)
+        wide -= mean
+        variance = _means_of_products(wide, wide)
     return mean.astype(kind), (1 / np.sqrt(variance.astype(kind) + kind.type(eps))).astype(kind)
+
+
+def _rowwise_moments(values: Array) -> tuple[Array, Array]:
+    """``RowwiseMoments`` of rows that no vector fits into: Welford's algorithm, in their dtype.
+
+    A number close to the mean is all rounding of the mean, so that has to be torch's.
+    """
+    mean, squares = np.zeros((2, values.shape[0]), values.dtype)
+    for count, column in enumerate(values.T, 1):
+        delta = column - mean
+        mean += delta / values.dtype.type(count)
+        squares += delta * (column - mean)
+    variance = squares / values.dtype.type(values.shape[1])
+    return mean.reshape(-1, 1), variance.reshape(-1, 1)
 
 
 def _means_of_products(one: Array, two: Array) -> Array:
@@ -187,10 +233,12 @@ def native_layer_norm_backward(
         x *= scale
         gamma = _row(weight, dtype)
         scaled = dy if gamma is None else dy * gamma
-        along = _means_of_products(scaled, x)
-        dx = scale * (scaled - scaled.mean(axis=1, keepdims=True) - x * along)
-        of_weight = np.einsum("ij,ij->j", dy, x)
-        for target, found in zip(made, (dx, of_weight, dy.sum(axis=0)), strict=True):
+        of_weight, of_bias = np.einsum("ij,ij->j", dy, x), dy.sum(axis=0)
+        x *= _means_of_products(scaled, x)
+        dx = scaled - scaled.mean(axis=1, keepdims=True)
+        dx -= x
+        dx *= scale
+        for target, found in zip(made, (dx, of_weight, of_bias), strict=True):
             if target is not None and numel(target._sizes):
                 shaped = np.asarray(found).astype(kind).reshape(tuple(target._sizes))
                 store(target, rounded(shaped, target._dtype))

@@ -23,7 +23,7 @@ from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output, set_output
-from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.pointwise import as_array, check_fill
 from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -77,7 +77,10 @@ def linalg_vector_norm(
         resize_output(output, shape)
     if numel(shape) and not output.is_meta:
         if output is not self and any(self._sizes[place] != 1 for place in reduced):
-            check_implemented(_FACTS, computed)
+            if numel(self._sizes):
+                check_implemented(_FACTS, computed)
+            else:
+                check_fill(output, output._dtype)
         drops = computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY
 
         def read() -> Array:

@@ -85,11 +85,11 @@ def _prepared(
             f"size mismatch, input: {list(added._sizes)}, v1: [{rows}], v2: [{columns}]"
         )
     iterator = TensorIterator(BINARY_OP, outputs, (added, _RESHAPE(vec1, [rows, 1]), vec2))
-    (output,) = iterator.outputs
-    _check_scalar(output._dtype, beta, "beta")
-    _check_scalar(output._dtype, alpha, "alpha")
-    if not output.is_meta:
-        check_implemented("aten::addr", iterator.common_dtype)
+    dtype = iterator.common_dtype  # in which outputs of others are computed too
+    _check_scalar(dtype, beta, "beta")
+    _check_scalar(dtype, alpha, "alpha")
+    if not iterator.outputs[0].is_meta:
+        check_implemented("aten::addr", dtype)
     return iterator
 
 

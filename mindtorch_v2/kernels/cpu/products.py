@@ -41,6 +41,7 @@ _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNo
 """On meta a function of Python is asked."""
 
 _HALF: Final = DTYPES["float16"]
+_BFLOAT16: Final = DTYPES["bfloat16"]
 _ADDMM_: Final = OperatorHandle("aten::addmm_")
 _ADDMV_: Final = OperatorHandle("aten::addmv_")
 _ADDMV_OUT: Final = OperatorHandle("aten::addmv.out")
@@ -48,6 +49,9 @@ _CONJ: Final = OperatorHandle("aten::_conj")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_OUT: Final = OperatorHandle("aten::mul.out")
+_SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
+_ZERO_: Final = OperatorHandle("aten::zero_")
 
 
 def _check_matrices(name: str, one: Tensor, two: Tensor) -> None:
@@ -361,12 +365,14 @@ def addmv(
     output = set_output(
         outputs[0], (rows,), vec._dtype, vec._device, self=changed_in_place(outputs)
     )
-    if output.is_meta or not rows:
+    if output.is_meta:
+        return (output,)
+    if not numel(mat._sizes):
+        _scale_alone(output, self, beta)
         return (output,)
     dtype = mat._dtype
-    if columns:
-        _begin(output, _expanded(self, (rows,)), beta)
-        _size(mat, 1)  # which a matrix that is the output as well has lost
+    _begin(output, _expanded(self, (rows,)), beta)
+    _size(mat, 1)  # which a matrix that is the output as well has lost
     check_implemented("aten::mv", dtype)
     _check_pointer(vec, dtype)
     with np.errstate(all="ignore"):
@@ -375,22 +381,40 @@ def addmv(
     return (output,)
 
 
+def _scale_alone(output: Tensor, self: Tensor, beta: Number) -> None:
+    """What is added to an empty product; the output gets its shape, whatever it had before."""
+    if beta == 0:
+        _ZERO_(output)
+    else:
+        _MUL_OUT(self, _SCALAR_TENSOR(beta, dtype=self._dtype), out=output)
+
+
 def _scaled_sum(self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number) -> Array:
     """``gemv``; of half precision each of the two terms may be rounded before they are added."""
     dtype = mat._dtype
     factors = element(beta, dtype), element(alpha, dtype)
     matrix, vector = as_array(mat, dtype), as_array(vec, dtype)
+    is_fast = _has_fast_path(mat, vec, beta, alpha)
     if _has_columns(mat):
         found = rounded(np.matmul(matrix, vector) * factors[1], dtype)
+    elif is_fast:
+        found = np.matmul(matrix, vector)
     else:
         found = _dots(matrix, vector, dtype) * factors[1]
     if beta == 0:
         return np.asarray(found)
     added = as_array(self, dtype) * factors[0]
-    is_fast = dtype is _HALF and alpha == 1 and vec._strides[0] == 1 and not _has_columns(mat)
-    if not (is_fast and HABITS["addmv of float16 adds in more precision"]):
+    if not is_fast:
         added = rounded(added, dtype)
     return np.asarray(found + added)
+
+
+def _has_fast_path(mat: Tensor, vec: Tensor, beta: Number, alpha: Number) -> bool:
+    """``gemv_use_fast_path`` of half precision: rows that are computed in float32 to the end."""
+    if not HABITS["addmv of float16 adds in more precision"] or _has_columns(mat):
+        return False
+    is_plain = alpha == 1 and vec._strides[0] == 1
+    return is_plain and (mat._dtype is _HALF or (mat._dtype is _BFLOAT16 and beta == 0))
 
 
 def _has_columns(mat: Tensor) -> bool:

@@ -10,12 +10,18 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
-from mindtorch_v2.kernels.pointwise import Pointwise, as_array, opmath_element, pointwise, rounded
+from mindtorch_v2.kernels.pointwise import (
+    Pointwise,
+    as_array,
+    element,
+    opmath_element,
+    pointwise,
+    rounded,
+)
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -35,13 +41,20 @@ _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _CLAMP_OUT: Final = OperatorHandle("aten::clamp.out")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 _NARROW: Final = OperatorHandle("aten::narrow")
+_SIGMOID_OUT: Final = OperatorHandle("aten::sigmoid.out")
 _OF_ZERO_EXPONENTIAL: Final = TENSOR_HABITS["elu of zero is an exponential less one"]
 
 
 def _numbers(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
     """In the precision in which is computed."""
     return tuple(opmath_element(number, dtype) for number in numbers)
+
+
+def _elements(dtype: DType, *numbers: Number) -> tuple[Any, ...]:
+    """In the precision of the elements."""
+    return tuple(element(number, dtype) for number in numbers)
 
 
 # --- elu --------------------------------------------------------------------------------------
@@ -70,7 +83,9 @@ def _elu_numbers(
 
 
 pointwise("aten::elu", _elu, UNARY_OP, 1, prepare=_elu_numbers)
-_ELU_BACKWARD: Final = Pointwise("", _elu_backward, BINARY_OP, 2, prepare=_elu_numbers)
+_ELU_BACKWARD: Final = Pointwise(
+    "aten::elu_backward", _elu_backward, BINARY_OP, 2, prepare=_elu_numbers
+)
 
 
 @structured.structured("aten::elu_backward")
@@ -83,7 +98,8 @@ def elu_backward(
     is_result: bool,
     self_or_result: Tensor,
 ) -> tuple[Tensor, ...]:
-    if is_result and scalar_to(alpha, DTYPES["float64"]) < 0:
+    number = scalar_to(alpha, DTYPES["float64"])
+    if is_result and (number < 0 or (number != number and not grad_output.is_meta)):
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not "
             "supported. This is caused by calling in-place forward function with a negative slope, "
@@ -190,10 +206,10 @@ pointwise("aten::hardsigmoid", _hardsigmoid, UNARY_OP, 1)
 pointwise("aten::hardsigmoid_backward", _hardsigmoid_backward, BINARY_OP, 2)
 pointwise("aten::hardswish", _hardswish, UNARY_OP, 1)
 pointwise("aten::hardswish_backward", _hardswish_backward, BINARY_OP, 2)
-pointwise("aten::hardshrink", _hardshrink, UNARY_OP, 1, prepare=_numbers)
-pointwise("aten::hardshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_numbers)
+pointwise("aten::hardshrink", _hardshrink, UNARY_OP, 1, prepare=_elements)
+pointwise("aten::hardshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
 pointwise("aten::softshrink", _softshrink, UNARY_OP, 1, before=_softshrink_check, prepare=_numbers)
-pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_numbers)
+pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
 pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_numbers)
 
 
@@ -303,23 +319,20 @@ def glu_backward(
     outputs: Outputs, grad_output: Tensor, self: Tensor, dim: int
 ) -> tuple[Tensor, ...]:
     dim, half = _gated(self, dim)
-    made = outputs[0] or new_tensor(self._sizes, self._dtype, self._device)
-    dtype = self._dtype
+    (made,) = outputs
+    if made is None:
+        made = new_tensor(self._sizes, self._dtype, self._device)
+    set_sizes(made, self._sizes)
+    one, two = (_NARROW(self, dim, start, half) for start in (0, half))
+    of_one, of_two = (_NARROW(made, dim, start, half) for start in (0, half))
+    _SIGMOID_OUT(two, out=of_one)
+    iterator = TensorIterator(UNARY_OP, (of_two,), (of_one, one, grad_output))
+    dtype = iterator.common_dtype
     dispatch("glu_backward_cpu", dtype)
-    halves = [_NARROW(self, dim, start, half) for start in (0, half)]
-    TensorIterator(UNARY_OP, (None,), (*halves, grad_output))
-    found_sizes = infer_size(halves[0]._sizes, grad_output._sizes)
-    if found_sizes != tuple(halves[0]._sizes):
-        raise RuntimeError(
-            f"output with shape {list(halves[0]._sizes)} doesn't match the broadcast shape "
-            f"{list(found_sizes)}"
-        )
     with np.errstate(all="ignore"):
-        one, two = np.split(as_array(self, dtype), [half], dim)
-        sigmoid = rounded(np.asarray(1 / (1 + np.exp(-two)), one.dtype), dtype)
-        grad = as_array(grad_output, dtype)
-        found = (rounded(sigmoid * grad, dtype), (1 - sigmoid) * sigmoid * one * grad)
-        store(made, rounded(np.concatenate(found, dim), dtype))
+        sigmoid, values, grad = (as_array(each, dtype) for each in iterator.inputs)
+        store(of_two, rounded((1 - sigmoid) * sigmoid * values * grad, dtype))
+    _MUL_(of_one, grad_output)
     return (made,)
 
 

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.cpu.losses import (
     NONE,
     apply_loss_reduction,
     iterator_of_loss,
+    reduced_into,
 )
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -67,15 +68,13 @@ def smooth_l1_loss(
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     (given,) = outputs
-    iterator = iterator_of_loss("smooth_l1_loss", given, self, target, reduction)
+    iterator, result = iterator_of_loss("smooth_l1_loss", given, self, target, reduction)
     (loss,) = iterator.outputs
     if not loss.is_meta:
         _write_smooth_l1(loss, iterator, beta)
-    if reduction == NONE:
-        return (loss,)
-    if given is None:
-        return (apply_loss_reduction(loss, reduction),)
-    return ((_MEAN_OUT if reduction == MEAN else _SUM_OUT)(loss, [], out=given),)
+    if reduction != NONE:
+        result = reduced_into(result, loss, reduction)
+    return (result,)
 
 
 def _write_smooth_l1(loss: Tensor, iterator: TensorIterator, beta: float) -> None:
@@ -274,8 +273,10 @@ def binary_cross_entropy_backward_out(
     dispatch("binary_cross_entropy_backward", dtype)
     with np.errstate(all="ignore"):
         grad, one, two = _arrays(iterator)
-        spread = np.maximum((1 - one) * one, opmath_element(1e-12, dtype))
-        _write(squeezed, grad * (one - two) / spread, one)
+        spread = rounded(rounded(1 - one, dtype) * one, dtype)
+        spread = np.maximum(spread, element(1e-12, dtype))  # of a half that is zero
+        found = rounded(grad * rounded(one - two, dtype), dtype)
+        _write(squeezed, found / spread, one)
     if weight is not None:
         _MUL_(grad_input, weight)
     if reduction == MEAN:

@@ -39,8 +39,12 @@ def unique_consecutive(
 ) -> Found:
     if dim is None or (dim == 0 and len(self._sizes) == 1):
         dispatch("unique", self._dtype)
-        order = np.arange(value_array(self).size)
-        return _of_all(self, order, return_inverse=return_inverse, return_counts=return_counts)
+        size = value_array(self).size
+        output, inverse, counts = _of_all(
+            self, np.arange(size), return_inverse=return_inverse, return_counts=return_counts
+        )
+        counts = _in_room_for(size, counts) if return_counts else counts
+        return _in_room_for(size, output), inverse, counts
     dispatch("unique_dim", self._dtype)
     return _of_slices(self, dim, is_sorted=False)
 
@@ -105,11 +109,8 @@ def _of_slices(self: Tensor, dim: int, *, is_sorted: bool) -> Found:
             starts.append(place)
         inverse[order[place]] = len(starts) - 1
     chosen = bits[[order[place] for place in starts]]
-    return (
-        _moved(self, chosen, dim),
-        _stored(_numbers(self, size), inverse),
-        _stored(_numbers(self, len(starts)), np.diff([*starts, size])),
-    )
+    counts = _in_room_for(size, _stored(_numbers(self, len(starts)), np.diff([*starts, size])))
+    return _moved(self, chosen, dim), _stored(_numbers(self, size), inverse), counts
 
 
 def _compared(one: Array, two: Array) -> int:
@@ -138,6 +139,15 @@ def _moved(self: Tensor, rows: Array, dim: int) -> Tensor:
 
 def _numbers(self: Tensor, *sizes: int) -> Tensor:
     return new_tensor(sizes, int64, self._device)
+
+
+def _in_room_for(size: int, found: Tensor) -> Tensor:
+    """The same in memory for as many elements as there might have been."""
+    room = new_tensor((size,), found._dtype, found._device)
+    store_bits(room, np.zeros_like(raw_array(room)))
+    part = room._as_view(tuple(found._sizes), (1,), 0)
+    store_bits(part, raw_array(found))
+    return part
 
 
 def _stored(output: Tensor, values: Array | Sequence[int]) -> Tensor:

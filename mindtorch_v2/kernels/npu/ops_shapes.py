@@ -12,9 +12,10 @@ from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.geometry import is_contiguous
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size
 
 _BOOL: Final = DTYPES["bool"]
 _SET: Final = 0
@@ -216,6 +217,7 @@ def embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> Tensor:
     out = b.out
+    infer_size([numel(indices._sizes), out._sizes[-1]], numel(grad_output._sizes))
     settings = (num_weights, padding_idx, scale_grad_by_freq)  # no padding is the largest uint64
     b.launch("EmbeddingDenseBackward", b.contiguous(grad_output), indices, *settings, out)
     return out

@@ -16,8 +16,10 @@ from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body, refuse_type
 from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.refs.common import (
+    assertion,
     dtype_to_type,
     elementwise,
+    elementwise_dtypes,
     is_weakly_lesser_type,
     shaped_elementwise,
     to_dtype,
@@ -35,6 +37,11 @@ _DECOMPOSED: Final = "torch._decomp.decompositions."
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _CLAMP: Final = OperatorHandle("aten::clamp")
 _CLONE: Final = OperatorHandle("aten::clone")
+_AND: Final = OperatorHandle("aten::logical_and")
+_EQ_BOTH: Final = OperatorHandle("aten::eq.Tensor")
+_EXP: Final = OperatorHandle("aten::exp")
+_GE: Final = OperatorHandle("aten::ge.Tensor")
+_ISFINITE: Final = OperatorHandle("aten::isfinite")
 _ISNEGINF: Final = OperatorHandle("aten::isneginf")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
@@ -43,36 +50,17 @@ _COMPLEX: Final = OperatorHandle("aten::complex")
 _EQ: Final = OperatorHandle("aten::eq.Scalar")
 _ISNAN: Final = OperatorHandle("aten::isnan")
 _LOG: Final = OperatorHandle("aten::log")
+_LOG1P: Final = OperatorHandle("aten::log1p")
+_NOT: Final = OperatorHandle("aten::logical_not")
+_REAL: Final = OperatorHandle("aten::real")
 _LE: Final = OperatorHandle("aten::le.Scalar")
 _SIGN: Final = OperatorHandle("aten::sign")
 _POW: Final = OperatorHandle("aten::pow.Scalar")
 _SIGMOID: Final = OperatorHandle("aten::sigmoid")
 _TENSOR_SPLIT: Final = OperatorHandle("aten::tensor_split.sections")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
+_WHERE_BOTH: Final = OperatorHandle("aten::where.self")
 _WHERE: Final = OperatorHandle("aten::where.ScalarSelf")
-
-
-@body(_DECOMPOSED + "sigmoid_backward", _DECOMPOSED + "tanh_backward")
-def sigmoid_backward(out_grad: Tensor, y: Tensor) -> Any:
-    """A product with something of ``y``'s dtype and shape."""
-    return _MUL(out_grad, y)
-
-
-@body(_DECOMPOSED + "gelu_backward")
-def gelu_backward(grad: Tensor, self: Tensor, approximate: str = "none") -> Any:
-    return _MUL(grad, self)
-
-
-@body(_DECOMPOSED + "native_dropout_backward")
-def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Any:
-    """A product with the mask in the gradient's dtype times the scale."""
-    return _MUL(grad_output, _MUL(to_dtype(mask, grad_output._dtype), scale))
-
-
-@body(_DECOMPOSED + "threshold_backward")
-def threshold_backward(grad_output: Tensor, self: Tensor, threshold: Number) -> Any:
-    """Zeros or the gradient, in its dtype."""
-    return to_dtype(_MUL(grad_output, self), grad_output._dtype)
 
 
 # --- activations in pieces --------------------------------------------------------------------
@@ -159,7 +147,7 @@ def hardswish(self: Tensor) -> Any:
 @body(_NN + "glu")
 def glu(a: Tensor, dim: int = -1) -> Any:
     dim = wrap_dim(dim, len(a._sizes))
-    size = a._sizes[dim] if a._sizes else 1
+    size = a._sizes[dim]  # the tuple's IndexError is torch's as well
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
     one, two = _TENSOR_SPLIT(a, 2, dim)
@@ -171,12 +159,26 @@ def glu(a: Tensor, dim: int = -1) -> Any:
 
 @body("torch._meta_registrations.meta_complex")
 def meta_complex(real: Tensor, imag: Tensor) -> Tensor:
+    for name, part in (("real", real), ("imag", imag)):
+        if not part._dtype.is_floating_point:
+            raise assertion(f"{name} must be floating point, got {part._dtype}")
     if REFS_HABITS["complex is elementwise on meta"]:
-        return shaped_elementwise(
-            *(to_dtype(each, COMPLEX_OF_REAL[each._dtype]) for each in (real, imag))
-        )
+        parts = [to_dtype(each, COMPLEX_OF_REAL[each._dtype]) for each in (real, imag)]
+        _, dtype = elementwise_dtypes(*parts, kind="DEFAULT")
+        return shaped_elementwise(*(to_dtype(each, dtype) for each in parts))
     shape = infer_size(real._sizes, imag._sizes)
     return new_tensor(shape, COMPLEX_OF_REAL[real._dtype], real._device)
+
+
+@body("torch._refs.logaddexp")
+def logaddexp(a: Tensor, b: Tensor) -> Any:
+    """One of two that are the same infinity, else the greater and what the lesser adds to it."""
+    one, two = _REAL(a), _REAL(b)
+    is_greater = _GE(one, two)
+    greater, lesser = _WHERE_BOTH(is_greater, a, b), _WHERE_BOTH(is_greater, b, a)
+    is_same_infinity = _AND(_NOT(_ISFINITE(one)), _EQ_BOTH(one, two))
+    added = _ADD(greater, _LOG1P(_EXP(_SUB(lesser, greater))))
+    return _WHERE_BOTH(is_same_infinity, a, added)
 
 
 @body("torch._refs.xlogy")

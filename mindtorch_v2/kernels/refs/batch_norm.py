@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, get_computation_dtype
+from mindtorch_v2.kernels.refs.common import HABITS, assertion, get_computation_dtype
 from mindtorch_v2.kernels.refs.wrappers import written_out
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
@@ -70,7 +70,7 @@ def _normalized(
                 _COPY_(running_var, new_var)
     else:
         if running_mean is None or running_var is None:
-            raise _assertion("running_mean and running_var must not be None in eval mode")
+            raise assertion("running_mean and running_var must not be None in eval mode")
         save_mean = new_mean = _TO(running_mean, computed, False, True)
         new_var = _TO(running_var, computed, False, True)
         save_rstd = _DIV(_SQRT(_ADD(new_var, eps)))
@@ -81,11 +81,6 @@ def _normalized(
     if bias is not None:
         output = _ADD(output, _unsqueezed(_FLATTEN(bias), rank - 1))
     return _TO(output, input._dtype), save_mean, save_rstd, new_mean, new_var
-
-
-def _assertion(message: str) -> AssertionError:
-    """Which some releases raise without a word."""
-    return AssertionError(message) if HABITS["assertions say what they ask"] else AssertionError()
 
 
 def _averaged(new: Any, running: Tensor, momentum: float) -> Any:
@@ -185,7 +180,7 @@ def native_batch_norm_backward(
     count = prod(input._sizes) / input._sizes[1]
     mean, invstd = statistics[2:] if train else statistics[:2]
     if mean is None or invstd is None:
-        raise _assertion(_NO_MOMENTS[train])
+        raise assertion(_NO_MOMENTS[train])
     if not train:
         invstd = _RSQRT(_ADD(invstd, eps))
     dims = [dim for dim in range(rank) if dim != 1]
@@ -213,6 +208,13 @@ def native_batch_norm_backward(
         _TO(_MUL(dot, invstd), learned) if output_mask[1] else None,
         _TO(total, learned) if output_mask[2] else None,
     )
+
+
+@body(_DECOMPOSED + "batch_norm_backward")
+def batch_norm_backward(*args: Any) -> Three:
+    """What one more tensor was reserved for."""
+    *those_of_native, _ = args
+    return native_batch_norm_backward(*those_of_native)
 
 
 _NO_MOMENTS: Final = {

@@ -81,6 +81,31 @@ def refuse_type(what: str, value: Number, wanted: type) -> None:
 # --- arithmetic ------------------------------------------------------------------------------
 
 
+def _refuse_complex(words: str, *operands: Operand) -> None:
+    if any(isinstance(operand, Tensor) and operand._dtype.is_complex for operand in operands):
+        raise RuntimeError(words)
+
+
+def _angle(name: str) -> None:
+    def convert(a: Tensor) -> Tensor:
+        _refuse_complex(f"{name} is not supported for complex tensors.", a)
+        return elementwise(a)
+
+    body(_REFS + name)(convert)
+
+
+_angle("rad2deg")
+_angle("deg2rad")
+
+
+@body(_REFS + "logaddexp2")
+def logaddexp2(a: Operand, b: Operand) -> Tensor:
+    """A choice between one and the logarithm, which takes the lesser less the greater."""
+    _refuse_complex("logaddexp2 doesn't support complex dtypes", a, b)
+    sub(a, b)
+    return shaped_elementwise(a, b)
+
+
 @body(_REFS + "add")
 def add(a: Operand, b: Operand, *, alpha: Number | None = None) -> Tensor:
     a, b = maybe_broadcast(a, b)
@@ -150,7 +175,7 @@ def div(a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode is None:
         return _promoted(shaped_elementwise, "INT_TO_FLOAT", a, b)
     if rounding_mode == "trunc":
-        return _promoted(shaped_elementwise, "DEFAULT", a, b)
+        return _promoted(_trunc_divide, "DEFAULT", a, b)
     if rounding_mode == "floor":
         return _promoted(_floor_divide, "DEFAULT", a, b)
     raise ValueError(
@@ -164,6 +189,12 @@ def _promoted(function: Callable[..., Tensor], kind: str, *operands: Operand) ->
     computed, result = elementwise_dtypes(*operands, kind=kind)
     found: Tensor = to_dtype(function(*(to_dtype(each, computed) for each in operands)), result)
     return found
+
+
+def _trunc_divide(a: Operand, b: Operand) -> Tensor:
+    """What integers do in one step, others do in two."""
+    quotient = shaped_elementwise(a, b)
+    return quotient if is_integer(quotient._dtype) else elementwise(quotient)
 
 
 def _floor_divide(a: Operand, b: Operand) -> Tensor:
@@ -282,7 +313,7 @@ def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
     return shaped_elementwise(self, product)
 
 
-def _elementwise_meta(*operands: Operand) -> Tensor:
+def elementwise_meta(*operands: Operand) -> Tensor:
     """``elementwise_meta``."""
     _, result = elementwise_dtypes(*operands, kind="DEFAULT")
     return shaped_elementwise(*(to_dtype(each, result) for each in operands))
@@ -290,14 +321,14 @@ def _elementwise_meta(*operands: Operand) -> Tensor:
 
 @body(_META + "addcmul")
 def meta_addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    return _elementwise_meta(input, tensor1, tensor2)
+    return elementwise_meta(input, tensor1, tensor2)
 
 
 @body(_META + "addcdiv")
 def meta_addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     if is_integer(tensor1._dtype) and is_integer(tensor2._dtype):
         raise RuntimeError(str(_NO_INTEGER_DIVISION))
-    return _elementwise_meta(input, tensor1, tensor2)
+    return elementwise_meta(input, tensor1, tensor2)
 
 
 _NO_INTEGER_DIVISION: Final = (
@@ -318,12 +349,12 @@ def meta_lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
     if start._dtype is not end._dtype:
         raise RuntimeError(f"expected dtype {start._dtype} for `end`, but got dtype {end._dtype}")
     if not isinstance(weight, Tensor):
-        return _elementwise_meta(start, end)
+        return elementwise_meta(start, end)
     if weight._sizes and start._dtype is not weight._dtype:
         raise RuntimeError(
             f"expected dtype {start._dtype} for `weight`, but got dtype {weight._dtype}"
         )
-    return _elementwise_meta(start, end, weight)
+    return elementwise_meta(start, end, weight)
 
 
 @body(_REFS + "lerp")
@@ -506,92 +537,3 @@ def leaky_relu(a: Tensor, negative_slope: float = 0.01) -> Tensor:
 @body(_NN + "threshold")
 def threshold(a: Tensor, threshold: Number, value: Number) -> Tensor:
     return _promoted(lambda x, _: elementwise(x), "NO_OPMATH", a, value)
-
-
-# --- in-place operators and shifts -----------------------------------------------------------
-
-
-@body(_META + "meta_binop_inplace")
-def meta_binop_inplace(self: Tensor, other: Operand) -> Tensor:
-    if isinstance(other, Tensor):
-        check_inplace_broadcast(self, other)
-    return self
-
-
-@body(_META + "meta_binop_inplace_alpha")
-def meta_binop_inplace_alpha(self: Tensor, other: Operand, alpha: Number = 1) -> Tensor:
-    if HABITS["an integer takes no float in place"]:
-        _check_no_promotion(self, other)
-    return meta_binop_inplace(self, other)
-
-
-def _type_of(operand: Operand) -> type:
-    return dtype_to_type(operand._dtype) if isinstance(operand, Tensor) else type(operand)
-
-
-def _check_no_promotion(self: Tensor, other: Operand) -> None:
-    own, others = _type_of(self), _type_of(other)
-    if own is int and others is float:
-        raise RuntimeError(
-            "Promotion of int.add/sub_(float) in in-place ops are not possible due to element "
-            "size change."
-        )
-    if own is bool and others is not bool:
-        raise worded("a truth value takes a number in place")
-
-
-@body(_META + "meta_div_inplace")
-def meta_div_inplace(self: Tensor, other: Operand) -> Tensor:
-    _, result = elementwise_dtypes(self, other, kind="INT_TO_FLOAT")
-    if not is_weakly_lesser_type(dtype_to_type(result), dtype_to_type(self._dtype)):
-        raise RuntimeError(
-            f"result type {result} can't be cast to the desired output type {self._dtype}"
-        )
-    return meta_binop_inplace(self, other)
-
-
-@body(_META + "meta_binop_alpha")
-def meta_binop_alpha(self: Operand, other: Operand, alpha: Number = 1) -> Tensor:
-    return _elementwise_meta(self, other)
-
-
-@body(_META + "meta_round")
-def meta_round(self: Tensor, *, decimals: int = 0) -> Tensor:
-    return _elementwise_meta(self)
-
-
-def _check_shift(name: str, self: Tensor, other: Operand) -> None:
-    """``shift_dtype_check``."""
-    if not is_integer(self._dtype):
-        raise RuntimeError(
-            f"{name}: Expected input tensor to have an integral dtype. Got {self._dtype}"
-        )
-    if isinstance(other, Tensor):
-        if not is_integer(other._dtype):
-            raise RuntimeError(
-                f"{name}: Expected shift value to have an integral dtype. Got {other._dtype}"
-            )
-    elif not isinstance(other, int):
-        raise RuntimeError(f"{name}: Expected shift value to be an int. Got {other}")
-
-
-@body(_META + "meta_lshifts")
-def meta_lshifts(self: Tensor, other: Operand) -> Tensor:
-    _check_shift("lshift", self, other)
-    return _elementwise_meta(self, other)
-
-
-@body(_META + "meta_rshifts")
-def meta_rshifts(self: Tensor, other: Operand) -> Tensor:
-    _check_shift("rshift", self, other)
-    return _elementwise_meta(self, other)
-
-
-@body("torch._meta_registrations.meta_fill_")
-def meta_fill_(self: Tensor, value: Any) -> Tensor:
-    if not HABITS["fill_ takes anything"] and isinstance(value, Tensor) and value._sizes:
-        raise RuntimeError(
-            "fill_ only supports 0-dimension value tensor but got tensor with "
-            f"{len(value._sizes)} dimensions."
-        )
-    return self

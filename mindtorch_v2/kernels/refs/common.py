@@ -7,6 +7,7 @@ helpers of ``torch/_refs``.  A tensor that comes out holds no values: it is on m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -130,6 +131,11 @@ def get_higher_dtype(one: DType | None, two: DType) -> DType:
     raise RuntimeError("Unexpected termination!")
 
 
+def assertion(message: str) -> AssertionError:
+    """Which some releases raise without a word."""
+    return AssertionError(message) if HABITS["assertions say what they ask"] else AssertionError()
+
+
 def corresponding_complex_dtype(dtype: DType) -> DType:
     return COMPLEX_OF_REAL[dtype]  # KeyError is what torch raises
 
@@ -230,6 +236,26 @@ def to_dtype(operand: Any, dtype: DType) -> Any:
         return operand
     strides = dense_strides_like(operand._sizes, operand._strides)
     return new_tensor(operand._sizes, dtype, operand._device, strides)
+
+
+def pw_cast_for_opmath(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a function compute in the dtype to which all tensors promote, and answer in theirs."""
+
+    @wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        tensors = [each for each in (*args, *kwargs.values()) if isinstance(each, Tensor)]
+        computed, result = elementwise_dtypes(*tensors, kind="DEFAULT")
+
+        def increase_prec(value: Any) -> Any:
+            return to_dtype(value, computed) if isinstance(value, Tensor) else value
+
+        made = function(
+            *map(increase_prec, args),
+            **{name: increase_prec(each) for name, each in kwargs.items()},
+        )
+        return to_dtype(made, result)
+
+    return inner
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:

@@ -20,13 +20,16 @@ from mindtorch_v2.kernels.refs import (
     activation,
     batch_norm,
     convolution,
+    gradients,
     indexing,
     losses,
+    meta_registrations,
     moments,
     pooling,
     products,
     reductions,
     softmax,
+    views,
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.common import worded
@@ -39,6 +42,11 @@ from mindtorch_v2.tensor.tensor import Tensor
 _CPU: Final = int(DispatchKey.CPU)
 _META: Final = int(DispatchKey.Meta)
 _BACKENDS: Final = (int(DispatchKey.CPU), int(DispatchKey.CompositeExplicitAutograd))
+_COMPUTING: Final = (
+    *_BACKENDS,
+    int(DispatchKey.CompositeExplicitAutogradNonFunctional),
+    int(DispatchKey.CompositeImplicitAutograd),
+)
 _REFS: Final = "torch._refs."
 _COPY_: Final = OperatorHandle("aten::copy_")
 _INPLACE_OP: Final = "torch._decomp.decompositions.register_inplace"
@@ -59,6 +67,8 @@ def find(name: str, key: int) -> Native:
         return NONE
     wrappers = facts["wrappers"][facts["wrapped"][name]]
     found = _body(name, function, wrappers)
+    if found is None and wrappers and wrappers[0][0] == "out" and _is_out_form(name):
+        found, wrappers = _functional(name), wrappers[:1]  # where the others are around it as well
     if found is None:
         return NONE
     for wrapper, options in reversed(wrappers):
@@ -106,8 +116,6 @@ def _body(name: str, function: str, wrappers: list[Any]) -> Ref | None:
     own = BODIES.get(function)
     if own is not None:
         return own
-    if [wrapper for wrapper, _ in wrappers] == ["out"] and _is_out_form(name):
-        return _functional(name)
     promoted = [options["names"] for wrapper, options in wrappers if wrapper == "promote"]
     if not function.startswith(_REFS) or not promoted or not _computes(name):
         return None
@@ -136,7 +144,7 @@ def _computes(name: str) -> bool:
     """Whether this package computes the operator, or the functional one of which it is a form."""
     form = form_of(name)
     functional = name if form is None else form.functional
-    return any((functional, key) in rows.ROWS for key in _BACKENDS)
+    return any((functional, key) in rows.ROWS for key in _COMPUTING)
 
 
 def _inplace_op(name: str) -> Ref | None:
@@ -197,13 +205,16 @@ __all__ = [
     "batch_norm",
     "convolution",
     "find",
+    "gradients",
     "indexing",
     "losses",
+    "meta_registrations",
     "moments",
     "pooling",
     "products",
     "reductions",
     "softmax",
+    "views",
 ]
 
 rows.FIRST.append(find)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.indexing import index
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
@@ -25,6 +26,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
+from mindtorch_v2.kernels.switches import HABITS as SWITCHES
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64, memory_format
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
@@ -48,11 +50,15 @@ _EXPAND: Final = OperatorHandle("aten::expand")
 _INDEX: Final = OperatorHandle("aten::index.Tensor")
 _INDEX_COPY: Final = OperatorHandle("aten::index_copy")
 _INDEX_COPY_: Final = OperatorHandle("aten::index_copy_")
+_INDEX_SELECT: Final = OperatorHandle("aten::index_select")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _RESTRIDED: Final = OperatorHandle("aten::contiguous")
+_SQUEEZE: Final = OperatorHandle("aten::squeeze.dim")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"]) if TENSOR_HABITS["gather takes int32"] else (int64,)
+
+_INDEXING: Final = (int64, DTYPES["int32"], DTYPES["int8"], BOOL)
 
 
 def _rank(tensor: Tensor) -> int:
@@ -326,6 +332,81 @@ def _as_copied(
     sizes = list(y._sizes)
     sizes[dim] = numel(index._sizes)
     return y, dim, index, _EXPAND(value, sizes)
+
+
+# --- index, embedding -------------------------------------------------------------------------
+
+
+@body(_META + "meta_index_Tensor")
+def meta_index_tensor(self: Tensor, indices: Sequence[Tensor | None]) -> Any:
+    """What C++ does, but that a byte is one with a sign here."""
+    for each in indices:
+        if each is not None and each._dtype not in _INDEXING:
+            raise RuntimeError("tensors used as indices must be long, int, byte or bool tensors")
+    (made,) = index((None,), self, indices)
+    return made
+
+
+def _check_weight(weight: Tensor) -> None:
+    if len(weight._sizes) != 2:
+        count = f", got {len(weight._sizes)}-D" * SWITCHES["functions on meta count dimensions"]
+        raise AssertionError("'weight' must be 2-D" + count)
+
+
+@body(_META + "embedding")
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    _check_weight(weight)
+    if indices._dtype not in (int64, DTYPES["int32"]):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {indices._dtype} instead"
+        )
+    return _like(weight, (*indices._sizes, weight._sizes[1]))
+
+
+@body(_DECOMPOSED + "embedding")
+def decomposed_embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    _check_weight(weight)
+    if len(indices._sizes) > 1:
+        return _INDEX(weight, [indices])
+    chosen = _INDEX_SELECT(weight, 0, indices)
+    return chosen if indices._sizes else _SQUEEZE(chosen, 0)
+
+
+@body(_META + "meta_embedding_dense_backward")
+def meta_embedding_dense_backward(
+    grad_output: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    if not grad_output._sizes:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    return _like(grad_output, (num_weights, grad_output._sizes[-1]))
+
+
+@body(_DECOMPOSED + "embedding_dense_backward")
+def embedding_dense_backward(
+    grad_output: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Tensor:
+    return _like(grad_output, (num_weights, *grad_output._sizes[len(indices._sizes) :]))
 
 
 # --- take, masked_scatter, multinomial --------------------------------------------------------

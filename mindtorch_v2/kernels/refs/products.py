@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, dtype_to_type, is_weakly_lesser_type
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    dtype_to_type,
+    is_weakly_lesser_type,
+    pw_cast_for_opmath,
+)
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -94,14 +98,22 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Num
 @body(_DECOMPOSED + "addmv")
 def addmv(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
     dtypes = [each._dtype for each in (self, mat1, vec)]
-    if not KERNEL_HABITS["addmv takes two dtypes"] and len(set(dtypes)) > 1:
+    if not HABITS["addmv takes two dtypes on meta"] and len(set(dtypes)) > 1:
         one, two, three = dtypes
         raise RuntimeError(
             f"addmv input tensors must have the same dtype, but got {one}, {two}, and {three}"
         )
+    return _addmv_impl(self, mat1, vec, beta, alpha)
+
+
+@pw_cast_for_opmath
+def _addmv_impl(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number, alpha: Number) -> Any:
     if is_integral(self._dtype):
         beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
-    return _added(self, _MUL(_MV(mat1, vec), alpha), beta)
+    product = _MUL(_MV(mat1, vec), alpha)
+    if beta != 0 and not numel(product._sizes) and HABITS["nothing is added to an empty product"]:
+        return _MUL(self, beta)
+    return _added(self, product, beta)
 
 
 def _added(self: Tensor, product: Any, beta: Number) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import wraps
 from inspect import signature
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     to_dtype,
 )
 from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import check_rehearsal
@@ -53,6 +55,37 @@ def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
 def _leaves(value: Any) -> Sequence[Any]:
     """The tensors of a list, or the one that there is."""
     return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def type_casts(
+    function: Ref, kind: str, keeps_result: bool = False, counts_numbers: bool = False
+) -> Ref:
+    """``type_casts`` of torch/_decomp: tensors in the dtype of the computation, and those that
+    come out in the result's, but for a function that ``keeps_result`` as it is.
+
+    Numbers have a say in the dtypes only where they are counted.
+    """
+    counted = (Tensor, bool, int, float) if counts_numbers else (Tensor,)
+
+    @wraps(function)
+    def cast(*args: Any, **kwargs: Any) -> Any:
+        leaves = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value)]
+        operands = [leaf for leaf in leaves if isinstance(leaf, counted)]
+        computed, result = elementwise_dtypes(*operands, kind=kind)
+        made = function(
+            *(_each_cast(value, computed) for value in args),
+            **{name: _each_cast(value, computed) for name, value in kwargs.items()},
+        )
+        return made if keeps_result else _each_cast(made, result)
+
+    return cast
+
+
+def _each_cast(value: Any, dtype: DType) -> Any:
+    """The tensors of a tuple or a list, or the one that there is, in a dtype."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_each_cast(each, dtype) for each in value)
+    return to_dtype(value, dtype) if isinstance(value, Tensor) else value
 
 
 def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
@@ -181,6 +214,7 @@ def check_inplace_broadcast(self: Tensor, *others: Tensor) -> None:
 
 WRAPPERS: Final[dict[str, Callable[..., Ref]]] = {
     "promote": promote,
+    "type_casts": type_casts,
     "out": out,
     "nothing_of_out": nothing_of_out,
     "make_inplace": make_inplace,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.nn.modules._functions import BackwardHookFunction
 from mindtorch_v2.tensor.tensor import Tensor
@@ -77,7 +78,8 @@ class BackwardHook:
 
     def _tell_of_outputs_alone(self, grad_outputs: Gradients) -> None:
         """Where no input requires a gradient, this is the time for the hooks."""
-        if (text := WARNING_TEXTS.get("BackwardHook")) is not None:
+        is_told = self.user_hooks or HABITS["a hook before a module's backward warns of no inputs"]
+        if is_told and (text := WARNING_TEXTS.get("BackwardHook")) is not None:
             warnings.warn(text, stacklevel=5)
         for hook in self.user_hooks:
             answer = hook(self.module, _packed([], [], self.n_inputs), grad_outputs)
