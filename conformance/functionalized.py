@@ -48,9 +48,11 @@ def functionalized(
 
 _AFTER_AN_ELEMENT: Final = re.compile(
     "ZeroDivisionError"
-    r"|index -?\d+ is out of bounds|tried to access index"
+    r"|(?i:index|target) -?\d+ is out of bounds|tried to access index"
+    "|index out of range in self|INDICES element is out of DATA bounds"
     r"|all elements of \w+ should be between 0 and 1"
     "|shape mismatch: value tensor of shape"  # how many elements a mask chooses
+    "|ntensor >= 3"  # a mask without dimensions
     "|Number of elements of source < number of ones in mask"
     "|setStorage: sizes"  # index_fill_ of nothing
     "|Subtraction, the `-` operator, with a bool tensor"  # of a weight, after other steps

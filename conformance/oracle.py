@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Final, Literal, Protocol
+from warnings import catch_warnings, simplefilter
 
 from conformance.case import Case
 from conformance.recorded.area import Answer, Missing
@@ -184,6 +185,8 @@ def profile_name(version: str) -> str:
 
 SUBMODULES: Final = ("_python_dispatcher",)
 """What cases name that importing torch does not import."""
+LAZY: Final = ("library", "nn", "npu", "optim")
+"""What a module may import when it is first asked for it."""
 
 
 @cache
@@ -191,8 +194,9 @@ def prepare(name: str) -> ModuleType:
     """Import a torch-like module for cases.
 
     Warnings that are shown once per process would come or not depending on which cases ran
-    before, so both sides are asked to warn every time.  What a module loads when it is first asked
-    for an operator is loaded here, or each case with a fork of its own would load it again.
+    before, so both sides are asked to warn every time, or have warned by then.  What a module loads
+    when it is first asked for an operator is loaded here, or each case with a fork of its own would
+    load it again.
     """
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
@@ -200,6 +204,11 @@ def prepare(name: str) -> ModuleType:
     for submodule in SUBMODULES:
         with suppress(ImportError):
             importlib.import_module(f"{name}.{submodule}")
+    for attribute in LAZY:
+        getattr(module, attribute, None)
+    with suppress(AttributeError), catch_warnings():
+        simplefilter("ignore")
+        module.tensor([1.0]).storage()  # warns once, whatever it is asked
     with suppress(AttributeError):
         module._C._dispatch_dump_table("aten::abs")
         module._C._jit_get_schemas_for_operator("aten::abs")

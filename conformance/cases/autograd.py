@@ -190,6 +190,10 @@ def _copies() -> Iterator[Text]:
         )
 
 
+_REFUSED_BY_VIEWS: Final = ("v.view(-1, 5)", "v.select(9, 0)", "v.expand(7)", "v + 1")
+"""Of a view whose history is refused, which a node asks for before the kernel looks."""
+
+
 def _changes() -> Iterator[Text]:
     for change in INPLACE:
         yield change, f"{LEAF}x.{change}\nx"
@@ -226,6 +230,9 @@ def _changes() -> Iterator[Text]:
         yield asked, f"x = xp.ones(2, 3)\nv = {view}\nv.{asked}"
         yield asked, f"{LEAF}with xp.no_grad():\n    v = {view}\nv.{asked}"
         yield asked, f"{LEAF}with xp.inference_mode():\n    v = {view}\nv.{asked}"
+    for view, refused in product(VIEWS, _REFUSED_BY_VIEWS):
+        made = f"y = x.clone()\nwith xp.no_grad():\n    v = {view.replace('x', 'y', 1)}"
+        yield view, f"{LEAF}{made}\ny.mul_(2)\n{refused}"
     for one, two in product(VIEWS, VIEWS):
         inner = two.replace("x", "v", 1)
         yield (

@@ -1,6 +1,7 @@
 """Normalization of batches and of instances for the area core-ops.
 
-Not here: values of halves, which are rounded after each of the steps that a vector unit takes.
+Not here: values of dense halves, which are rounded after each of the steps that a vector unit
+takes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _EPS: Final = ("1e-5", "0.0", "1")
 _TRAINING: Final = ("True", "False")
 _DEVICES: Final = ("cpu", "meta")
 _FLOATS: Final = ("float32", "float64")
+_HALF: Final = ("float16", "bfloat16")
+_GAPS: Final = ("[..., ::2]", "[..., :1]", ".transpose(0, 1).contiguous().transpose(0, 1)")
 _VIEWS: Final = (
     *("", ".contiguous(memory_format=xp.channels_last)", ".transpose(2, 3)", ".transpose(0, 1)"),
     ".expand(3, 3, 3, 2)",
@@ -44,7 +47,8 @@ def _given(shape: str, device: str = "cpu", dtype: str = "float32") -> str:
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     yield from _composite()
     yield from _native()
-    yield from _dtypes([name for name in dtypes if name not in ("float16", "bfloat16")])
+    yield from _dtypes([name for name in dtypes if name not in _HALF])
+    yield from _halves()
     yield from _backward()
     yield from _instances()
     yield from _of_other_shapes()
@@ -110,6 +114,21 @@ def _dtypes(dtypes: Sequence[str]) -> Iterator[Text]:
                 "batch_norm",
                 f"xp.batch_norm({x}, {weight}, {weight}, {m}, {m}, {training}, 0.1, 1e-5, False)",
             )
+
+
+def _halves() -> Iterator[Text]:
+    """Values where nothing is dense, which no vector unit computes."""
+    pools = (_HALF, _SHAPES[1:3], _GAPS, _LEARNED[:2], (*_HALF, "float32"), _TRAINING, _MOMENTA)
+    for one, shape, view, learned, two, training, momentum in pairwise(*pools):
+        if learned == "None" and training == "False":
+            continue
+        given = _given(learned, dtype=one if two in _HALF else two)
+        yield (
+            "native_batch_norm",
+            f"w, b, m, v = {given}, {given}, {given}, {given}\n"
+            f"y = xp.native_batch_norm({_made(shape, dtype=one)}{view}, w, b, m, v, {training}, "
+            f"{momentum}, 0.6)\n(y, m, v)",
+        )
 
 
 def _backward() -> Iterator[Text]:

@@ -182,6 +182,8 @@ def _quantiles() -> Iterator[Text]:
         for q, keepdim, out in pairwise(_RANKS[:6], ("False", "True"), _OUTS):
             call = f"xp.{name}({_TABLE}, {q}, 0, {keepdim}, out=o)"
             yield name, f"o = {out}\ny = {call}\n(o, y is o)"
+        for values, q, dim in product(_TABLES, ("0.3", "xp.tensor(0.6)"), (*dims[:3], "-2")):
+            yield name, f"x = {values}\ny = xp.{name}(x, {q}, {dim}, out=x)\n(x, y is x)"
 
 
 # --- combinations and powers of elements --------------------------------------------------------

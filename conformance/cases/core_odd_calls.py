@@ -14,8 +14,11 @@ from conformance.area import Text
 
 #: By operators whose kernels refuse dtypes in words of their own.
 _SWITCHED: Final = (
-    *("xp.round({x}, decimals=0)", "xp.repeat_interleave({x})", "xp.repeat_interleave({x}[None])"),
+    *("xp.round({x}, decimals=0)", "xp.round({x}, decimals=0, out=xp.zeros(1))"),
+    *("xp.repeat_interleave({x})", "xp.repeat_interleave({x}[None])"),
     *("xp.nn.functional.softshrink({x})", "xp.clamp_min({x}, {x})", "xp.clamp_max({x}, {x})"),
+    *("xp.deg2rad({x})", "xp.logaddexp2({x}, {x})", "xp.isposinf({x})"),
+    *("xp.polygamma(0, {x})", "xp.polygamma(1, {x})", "xp.polygamma(2, {x})"),
     *("xp._C._nn.hardtanh({x}, 2, 1)", "xp._C._nn.hardtanh_({x}, 2, 1)", "xp.isnan({x})"),
 )
 _CONVERTED: Final = ("x.to(xp.{0})", "x.type(xp.{0})", "x.to(xp.zeros(1, dtype=xp.{0}))")
@@ -27,12 +30,25 @@ _INFINITE: Final = (
     "[1.0, float('inf')]",
     "[1.0, float('inf'), float('-inf'), float('nan'), 2.0]",
 )
+_REFLECTED: Final = (
+    "[0.0, -1.0, -2.0, -6.0, -40.0, -0.5, 0.25, 3.0, float('nan'), -float('inf'), float('inf')]"
+)
 _STRIDED: Final = (
     "xp.ones(3, 3, device='{}').t()",
     "xp.ones(1, 2, 3, device='{}').mT[:, :, :1]",
     "xp.ones(4, device='{}')[::4]",
 )
 """In dimensions of one element too."""
+_PAIRS: Final = (
+    *("(1, 2), (3, 1)", "(2, 2), (3, 1)", "(0, 2), (3, 1)", "(1, 2), (3, 1), 1", "(2, 2), (4, 2)"),
+    *("(1, 3, 2), (3, 2, 1)", "(1, 1, 2), (5, 7, 1)", "(2, 1, 2), (4, 7, 1)", "(2, 3), (4, 1)"),
+)
+"""Sizes and strides of real parts beside imaginary ones, or of what is none."""
+_TWO_DEVICES: Final = (
+    "xp.take_along_dim(xp.ones(2, 3, device='{}'), xp.tensor([0], device='{}'), 1)",
+    "xp.inner(xp.ones(2, 3, device='{}'), xp.ones(2, device='{}'))",
+    "xp.inner(xp.ones(2, device='{}'), xp.ones(2), out=xp.ones(1, device='{}'))",
+)
 _LAID: Final = ("xp.ones(2, 3)", "xp.ones(3, 2).t()")
 _BACKWARD: Final = (
     *("threshold_backward({g}, {x}, 0)", "leaky_relu_backward({g}, {x}, 0.1, False)"),
@@ -42,12 +58,17 @@ _BACKWARD: Final = (
         "sigmoid_backward({g}, {x})",
         "silu_backward({g}, {x})",
     ),
+    *("hardshrink_backward({g}, {x}, 0.5)", "softshrink_backward({g}, {x}, 0.5)"),
+    *("logit_backward({g}, {x})", "tanh_backward({g}, {x})", "mish_backward({g}, {x})"),
     *("gelu_backward({g}, {x})", "hardsigmoid_backward({g}, {x})", "hardswish_backward({g}, {x})"),
 )
 _MIXED_STRIDES: Final = (
     *("xp.fmod({x}, {b})", "xp.add({x}, {b})", "xp.mul({b}, {x})", "xp.polar({x}, {x})"),
     *("xp.complex({x}, {x})", "xp.xlogy({x}, 1)", "xp.xlogy(1, {x})", "xp.xlogy({x}, {b})"),
     *("xp._C._nn.hardtanh({x}, 0, 6)", "xp.clamp({x}, 0, 6)", "xp.where({x} > 0, {b}, {x})"),
+    *("xp.div({x}, {b}, rounding_mode='trunc')", "xp.isinf({x} * 1j)", "xp.isinf(({x} * 1j).mT)"),
+    "xp.div({b}.int(), {x}.int(), rounding_mode='trunc')",
+    *(f"xp.div({{x}}.sum(), {{x}}, rounding_mode='{mode}')" for mode in ("trunc", "floor")),
     *("xp.lcm({x}.int(), {b}.int())", "xp.lcm({x}.bool(), {b}.bool())", "xp.lcm({x}.bool(), 3)"),
 )
 _FLOATS: Final = ("float16", "bfloat16", "float32", "float64")
@@ -59,6 +80,36 @@ _GENERATED: Final = (
     *("ones_like.out({x}, out={out})", "zeros_like.out({x}, out={out})"),
     *("new_ones.out({x}, [2], out={out})", "new_full.out({x}, [2], 3, out={out})"),
     *("clone.out({x}, out={out})", "flip.out({x}, [0], out={out})"),
+)
+
+#: Operators that are functions in Python on meta: what they promote and refuse.
+_PYTHONS: Final = (
+    *("hardsigmoid({x})", "hardswish({x})", "log_sigmoid_forward({x})", "logaddexp({x}, {x})"),
+    *("mse_loss({x}, {x}, {r})", "smooth_l1_loss({x}, {x}, {r})", "glu({x}[0])"),
+    *("binary_cross_entropy({x}, {x}, {x}, {r})", "mse_loss_backward({x}, {x}, {x}, {r})"),
+    "binary_cross_entropy_with_logits({x}, {x}, None, {x}, {r})",
+    "binary_cross_entropy_with_logits({x}, {x}, {x}, None, {r})",
+    *("log_sigmoid_backward({x}, {x}, {x})", "threshold_backward({x}, {x}, 1)"),
+    *("hardtanh_backward({x}, {x}, 0, 6)", "glu_backward({x}[:1], {x}, 0)"),
+    *("huber_loss_backward({x}, {x}, {x}, {r}, 1.0)", "index.Tensor({x}, [{x}])"),
+    *("elu_backward({x}, -1, 1, 1, True, {x})", "embedding({x}[None], {x})"),
+    *("nll_loss2d({x}, {x}, None, {r})", "native_layer_norm({x}, [2], None, None, 0.1)"),
+    *("diagonal_backward({x}, [2], 0, 0, 1)", "slice_backward({x}, [2], 0, 0, 2, {r})"),
+    *("select_backward({x}, [2, 2], {r}, 5)", "fill.Tensor({x}, {x})"),
+)
+#: Those that write to an output of another dtype.
+_PYTHONS_OUT: Final = (
+    *("hardswish.out({x}, out={o})", "log_sigmoid.out({x}, out={o})", "lift.out({x}, out={o})"),
+    *("gelu_backward.grad_input({x}, {x}, grad_input={o})", "diag_embed.out({x}, out={o})"),
+    *("tanh_backward.grad_input({x}, {x}, grad_input={o})", "repeat.out({x}, [], out={o})"),
+    *("select_scatter.out({x}, {x}[0], 0, 5, out={o})", "_unsafe_view.out({x}, [2], out={o})"),
+    *("slice_scatter.out({x}, {x}, 0, 0, 2, 1, out={o})", "block_diag.out([{x}], out={o})"),
+    *("slice_scatter.out({x}, {x}, 0, 0, 2, 0, out={o})", "index_select.out({x}, 0, {x}, out={o})"),
+    *("diagonal_scatter.out({x}, {x}, out={o})", "embedding.out({x}[None], {x}, out={o})"),
+    "as_strided_scatter.out({x}, {x}, [1, 1], [2], out={o})",
+    "select_scatter.out({x}[0], {x}, 0, 0, out={o})",
+    "as_strided_scatter.out({x}, {x}, [2], [1, 1], out={o})",
+    "smooth_l1_loss_backward.grad_input({x}, {x}, {x}, 2, 1.0, grad_input={o})",
 )
 
 #: Shapes, and how much is put around them.
@@ -154,6 +205,14 @@ _UNFOLDED: Final = (
     *("(1, 2, 4), [3, 4], 1", "(2, 3, 2), [2, 4], 1", "(3, 4), [1, 4], 0", "(3, 2, 2), [7, 2], -2"),
 )
 
+#: What reads, copies or computes with a tensor that ``as_strided_`` gave a negative size.
+_NEGATIVE: Final = ("[0, 2, -1, 1], [0, 2, 2, 1]", "[0, -1], [1, 1]", "[-1, 0], [1, 1]")
+_LAZY: Final = ("x", "x.conj()", "xp._neg_view(x)")
+_OF_NEGATIVE: Final = (
+    *("t.clone()", "t.contiguous()", "t.tolist()", "t.detach().resolve_conj().numpy()", "t.sum()"),
+    *("(t + 1).shape", "t.to(xp.complex128)", "xp.empty_like(t)", "xp.equal(t, t)", "t.repeat(1)"),
+)
+
 _LOSSES: Final = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
 _NAMES: Final = ("None", "(None,)", "(None, None)", "('a', None)", "[]", "(1,)")
 _NAMED_MAKERS: Final = ("ones(2", "zeros(2", "full((2,), 1.0", "rand(2", "randn(2", "empty(2")
@@ -169,6 +228,12 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "arange", f"xp.arange({bounds}, device='{device}')"
     for dims, device in product(_FLIPPED, ("cpu", "meta")):
         yield "flip", f"xp.ones(2, 3, device='{device}').flip({dims})"
+    for sizes, lazy, call in product(_NEGATIVE, _LAZY, _OF_NEGATIVE):
+        made = f"x = xp.tensor([[1j, 2]])\nt = {lazy}.as_strided_({sizes})"
+        yield "as_strided_", f"{made}\n{call}"
+    for total, given in product(("-2", "0", "1", "3"), ("{0}", "xp.ones(2, 3), {0}, dim=0")):
+        given = given.format("xp.tensor([0, 1])")
+        yield "repeat_interleave", f"xp.repeat_interleave({given}, output_size={total})"
     for call in _filled(_NEARLY):
         yield _named(call), f"x = xp.ones(2)\ny = xp.ops.aten.{call}\n(x, y)"
     for extent, stride, offset in product(("2", "4"), ("", "1", "2"), (0, 2)):
@@ -203,6 +268,9 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "ldexp", f"xp.ldexp(xp.ones(1, dtype=xp.{one}), xp.tensor([2]), {target})"
     for call, other in product(_IN_PLACE, ("xp.ones(2)", "xp.ones(2, dtype=xp.int64)")):
         yield call.partition("(")[0], f"xp.ops.aten.{call.format(other)}"
+    for name, reduced in product(_LOSSES, ("none", "mean", "sum")):
+        made = f"xp.nn.functional.{name}(xp.ones(2, 3), xp.zeros(2, 3), reduction='{reduced}')"
+        yield name, f"{made}.untyped_storage().nbytes()"
     for name, dtype in product(_LOSSES, ("int64", "int32", "bool", "float64", "float16")):
         made = f"x = xp.ones(2, requires_grad=True)\ny = xp.tensor([1, 3]).to(xp.{dtype})"
         yield name, f"{made}\nxp.nn.functional.{name}(x, y).backward()\nx.grad"
@@ -224,6 +292,20 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
         made = f"xp.ones(2, dtype=xp.{dtype}, device='{device}')"
         yield _named(call), call.format(x=made)
+    for call, one, two in product(_TWO_DEVICES, ("cpu", "meta"), ("cpu", "meta")):
+        yield _named(call), call.format(one, two)
+    for name, counts in product(("repeat", "tile"), ("-1, 2", "2, -1", "-1", "0, -1, 1")):
+        yield name, f"xp.ones(2, 3, device='meta').{name}({counts})"
+    for name, dtype in product(
+        (*(f"polygamma({order}, " for order in range(4)), "lgamma("), _FLOATS
+    ):
+        yield name.partition("(")[0], f"xp.{name}xp.tensor({_REFLECTED}, dtype=xp.{dtype}))"
+    for pairs, device in product(_PAIRS, ("cpu", "meta")):
+        made = f"xp.arange(12.0, device='{device}').as_strided({pairs})"
+        yield "view_as_complex", f"xp.view_as_complex({made})"
+    for call, dtype in product(_BACKWARD, dtypes):
+        made = f"xp.ones(2, dtype=xp.{dtype})"
+        yield _named(call), f"xp.ops.aten.{call.format(g=made, x=made)}"
     for call, dtype, x in product(_CONVERTED, dtypes, ("", " * 1")):
         yield "to", f"x = xp.ones(2, requires_grad=True){x}\n{call.format(dtype)}"
     for call, name in product(_NAMED, ("'a'", "'dimname::a'", "'dimname::*'", "'a b'", "1")):
@@ -274,6 +356,19 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         for shape in ("[3]", "[2]"):
             x = f"xp.ones(2, 3, dtype=xp.{dtype})"
             yield "layer_norm", f"xp.native_layer_norm({x}, {shape}, {', '.join(given)}, 0.1)"
+    yield from _on_meta()
+
+
+def _on_meta() -> Iterator[Text]:
+    for call, dtype, r in product(_PYTHONS, ("bool", "int16", "float16"), (0, 1, 2)):
+        if r and "{r}" not in call:
+            continue
+        x = f"xp.ones(2, dtype=xp.{dtype}, device='meta')"
+        yield _named(call), f"xp.ops.aten.{call.format(x=x, r=r)}"
+    for call, dtype, other in product(_PYTHONS_OUT, ("int16", "float16"), ("bool", "float64")):
+        x = f"xp.ones(2, dtype=xp.{dtype}, device='meta')"
+        o = f"xp.zeros(0, dtype=xp.{other}, device='meta')"
+        yield _named(call), f"xp.ops.aten.{call.format(x=x, o=o)}"
 
 
 def _filled(calls: Sequence[str]) -> Iterator[str]:

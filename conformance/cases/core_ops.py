@@ -14,8 +14,8 @@ is that of its temporaries.
 
 Not here, since what comes out is not torch's own but that of a vector unit or the C library: gelu
 of large negative numbers, 0 to a complex power, complex numbers by 0 (which were
-nan where vectors of numbers were divided, up to 2.8, and inf where one was), which of 0.0 and -0.0
-is larger; and outputs that show more digits than the float32 that was computed.
+nan where vectors of numbers were divided, up to 2.8, and inf where one was); and outputs that show
+more digits than the float32 that was computed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from conformance.area import Area, Text
 from conformance.cases import (
     core_assignments,
     core_batch_norm,
+    core_compiled,
     core_composites,
     core_convolutions,
     core_foreach,
@@ -41,6 +42,7 @@ from conformance.cases import (
     core_ops_reductions,
     core_outputs,
     core_random,
+    core_refusals,
     core_selections,
 )
 from conformance.cases.core_ops_pools import (
@@ -89,8 +91,10 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_random.texts(dtypes)
     yield from core_selections.texts(dtypes)
     yield from core_composites.texts(dtypes)
+    yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
+    yield from core_refusals.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
 

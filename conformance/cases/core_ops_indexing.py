@@ -108,6 +108,20 @@ _ORDERS: Final = (
 )
 
 
+_RARE: Final = ("uint16", "uint32", "uint64", "float8_e5m2", "float8_e4m3fn")
+"""Dtypes in which tensors are made, and for which few kernels are compiled."""
+_PUT_AT: Final = ("[0, 2]", "[]", "[7]", "[True, False, True, False]")
+
+
+def _rarely_put() -> Iterator[Text]:
+    for dtype, places, accumulate in product(_RARE, _PUT_AT, ("False", "True")):
+        index = "xp.tensor([], dtype=xp.int64)" if places == "[]" else f"xp.tensor({places})"
+        count = 2 if "," in places else places.count("7")
+        values = f"xp.ones({count}).to(xp.{dtype})"
+        made = f"xp.zeros(4, dtype=xp.{dtype})"
+        yield "index_put_", f"{made}.index_put_(({index},), {values}, {accumulate})"
+
+
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call, device in product(GOOD, ("cpu", "meta")):
         where = "" if device == "cpu" else f", device='{device}'"
@@ -120,6 +134,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         made = f"xp.tensor([[{values}], [{values}]], dtype=xp.{dtype})"
         index, indices, mask = (text.format("") for text in (_INDEX, _INDICES, _MASK))
         yield _target(call), _filled(call, made, index, indices, mask)
+    yield from _rarely_put()
     for call in CALLS:
         for made, places, number, device in pairwise(_TENSORS, _PLACES, _NUMBERS, ("cpu", "meta")):
             if device == "cpu" or "masked_select" not in call:  # whose shape depends on values

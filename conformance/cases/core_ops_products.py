@@ -30,6 +30,8 @@ _BATCHES: Final = (
     *("()", "(3,)", "(2, 3)", "(2, 3, 3)", "(2, 2, 3)", "(2, 3, 2)", "(1, 3, 3)", "(0, 3, 3)"),
     *("(2, 3, 0)", "(2, 0, 3)", "(2, 1, 2, 3)"),
 )
+_EMPTY: Final = ((0, 0), (0, 2), (2, 0))
+"""Rows and columns of matrices without elements."""
 _ADDED: Final = (
     *("xp.addmm({0}, {1}, {2})", "xp.addmv({0}, {1}, {2})", "xp.addr({0}, {1}, {2})"),
     *("xp.baddbmm({0}, {1}, {2})", "xp.addbmm({0}, {1}, {2})"),
@@ -63,9 +65,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
                 yield _target(call), changed.format(*_fitting(call, "float16"))
         for dtype in dtypes:
             yield _target(call), call.format(*_fitting(call, dtype))
-        for one, two, three in pairwise(_SOME, _SOME, _SOME):
-            mixed = _fitting(call, one)[0], _fitting(call, two)[1], _fitting(call, three)[2]
-            yield _target(call), call.format(*mixed)
+        for (one, two, three), device in product(pairwise(_SOME, _SOME, _SOME), DEVICES):
+            mixed = (_fitting(call, dtype, device) for dtype in (one, two, three))
+            yield _target(call), call.format(*(each[at] for at, each in enumerate(mixed)))
         for out, device in product(_OUTPUTS[:4], DEVICES):
             given = ", ".join(_fitting(call, "float32", device))
             name = f"xp.{_target(call)}"
@@ -77,6 +79,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
                 x = f"xp.ones({shape}, dtype=xp.{dtype}, device='{device}')"
                 changed = f"x.{_target(call)}_({', '.join(rest)})"
                 yield f"{_target(call)}_", f"x = {x}\ny = {changed}\n(x, y is x)"
+    for shape, (rows, columns), device in product(_SHAPES[:3], _EMPTY, DEVICES):
+        empty = (_ones(each, device) for each in (shape, f"({rows}, {columns})", f"({columns},)"))
+        yield "addmv", f"xp.addmv({', '.join(empty)})"
     for one, two, bias, device in pairwise(_SHAPES, _SHAPES, (None, *_SHAPES[:7]), DEVICES):
         operands = [_ones(shape, device) for shape in (one, two, bias) if shape is not None]
         yield "linear", f"xp._C._nn.linear({', '.join(operands)})"

@@ -1,8 +1,8 @@
 """Reductions and scans for the area core-ops.
 
 Not here: a mean whose ``out=`` is of halves, which 2.4.1 does not write to; a result of a complex
-tensor that is to be real; norms of matrices; which of 0.0 and -0.0 is an extreme, which depends on
-the order; medians of three dimensions into what they are of, which are written beside it.
+tensor that is to be real; norms of matrices; medians of three dimensions into what they are of,
+which are written beside it.
 """
 
 from __future__ import annotations

@@ -191,6 +191,25 @@ PROGRAMS: Final = (
     ("return x.index_add(0, xp.tensor([5]), x[:1])",),
     ("x.index_add_(0, xp.tensor([-3]), x[:1].clone(), alpha=2)", "return x"),
     ("x.T.diagonal().copy_(xp.ones(2))", "return x"),
+    # what is done before a refusal, and what is written where it is read
+    ("attempt(log, [lambda: x.repeat_interleave(xp.tensor(1), dim=2)])", "return x"),
+    ("return xp.logsumexp(x * 1j, 0, out=xp.zeros(3))",),
+    ("attempt(log, [lambda: xp.ops.aten.meshgrid([x])])", "return x"),
+    ("y = x.double()", "return xp.ops.aten.meshgrid([y])"),
+    # derivatives with a kernel for each backend, and one made of other operators
+    *(
+        (
+            "y = x.detach().requires_grad_()",
+            f"xp.nn.functional.{name}(y).sum().backward()",
+            "return y.grad",
+        )
+        for name in ("silu", "mish", "gelu", "softplus")
+    ),
+    # what is printed is brought up to date unseen
+    ("y = x.t()", "x.zero_()", "log.append(repr(y))", "return y.add_(1)"),
+    ("x.zero_()", "y = x[0]", "log.append(str(y))", "return y"),
+    ("x.requires_grad_()", "x.zero_()", "y = x.t()", "log.append(str(y))", "return y"),
+    ("x.as_strided_((3, 2), (1, 2))", "x.add_(1)", "return x"),
 )
 """Bodies of functions of ``x``."""
 
@@ -390,9 +409,9 @@ DRAWN_VIEWS: Final = (
 DRAWN_CHANGES: Final = (
     *("{0}.add_(1)", "{0}.add_(1)", "{0}.mul_(2)", "{0}.mul_({1})", "{0}.zero_()", "{0}.fill_(3)"),
     *("{0}.copy_({1})", "{0}[...] = 2", "{0} += {1}", "{0}.sub_({1}, alpha=2)", "{0}.neg_()"),
-    *("{0}[0] = {1}[0]", "{0}[0].mul_(3)", "{0}[..., 1:] += 1", "{0}.fill_({1}.sum())"),
+    *("{0}[0] = {1}[0]", "{0}[0].mul_(3)", "{0}[..., 1:] += 1", "{0}.fill_({1}.amax())"),
     *("{0}.clamp_(0, 3)", "{0}.masked_fill_({1} > 2, 7)", "{0}.abs_()", "{0}.relu_()"),
-    *("{0}.sub_({1}.sum())", "{0}.div_(2)", "{0}.floor_divide_(2)", "{0}.logical_not_()"),
+    *("{0}.sub_({1}.amax())", "{0}.div_(2)", "{0}.floor_divide_(2)", "{0}.logical_not_()"),
     *("{0}.t_()", "{0}.unsqueeze_(0)", "{0}.squeeze_()", "{0}.transpose_(0, -1)", "{0}.detach_()"),
     *(
         "{0}.squeeze_(0)",
@@ -408,7 +427,7 @@ DRAWN_CHANGES: Final = (
     *("{0}[[0]] = 4", "{0}[{0} > 2] = 0", "{0}.index_put_((xp.tensor([0]),), {1}[0])"),
     *("{0}.addcmul_({1}, {1})", "{0}.lerp_({1}, 0.5)", "{0}.cumsum_(0)", "{0}.eq_({1})"),
     *("{0}.unbind()[0].add_(1)", "[each.mul_(2) for each in {0}.split(1)]", "{0}.view(-1).neg_()"),
-    *("{1}.sum() > 3 and {0}.add_(1)", "{0}.add_({1}.sum().item())"),
+    *("{1}.amax() > 3 and {0}.add_(1)", "{0}.add_({1}.amax().item())"),
     *("{0}.diagonal().fill_(9)", "{0}.expand(2, *{0}.shape).add_(1)", "{0}.copy_({1}.double())"),
     *("{0}.bitwise_and_(1)", "{0}.add_(1j)", "{0}.nosuch_()"),
     *("xp.func.functionalize(lambda y: y.add_(1))({0})", "xp._sync({0})", "{0}.fill_diagonal_(1)"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases import opinfo
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.functionalize_programs import program
-from conformance.cases.opinfo_pools import CANCELLED, UNINITIALISED, has_values
+from conformance.cases.opinfo_pools import CANCELLED, NEARLY_FLAT, UNINITIALISED, has_values
 from conformance.cases.turn import Turn
 from conformance.names import words
 from mindtorch_v2.profile import Profile
@@ -33,23 +33,41 @@ def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
     """Each program in one of ``ways``, which take turns."""
     turn = Turn()
     for operator in opinfo.operators(profile):
-        sample = _sample(operator)
-        if sample is None:
+        samples = _samples(operator)
+        if not samples:
             continue
+        sample = samples[min(1, len(samples) - 1)]  # the first may well be of no dimensions
         for lines in _bodies(operator, sample):
             yield _program(operator, sample, lines, turn.of(ways))
+        for other in _of_other_shapes(samples, sample):
+            lines = [f"return {samples_of.called(operator['call'], _named(other))}"]
+            yield _program(operator, other, lines, turn.of(ways))
         yield from _gradients(operator)
 
 
-def _sample(operator: SampledOperator) -> Sample | None:
-    """The second one, if there are two: the first may well be of no dimensions."""
+def _samples(operator: SampledOperator) -> list[Sample]:
+    """Those with values, if the operator has any."""
     name = operator["name"]
-    found = [
+    return [
         sample
         for sample in operator["samples"]
-        if "differentiable" not in sample and has_values(name, sample)
+        if "differentiable" not in sample and has_values(name, sample) and name not in UNINITIALISED
     ]
-    return found[min(1, len(found) - 1)] if found and name not in UNINITIALISED else None
+
+
+def _of_other_shapes(samples: list[Sample], sample: Sample) -> Iterator[Sample]:
+    """Samples whose tensors have other ranks, no elements, or one along a dimension: what is made
+    of other operators looks at these."""
+    seen = {_shapes(sample)}
+    for other in samples:
+        if other["dtype"] == sample["dtype"] and _shapes(other) not in seen:
+            seen.add(_shapes(other))
+            yield other
+
+
+def _shapes(sample: Sample) -> tuple[tuple[int, ...], ...]:
+    """Nothing, one or more along each dimension."""
+    return tuple(tuple(min(size, 2) for size in each["shape"]) for each in sample["tensors"])
 
 
 def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
@@ -67,7 +85,7 @@ def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
 def _gradients(operator: SampledOperator) -> Iterator[str]:
     """Of the first tensor, in the first sample where it has one, and the gradient's own; of all
     tensors, in the last."""
-    if operator["name"] in CANCELLED:
+    if operator["name"] in CANCELLED | NEARLY_FLAT:
         return
     samples = [each for each in operator["samples"] if "differentiable" in each]
     samples = [each for each in samples if "requires_grad" in each["tensors"][0]]

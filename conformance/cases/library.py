@@ -514,6 +514,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from autocast_programs()
     yield from inferred()
     yield from repeated.changes()
+    yield from repeated.blocks()
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -151,7 +151,11 @@ def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
     return f"{seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
 
 
-def gradient(operator: SampledOperator, sample: Sample) -> str:
+WEIGHTS: Final = "xp.arange(1, {0}.numel() + 1).view_as({0})"
+"""One for each element."""
+
+
+def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = False) -> str:
     """The sum of what can be differentiated, and the gradients of what requires one."""
     lines: list[str] = []
     names: list[str] = []
@@ -166,7 +170,11 @@ def gradient(operator: SampledOperator, sample: Sample) -> str:
     given = [text.format(*made) for text in sample["arguments"]]
     lines.append(f"y = {called(operator['call'], given)}")
     places = sample["differentiable"]
-    sums = ["y.sum()"] if places is None else [f"y[{place}].sum()" for place in places]
+    results = ["y"] if places is None else [f"y[{place}]" for place in places]
+    if weighted:
+        sums = [f"({each} * {WEIGHTS.format(each)}).sum()" for each in results]
+    else:
+        sums = [f"{each}.sum()" for each in results]
     total = sums[0] if len(sums) == 1 else f"({' + '.join(sums)})"
     shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
     return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))

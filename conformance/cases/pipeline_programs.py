@@ -173,7 +173,8 @@ class _Interleaved(Writer):
         at = len(self.lines)
         for _ in range(self.generator.randint(1, 3)):
             self.step()
-        inner = [f"    {line}" for line in "\n".join(self.lines[at:]).split("\n")]
+        steps = self.lines[at:] or ["inner.flush()"]
+        inner = [f"    {line}" for line in "\n".join(steps).split("\n")]
         limits = self.generator.choice(LIMITS)
         self.lines[at:] = [f"with pipeline({limits}) as inner:", *inner]
 
@@ -287,6 +288,7 @@ def program(generator: random.Random) -> str:
     if generator.random() < 0.5:  # backward within the block
         within += len(ending)
     made, body, after = writer.lines[:before], writer.lines[before:within], writer.lines[within:-1]
+    body = body or ["queue.flush()"]  # where every step had nothing to do
     indented = [f"    {line}" for line in "\n".join(body).split("\n")]
     block = f"with pipeline({generator.choice(LIMITS)}) as queue:"
     start = ["log = []", "xp.manual_seed(1)", "g = xp.Generator().manual_seed(7)"]

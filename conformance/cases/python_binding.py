@@ -65,6 +65,7 @@ def texts(profile: Profile) -> Iterator[Text]:
             yield callee.target, text
     yield from python_tensors.texts(profile)
     yield from repeated.arguments()
+    yield from repeated.kinds()
 
 
 class _Maker:

@@ -26,8 +26,12 @@ HELP = "record what the installed torch answers, twice; or check that a recordin
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("areas", nargs="*", metavar="AREA", help="these alone (all)")
-    parser.add_argument(
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
         "--check", action="store_true", help="run once, and compare with what is recorded"
+    )
+    how.add_argument(
+        "--missing", action="store_true", help="record the cases alone that the recording has not"
     )
     parser.add_argument(
         "--recordings", type=Path, default=RECORDINGS, help="where recordings are (the package's)"
@@ -52,6 +56,7 @@ def run(options: Namespace) -> int:
         options.recordings / live.release,
         options.reports / "recording" / f"torch-{live.version}",
         options.jobs,
+        options.missing,
     )
     with progress() as bar:
         tasks = {area.name: bar.add_task(area.name, total=None) for area in areas}

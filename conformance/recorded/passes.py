@@ -2,8 +2,9 @@
 
 ``python -m conformance.recorded.passes DIRECTORY --worker k/n AREA…`` runs the k-th of n parts of
 the areas' batches and writes a file for each, so that what an interrupted pass had is there for the
-next one.  A recording is made of two passes: processes that share nothing, and whose strings hash
-differently, so that what depends on an address or on the order of a set shows.
+next one; ``--known RECORDING`` leaves out the cases of that.  A recording is made of two passes:
+processes that share nothing, and whose strings hash differently, so that what depends on an address
+or on the order of a set shows.
 """
 
 from __future__ import annotations
@@ -20,15 +21,20 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance import oracle as oracles
 from conformance.area import Area
 from conformance.case import Case
 from conformance.outcome import Outcome
-from conformance.recorded.recording import Source
+from conformance.recorded.area import Missing
+from conformance.recorded.recording import Recording, Source
 from conformance.report.atomic import write_bytes, write_text
 from conformance.shard import Shard
+from mindtorch_v2.profile import Profile
+
+if TYPE_CHECKING:
+    from conformance.runner import Runner
 
 BATCH_SIZE: Final = 2000
 MADE_BY: Final = "made-by.json"
@@ -51,6 +57,15 @@ class Part:
         """Of all that the outcomes depend on: a file of other cases does not count."""
         told = json.dumps([[case.text, case.isolation, case.warnings] for case in self.cases])
         return hashlib.sha256(told.encode()).hexdigest()
+
+
+def wanted(area: Area, profile: Profile, known: Recording | None) -> list[Case]:
+    """The cases that a pass runs: all of the area, or those of which ``known`` knows nothing."""
+    cases = area.cases(profile)
+    if known is None or area.name not in known.areas:
+        return list(cases)
+    asked = known.area(area.name).ask(cases)
+    return [case for case, answer in asked if answer is Missing.UNRECORDED]
 
 
 def parts(area: Area, cases: Iterable[Case]) -> Iterator[Part]:
@@ -117,34 +132,42 @@ def main() -> int:
     parser.add_argument("directory", type=Path)
     parser.add_argument("areas", nargs="*", help="without any: say which torch is installed")
     parser.add_argument("--worker", type=Shard.parse, default=Shard(1, 1))
+    parser.add_argument("--known", type=Path, help="a recording whose cases are left out")
     options = parser.parse_args()
     if not options.areas:
         print(json.dumps(asdict(source())))
         return 0
     oracles.choose_profile()
     with suppress(KeyboardInterrupt):
-        _run(Pass(options.directory), options.areas, options.worker)
+        known = None if options.known is None else Recording.load(options.known)
+        _run(Pass(options.directory), options.areas, options.worker, known)
         return 0
     return 130
 
 
-def _run(kept: Pass, areas: Sequence[str], worker: Shard) -> None:
+def _run(kept: Pass, areas: Sequence[str], worker: Shard, known: Recording | None) -> None:
     from conformance.cases import BY_NAME  # the profile must be chosen before
-    from conformance.execute import parse_all
-    from conformance.normalise import BOTH_SIDES, normalise
     from conformance.runner import Runner
     from mindtorch_v2 import profile as profiles
 
-    live = oracles.live()
-    runner = Runner.of(live, "torch")  # it judges nothing here: outcomes alone are asked of it
+    runner = Runner.live()  # with mindtorch_v2, which is not asked: an oracle may lack no name
     for area in map(BY_NAME.__getitem__, areas):
-        listed = list(parts(area, area.cases(profiles.active())))
+        listed = list(parts(area, wanted(area, profiles.active(), known)))
         for part in worker.of(listed):
             if not kept.has(part):
-                parsed = parse_all(part.cases, runner.vocabulary)
-                outcomes = runner.outcomes(live.module(), part.cases, parsed)
-                kept.write(part, (normalise(outcome, BOTH_SIDES) for outcome in outcomes))
+                kept.write(part, asked(runner, part.cases))
             print(json.dumps({"area": area.name, "cases": len(part.cases)}), flush=True)
+
+
+def asked(runner: Runner, cases: Sequence[Case]) -> Iterator[Outcome]:
+    """What the oracle of ``runner``, a live one, does with each case."""
+    from conformance.execute import parse_all
+    from conformance.normalise import BOTH_SIDES, normalise
+
+    assert runner.oracle is not None
+    parsed = parse_all(cases, runner.vocabulary)
+    for outcome in runner.outcomes(runner.oracle, cases, parsed):
+        yield normalise(outcome, BOTH_SIDES)
 
 
 def source() -> Source:

@@ -21,8 +21,8 @@ from conformance.closeness import close
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing, RecordingError
 from conformance.recorded.difference import Difference
-from conformance.recorded.passes import Pass, parts
-from conformance.recorded.recording import Recording, Source, add
+from conformance.recorded.passes import Pass, parts, wanted
+from conformance.recorded.recording import Recording, Source, add, check_source
 from conformance.shard import Shard
 from mindtorch_v2.profile import Profile
 from mindtorch_v2.version import __version__
@@ -38,27 +38,38 @@ class Recorder:
     """Records areas of the torch that is installed into ``target``.
 
     ``work`` keeps what the passes have so far: a recording that was interrupted goes on there.
+    ``missing`` leaves what ``target`` has as it is, and runs the cases that it knows nothing of.
     """
 
     profile: Profile
     target: Path
     work: Path
     jobs: int = 2
+    missing: bool = False
 
     def record(self, areas: Sequence[Area], planned: Told, advance: Told) -> Iterator[Recording]:
         """Run both passes, then put area by area into the recording."""
         source = installed()
+        known = self._known(source)
         passes = [Pass(self.work / f"pass-{number}") for number in PASSES]
-        self._run(passes, source, areas, planned, advance)
+        self._run(passes, source, areas, known, planned, advance)
         for area in areas:
-            yield self._assemble(area, source, passes)
+            yield self._assemble(area, source, passes, known)
+
+    def _known(self, source: Source) -> Recording | None:
+        """What need not be run: nothing, unless what is missing is asked for."""
+        if not self.missing:
+            return None
+        known = Recording.load(self.target)
+        check_source(known, source)
+        return known
 
     def check(self, areas: Sequence[Area], planned: Told, advance: Told) -> Iterator[Difference]:
         """Run one pass, and say where it differs from what is recorded of these areas."""
         recording = Recording.load(self.target)
         kept = Pass(self.work / "check")
         kept.clear()  # what somebody recorded yesterday checks nothing today
-        self._run([kept], installed(), areas, planned, advance)
+        self._run([kept], installed(), areas, None, planned, advance)
         oracle = oracles.RecordedOracle(recording)
         for area in areas:
             cases = list(area.cases(self.profile))
@@ -72,20 +83,28 @@ class Recorder:
         passes: Sequence[Pass],
         source: Source,
         areas: Sequence[Area],
+        known: Recording | None,
         planned: Told,
         advance: Told,
     ) -> None:
         for each in passes:
             each.begin(source)
         for area in areas:
-            planned(area.name, sum(1 for _ in area.cases(self.profile)))
-        run(passes, areas, max(1, self.jobs // len(passes)), advance)
+            planned(area.name, len(wanted(area, self.profile, known)))
+        run(passes, areas, max(1, self.jobs // len(passes)), known, advance)
 
-    def _assemble(self, area: Area, source: Source, passes: Sequence[Pass]) -> Recording:
+    def _assemble(
+        self, area: Area, source: Source, passes: Sequence[Pass], known: Recording | None
+    ) -> Recording:
+        run = wanted(area, self.profile, known)
         cases = list(area.cases(self.profile))
-        made = list(parts(area, cases))
+        there = None if known is None else known.areas.get(area.name)
+        if there is not None and there.cases == len(cases) and not run:
+            return Recording.load(self.target)  # its file stays as it is, date and all
+        made = list(parts(area, run))
         first, second = (_outcomes(area, kept, made) for kept in passes)
-        answers = list(map(settle, cases, first, second))
+        settled = map(settle, run, first, second)
+        answers = list(settled if known is None else _filled(area, cases, known, settled))
         dropped = [
             case.id
             for case, answer in zip(cases, answers, strict=True)
@@ -102,6 +121,17 @@ class Recorder:
             for part in made:
                 kept.forget(part)
         return recording
+
+
+def _filled(
+    area: Area, cases: Sequence[Case], known: Recording, found: Iterator[Answer]
+) -> Iterator[Answer]:
+    """What is known of each case, and what was found for those of which nothing is."""
+    if area.name not in known.areas:
+        yield from found
+        return
+    for _, answer in known.area(area.name).ask(cases):
+        yield next(found) if answer is Missing.UNRECORDED else answer
 
 
 def settle(case: Case, first: Outcome, second: Outcome) -> Answer:
@@ -124,12 +154,19 @@ def installed() -> Source:
     return Source(**json.loads(told))
 
 
-def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Told) -> None:
+def run(
+    passes: Sequence[Pass],
+    areas: Sequence[Area],
+    workers: int,
+    known: Recording | None,
+    advance: Told,
+) -> None:
     """Every part of every pass, by ``workers`` processes for each pass; those that run already
-    are told of as well.  RecordingError if a process fails; the others are ended."""
+    are told of as well, and what is ``known`` is left out.  RecordingError if a process fails; the
+    others are ended."""
     with ExitStack() as stack:
         processes = [
-            stack.enter_context(_start(kept, seed, areas, Shard(index, workers)))
+            stack.enter_context(_start(kept, seed, areas, Shard(index, workers), known))
             for seed, kept in enumerate(passes, 1)
             for index in range(1, workers + 1)
         ]
@@ -143,11 +180,14 @@ def run(passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: To
                 process.terminate()
 
 
-def _start(kept: Pass, seed: int, areas: Sequence[Area], worker: Shard) -> subprocess.Popen[str]:
+def _start(
+    kept: Pass, seed: int, areas: Sequence[Area], worker: Shard, known: Recording | None
+) -> subprocess.Popen[str]:
     names = [area.name for area in areas]
     command = [
         *(sys.executable, "-W", "ignore", "-m", "conformance.recorded.passes"),
         *(str(kept.directory), *names, "--worker", str(worker)),
+        *(("--known", str(known.directory)) if known else ()),
     ]
     # Sets of strings have another order in each pass.
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}

@@ -102,6 +102,15 @@ def known(root: Path = RECORDINGS) -> list[str]:
     return sorted(found, key=lambda release: [int(n) for n in re.findall(r"\d+", release)])
 
 
+def check_source(known: Recording, source: Source) -> None:
+    """RecordingError if another build of torch was recorded, or elsewhere."""
+    if known.source != source:
+        raise RecordingError(
+            f"{known.directory} was recorded from another torch, or elsewhere: {known.source}, and "
+            f"this is {source}. Record all areas: remove the directory first"
+        )
+
+
 def add(
     directory: Path, source: Source, recorded: AreaRecording, facts: Mapping[str, Any]
 ) -> Recording:
@@ -114,11 +123,8 @@ def add(
     if (directory / MANIFEST).exists():
         there = Recording.load(directory)
         areas = dict(there.areas)
-        if there.source != source and areas.keys() - {recorded.area}:
-            raise RecordingError(
-                f"{directory} was recorded from another torch, or elsewhere: {there.source}, and "
-                f"this is {source}. Record all areas: remove the directory first"
-            )
+        if areas.keys() - {recorded.area}:
+            check_source(there, source)
     packed = recorded.pack()
     directory.mkdir(parents=True, exist_ok=True)
     write_bytes(directory / f"{recorded.area}{SUFFIX}", [packed])
