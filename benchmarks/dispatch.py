@@ -19,6 +19,7 @@ from conformance.oracle import choose_profile, live, prepare
 
 ROUNDS: Final = 21
 ROUND_SECONDS: Final = 0.02
+WARMING_UP: Final = 20
 
 SETUP: Final = """\
 C, K, S = xp._C, xp._C.DispatchKey, xp._C.DispatchKeySet
@@ -84,7 +85,11 @@ def measure_by_turns(
 
 
 def _loops(run: Callable[[int], float]) -> int:
-    """How often to repeat a statement so that a round takes about ``ROUND_SECONDS``."""
+    """How often to repeat a statement so that a round takes about ``ROUND_SECONDS``.
+
+    The first calls do not count: they import modules, and leave short ways behind for later ones.
+    """
+    run(WARMING_UP)
     count = 1
     while run(count) < ROUND_SECONDS / 4:
         count *= 2

@@ -218,3 +218,19 @@ def test_the_programs_have_calls_of_every_kind() -> None:
     assert {re.sub(r"\..*", "", name).endswith("_") for name in names} == {True, False}
     assert len(names) >= 8
     assert len(steps) > 4 * PROGRAMS
+
+
+def test_a_wrapper_takes_back_the_changes_that_it_has_counted() -> None:
+    x = torch.zeros(1, 2)
+    wrapper = torch._to_functional_tensor(x)
+    with torch.pipeline() as queue:
+        torch._enable_functionalization(reapply_views=True)
+        try:
+            wrapper.add_(1)
+            queue.flush()
+            torch.index_select(wrapper.clone(), 0, torch.tensor([1]), out=wrapper)
+            with pytest.raises(IndexError, match="index out of range in self"):
+                queue.flush()
+        finally:
+            torch._disable_functionalization()
+    assert x._version == wrapper._version == 1

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 import mindtorch_v2 as xp
-from mindtorch_v2 import torch_function
+from mindtorch_v2 import profile, torch_function
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.overrides import TorchFunctionMode
@@ -167,3 +167,26 @@ def test_a_stashed_stack_comes_back_after_an_error() -> None:
 def test_snapshots_are_for_dispatch_alone() -> None:
     with pytest.raises(RuntimeError, match="outside of '__torch_dispatch__'"):
         C._RestorePythonTLSSnapshot().__enter__()
+
+
+def test_a_refusal_matches_its_signature_once_more() -> None:
+    """As C++ does, so an object hears once more whether it overrides; numbers were torch's."""
+    asked: list[Any] = []
+
+    class Odd:
+        @property
+        def __torch_function__(self) -> Any:
+            asked.append(self)
+            raise AttributeError
+
+    with pytest.raises(TypeError, match="must be Tensor, not Odd"):
+        xp.add(xp.ones(2), Odd())
+    assert len(asked) == (5 if profile.active().argument_parser["overrides_anywhere"] else 2)
+
+
+def test_types_of_results_are_there_before_they_are_made() -> None:
+    assert {"max", "all_return_types"} <= set(dir(xp.return_types))
+    assert xp.return_types.max in xp.return_types.all_return_types
+    assert type(xp.max(xp.ones(2), 0)) is xp.return_types.max
+    with pytest.raises(AttributeError, match="no attribute 'maximum'"):
+        xp.return_types.maximum  # noqa: B018 (it is looked up)

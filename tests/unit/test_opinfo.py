@@ -13,6 +13,7 @@ from conformance.cases import opinfo, opinfo_samples
 from conformance.cases.opinfo_pools import (
     CANCELLED,
     ELSEWHERE,
+    NEARLY_FLAT,
     OPERATORS,
     ROUNDED,
     UNINITIALISED,
@@ -74,7 +75,7 @@ def test_lists_name_operators_that_there_are() -> None:
     known = {
         each["name"] for name in profile.known() for each in profile.load(name).opinfo["operators"]
     }
-    lists = (OPERATORS, ELSEWHERE, UNINITIALISED, CANCELLED)
+    lists = (OPERATORS, ELSEWHERE, UNINITIALISED, CANCELLED, NEARLY_FLAT)
     for names in (*lists, ROUNDED.keys()):
         assert not names - known
 

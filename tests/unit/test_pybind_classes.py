@@ -177,3 +177,26 @@ def test_methods_of_an_enum_take_keywords_as_the_release_names_them() -> None:
 @once_per_other_profile
 def test_all_of_this_holds_under_every_other_profile(other: str) -> None:
     run_again(__file__, other)
+
+
+def test_a_guard_takes_one_step_each_for_what_every_block_does() -> None:
+    keys = C.DispatchKeySet(C.DispatchKey.AutogradCPU)
+    guard = C._ExcludeDispatchKeyGuard
+    assert type(vars(guard)["__enter__"]).__name__ == "instancemethod"
+    assert repr(guard.__enter__).startswith("<built-in method __enter__ of ")
+    with guard(keys) as entered:
+        assert entered is None
+        assert C._dispatch_tls_is_dispatch_key_excluded(C.DispatchKey.AutogradCPU)
+    assert not C._dispatch_tls_is_dispatch_key_excluded(C.DispatchKey.AutogradCPU)
+    for call in (guard, guard(keys).__enter__, guard(keys).__exit__):
+        with pytest.raises(TypeError, match="incompatible"):
+            call(1)
+
+
+def test_a_subclass_of_a_guard_is_made_as_pybind11_makes_it() -> None:
+    class Silent(C._ExcludeDispatchKeyGuard):
+        def __init__(self, keys: object) -> None:
+            pass
+
+    with pytest.raises(TypeError, match="must be called when overriding __init__"):
+        Silent(C.DispatchKeySet(C.DispatchKey.CPU))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import lzma
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -268,3 +270,20 @@ def test_parts_hold_every_case_once_and_in_order() -> None:
     made = list(parts(area, cases))
     assert [case for part in made for case in part.cases] == cases
     assert [part.name for part in made] == [f"tiny-000{index}.json.gz" for index in range(3)]
+
+
+@pytest.mark.torch
+def test_a_name_that_torch_lacks_raises_there() -> None:
+    """Only a third party's may be absent."""
+    pytest.importorskip("torch")
+    script = (
+        "from conformance.oracle import choose_profile\n"
+        "choose_profile()\n"
+        "from conformance.case import Case\n"
+        "from conformance.recorded.passes import asked\n"
+        "from conformance.runner import Runner\n"
+        "[outcome] = asked(Runner.live(), [Case('tls', 't', 'xp._C.nosuch')])\n"
+        "print(outcome.kind, outcome.type)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "raised AttributeError\n"

@@ -17,7 +17,7 @@ from conformance.case import Case
 from conformance.outcome import Outcome
 from conformance.recorded import recorder as recorders
 from conformance.recorded.area import Missing, RecordingError
-from conformance.recorded.passes import Pass, parts
+from conformance.recorded.passes import Pass, parts, wanted
 from conformance.recorded.recorder import Recorder, Told
 from conformance.recorded.recording import Recording, Source
 from conformance.shard import Shard
@@ -59,11 +59,16 @@ class Torch:
         self.ran: list[str] = []
 
     def run(
-        self, passes: Sequence[Pass], areas: Sequence[Area], workers: int, advance: Told
+        self,
+        passes: Sequence[Pass],
+        areas: Sequence[Area],
+        workers: int,
+        known: Recording | None,
+        advance: Told,
     ) -> None:
         for number, kept in enumerate(passes, 1):
             for each in areas:
-                for part in parts(each, each.cases(PROFILE)):
+                for part in parts(each, wanted(each, PROFILE, known)):
                     if not kept.has(part):
                         if not self.left:
                             raise KeyboardInterrupt
@@ -151,8 +156,46 @@ def test_a_part_that_no_pass_has_is_named(record: Record) -> None:
     recorder, _ = record(torch)
     with pytest.raises(RecordingError, match=r"two: two-0000\.json\.gz is missing"):
         recorder._assemble(
-            area("two", 5), SOURCE, [Pass(recorder.work / "1"), Pass(recorder.work / "2")]
+            area("two", 5), SOURCE, [Pass(recorder.work / "1"), Pass(recorder.work / "2")], None
         )
+
+
+def test_what_is_missing_is_recorded_alone(record: Record) -> None:
+    recorder, _ = record(Torch(wavering))
+    list(recorder.record([area("one", 400)], silent, silent))
+    known = Recording.load(recorder.target).area("one")
+    run: list[str] = []
+
+    def noted(case: Case, number: int) -> Outcome:
+        run.append(case.text)
+        return steady(case, number)
+
+    recorder, _ = record(Torch(noted))
+    areas = [area("one", 401), area("two", 5)]
+    [*_, recording] = replace(recorder, missing=True).record(areas, silent, silent)
+    last = known.sizes[-1]  # the block at the end, to which a case was added
+    new = [f"xp.one({index})" for index in range(400 - last, 401)]
+    assert run == [*new, *(f"xp.two({index})" for index in range(5))] * 2
+    assert recording.areas["one"].cases == 401
+    for each in areas:
+        cases = list(each.cases(PROFILE))
+        for case, answer in recording.area(each.name).ask(cases):
+            dropped = case.text == "xp.one(3)"
+            assert answer == (Missing.NONDETERMINISTIC if dropped else steady(case, 1))
+    run.clear()
+    [*_, again] = replace(recorder, missing=True).record(areas, silent, silent)
+    assert not run
+    assert again == recording
+
+
+def test_what_is_missing_is_not_taken_from_another_torch(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, _ = record(Torch(steady))
+    list(recorder.record([area("one", 5)], silent, silent))
+    monkeypatch.setattr(recorders, "installed", lambda: replace(SOURCE, git_hash="1" * 40))
+    with pytest.raises(RecordingError, match="recorded from another torch"):
+        list(replace(recorder, missing=True).record([area("one", 6)], silent, silent))
 
 
 def test_a_recording_that_holds_has_no_differences(record: Record) -> None:
@@ -186,7 +229,9 @@ def test_a_pass_whose_process_fails_ends_the_others(
 ) -> None:
     started = []
 
-    def start(kept: Pass, seed: int, areas: Sequence[Area], worker: Shard) -> subprocess.Popen[str]:
+    def start(
+        kept: Pass, seed: int, areas: Sequence[Area], worker: Shard, known: Recording | None
+    ) -> subprocess.Popen[str]:
         script = "import sys; sys.exit(3)" if seed == failing else "import time; time.sleep(60)"
         process = subprocess.Popen(
             [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
@@ -197,7 +242,7 @@ def test_a_pass_whose_process_fails_ends_the_others(
     monkeypatch.setattr(recorders, "_start", start)
     passes = [Pass(tmp_path / "1"), Pass(tmp_path / "2")]
     with pytest.raises(RecordingError, match="ended with status 3"):
-        recorders.run(passes, [area("one", 1)], 1, silent)
+        recorders.run(passes, [area("one", 1)], 1, None, silent)
     assert all(process.returncode is not None for process in started)
 
 

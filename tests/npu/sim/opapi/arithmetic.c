@@ -189,6 +189,8 @@ static int64_t integer_pow(const int64_t *x)
 
 REAL(pow, pow(x[0], x[1]))
 COMPLEX(pow, cpow(x[0], x[1]))
+/* What a number of the host is known to be before: anything to the power of zero is one. */
+COMPLEX(pow_scalar, x[1] == 0 ? 1 : cpow(x[0], x[1]))
 
 static aclnnStatus check_pow(const Call *call)
 {
@@ -208,17 +210,17 @@ static aclnnStatus check_pow(const Call *call)
     return elementwise_check(call);
 }
 
-#define POWER(Name, ...)                                                                           \
-    static const Elementwise elementwise_##Name = {PROMOTED, real_pow, integer_pow, complex_pow}; \
+#define POWER(Name, complexes, ...)                                                             \
+    static const Elementwise elementwise_##Name = {PROMOTED, real_pow, integer_pow, complexes}; \
     OPERATOR(Name, check_pow, elementwise_run, &elementwise_##Name, TRAIT_ALIAS, __VA_ARGS__)
 
 #define D_POWER (D_FLOATS | D_I | D_C)
 
-POWER(PowTensorTensor, IN_NUMBERS(self), IN_NUMBERS(exponent), OUT_NUMBERS)
-POWER(InplacePowTensorTensor, (REF, self, D_NUMBERS), IN_NUMBERS(exponent))
-POWER(PowTensorScalar, IN_NUMBERS(self), (SCALAR, exponent, 0), OUT_NUMBERS)
-POWER(InplacePowTensorScalar, (REF, self, D_POWER), (SCALAR, exponent, 0))
-POWER(PowScalarTensor, (SCALAR, self, 0), (IN, exponent, D_POWER), (OUT, out, D_POWER))
+POWER(PowTensorTensor, complex_pow, IN_NUMBERS(self), IN_NUMBERS(exponent), OUT_NUMBERS)
+POWER(InplacePowTensorTensor, complex_pow, (REF, self, D_NUMBERS), IN_NUMBERS(exponent))
+POWER(PowTensorScalar, complex_pow_scalar, IN_NUMBERS(self), (SCALAR, exponent, 0), OUT_NUMBERS)
+POWER(InplacePowTensorScalar, complex_pow_scalar, (REF, self, D_POWER), (SCALAR, exponent, 0))
+POWER(PowScalarTensor, complex_pow, (SCALAR, self, 0), (IN, exponent, D_POWER), (OUT, out, D_POWER))
 
 /* --- extremes, bounds -------------------------------------------------------------------- */
 
