@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import nox
-from nox.command import CommandFailed
 
 nox.needs_version = ">=2025.2.9"
 # Environments are kept: a torch release takes gigabytes.  `--reuse-venv=no` makes them anew.
@@ -68,12 +67,7 @@ def install_with_torch(session: nox.Session, release: str) -> None:
             f"torch {release} has wheels up to Python {wanted}, and this nox runs on "
             f"{platform.python_version()}: install nox there and run python{wanted} -m nox …"
         )
-    torch = (f"torch=={release}", "numpy", "pyyaml")
-    try:
-        session.install(*torch)
-    except CommandFailed:
-        session.warn("torch could not be installed; gigabytes break off now and then: once more")
-        session.install(*torch)
+    session.install(f"torch=={release}", "numpy", "pyyaml")
     session.install("-e", ".[conformance]")
 
 
