@@ -21,6 +21,7 @@ from typing import Final, Literal, Protocol
 from warnings import catch_warnings, simplefilter
 
 from conformance.case import Case
+from conformance.processor import compute_the_same_everywhere
 from conformance.recorded.area import Answer, Missing
 from conformance.recorded.recording import RECORDINGS, Recording
 
@@ -198,6 +199,7 @@ def prepare(name: str) -> ModuleType:
     when it is first asked for an operator is loaded here, or each case with a fork of its own would
     load it again.
     """
+    compute_the_same_everywhere()
     module = importlib.import_module(name)
     if hasattr(module, "set_warn_always"):
         module.set_warn_always(True)

@@ -17,6 +17,9 @@ from typing import Any
 os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
 
 from conformance.extract import ExtractionError, __path__, extract
+from conformance.processor import compute_the_same_everywhere
+
+compute_the_same_everywhere()
 
 #: Sections too large to be read in a diff.
 COMPRESSED = {

@@ -1,0 +1,20 @@
+"""Has torch's libraries compute the same on every processor.
+
+They choose code by what the machine has: another one adds up in another order, and where terms
+cancel, another number is left, or a zero of another sign.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+SAME_EVERYWHERE: Final = {"MKL_CBWR": "COMPATIBLE"}
+"""Variables of the environment, read when a library first computes.  MKL's is its "conditional
+numerical reproducibility"."""
+
+
+def compute_the_same_everywhere() -> None:
+    """To be called before torch is imported; what the user has set stays."""
+    for variable, value in SAME_EVERYWHERE.items():
+        os.environ.setdefault(variable, value)
