@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final, cast
 
 from hypothesis import strategies as st
@@ -35,6 +34,7 @@ from conformance import ascend
 from conformance.area import Area, Text
 from conformance.cases import autograd, core_ops, functionalize, npu_keysets, pipeline, programs
 from conformance.cases.npu_moving import factories_of, moved
+from conformance.cases.sample import is_sampled
 from mindtorch_v2.profile import Profile
 
 WHOLE: Final = "CONFORMANCE_NPU"
@@ -57,8 +57,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     factories = factories_of(profile)
     for area, every in _EVERY:
         step = 1 if os.environ.get(WHOLE) == "all" else every
-        for target, text in islice(area.texts(profile), 0, None, step):
-            on_npu = moved(text, factories)
+        for target, text in area.texts(profile):
+            on_npu = moved(text, factories) if is_sampled(text, step) else None
             if on_npu is not None:
                 yield target, on_npu
 

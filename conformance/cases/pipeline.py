@@ -2,8 +2,8 @@
 
 A text of core-ops, core-views, views-versions, autograd, functionalize or programs runs inside
 ``with pipeline(…):``, which in torch is no block at all (:mod:`conformance.pipelined`): whatever it
-shows must be what eager mode shows.  The limits are 1, 2, 7 and none in turn.  Some texts are
-cut by a flush after one of their lines.  A run has a sample of them; every one, with
+shows must be what eager mode shows.  The limits are 1, 2, 7 and none, by a number of the text.
+Some texts are cut by a flush after one of their lines.  A run has a sample of them; every one, with
 ``CONFORMANCE_PIPELINE=all`` in the environment.  Programs of the area's own interleave what waits
 with what does not (:mod:`~conformance.cases.pipeline_programs`).
 
@@ -18,7 +18,6 @@ import ast
 import os
 import random
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from hypothesis import strategies as st
@@ -39,6 +38,7 @@ from conformance.cases.pipeline_programs import (
     otherwise_on_meta,
     program,
 )
+from conformance.cases.sample import is_sampled, number_of
 from mindtorch_v2.profile import Profile
 
 WHOLE: Final = "CONFORMANCE_PIPELINE"
@@ -60,12 +60,12 @@ _FLUSH: Final = "queue.flush()"
 
 
 def texts(profile: Profile) -> Iterator[Text]:
-    turn = 0
     for area, every in _EVERY:
         step = 1 if os.environ.get(WHOLE) == "all" else every
-        for target, text in islice(area.texts(profile), turn % step, None, step):
-            turn += 1
-            yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
+        for target, text in area.texts(profile):
+            if is_sampled(text, step):
+                turn = number_of(text) // every
+                yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
     for number in range(PROGRAMS):
         yield "interleaved", program(random.Random(number))
     yield from lists_of_views()

@@ -19,6 +19,7 @@ import pytest
 import mindtorch_v2 as torch
 from conformance.cases import core_ops
 from conformance.cases.npu_moving import stays
+from conformance.cases.sample import is_sampled
 from mindtorch_v2 import profile
 
 pytestmark = pytest.mark.npu
@@ -52,7 +53,8 @@ class _Moved(ast.NodeTransformer):
 def texts() -> list[str]:
     """Cases that make tensors which can go to the NPU."""
     found = (case.text for case in core_ops.AREA.cases(profile.active()))
-    chosen = [text for text in found if not (_NOT_MOVED.search(text) or stays(text))][::EVERY]
+    sampled = (text for text in found if is_sampled(text, EVERY))
+    chosen = [text for text in sampled if not (_NOT_MOVED.search(text) or stays(text))]
     return [text for text in chosen if any(f"xp.{name}(" in text for name in _FACTORIES)]
 
 
