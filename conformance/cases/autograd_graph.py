@@ -47,6 +47,10 @@ _EDGES: Final = (
     "xp.autograd.grad(e, (x,), grad_outputs=(xp.ones(2),))",
     "y = x.sin()\ne = xp.autograd.graph.get_gradient_edge(y)\n"
     "xp.autograd.backward(e, xp.ones(2))\nx.grad",
+    "e = xp.autograd.graph.get_gradient_edge(x.sin())\n(e, len(e))",
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, x): return x * 2\n"
+    "    @staticmethod\n    def backward(ctx, g): return g\ny = F.apply(x)\n"
+    "e = xp.autograd.graph.get_gradient_edge(y)\n(e, len(e), xp.autograd.grad(y.sum(), e))",
 )
 
 _UNSEEN: Final = """\

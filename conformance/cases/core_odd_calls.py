@@ -213,6 +213,12 @@ _OF_NEGATIVE: Final = (
     *("(t + 1).shape", "t.to(xp.complex128)", "xp.empty_like(t)", "xp.equal(t, t)", "t.repeat(1)"),
 )
 
+_STACKED: Final = ("2", "3", "0", "2, 1", "()")
+_LAID_OUT: Final = (
+    *("zero(x)", "zero.out(x, out=x.new_ones(2))", "isinf(x)", "isinf(x.unsqueeze(-2))"),
+    *("isfinite(x.unsqueeze(-2))", "huber_loss(x, x, -1)", "huber_loss(x, x, 3)"),
+)
+
 _LOSSES: Final = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
 _NAMES: Final = ("None", "(None,)", "(None, None)", "('a', None)", "[]", "(1,)")
 _NAMED_MAKERS: Final = ("ones(2", "zeros(2", "full((2,), 1.0", "rand(2", "randn(2", "empty(2")
@@ -244,6 +250,12 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "set_", f"{made.format(gaps)}\nx.set_(y, {given})\n{shown}"
     for call, rank in product(_LISTED, (63, 64, 65)):
         yield _named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
+    for sizes, dim, device in product(_STACKED, (0, 1, -1, 5), ("cpu", "meta")):
+        made = f"xp.ones(2, device='{device}'), xp.ones({sizes}, device='{device}')"
+        yield "stack", f"xp.stack([{made}], {dim})"
+        yield "stack", f"xp.stack([{made}], {dim}, out=xp.empty(0, device='{device}'))"
+    for call, device in product(_LAID_OUT, ("cpu", "meta")):
+        yield _named(call), f"x = xp.ones(2, 0, 3, device='{device}').mT\nxp.ops.aten.{call}"
     for call, mode in product(_PADDED, ("circular", "constant")):
         yield "pad", f"xp.nn.functional.pad(xp.ones({call}, '{mode}')"
     for dtype, device in product(dtypes, ("cpu", "meta")):

@@ -33,6 +33,7 @@ from conformance.cases import (
     core_compiled,
     core_composites,
     core_convolutions,
+    core_drawn_convolutions,
     core_foreach,
     core_nn,
     core_odd_calls,
@@ -87,6 +88,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_ops_indexing.texts(dtypes)
     yield from core_nn.texts(dtypes)
     yield from core_convolutions.texts(dtypes)
+    yield from core_drawn_convolutions.texts()
     yield from core_batch_norm.texts(dtypes)
     yield from core_random.texts(dtypes)
     yield from core_selections.texts(dtypes)

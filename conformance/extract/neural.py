@@ -9,6 +9,7 @@ name.
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -161,6 +162,10 @@ def extract() -> dict[str, Any]:
             "state_size": error_of(lambda: torch.Generator().set_state(zeros(torch.uint8, 3)))[
                 1
             ].removesuffix("3"),
+            "no_descriptors": [
+                error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
+                for ask in (torch.conv1d, torch.conv_transpose1d)
+            ],
             "habits": {name: bool(ask()) for name, ask in HABITS.items()},
         }
 
@@ -316,6 +321,12 @@ def power_of_powers() -> torch.Tensor:
 
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
+    "an input that is cut keeps its padding": lambda: (
+        "padding"
+        not in error_of(
+            lambda: torch.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 0), padding="same")
+        )[1]
+    ),
     "a batch norm has both statistics or none": lambda: is_refused(
         lambda: A.native_batch_norm(ROWS, None, None, None, ROWS[0], True, 0.1, 1e-5)
     ),

@@ -77,12 +77,23 @@ WORDS: dict[str, Callable[[], object]] = {
         shaped(1), 1, 2, out=shaped(1)
     ),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
+    "stack of other sizes": lambda: torch.stack([shaped(2), shaped(3)]),
 }
 
 #: Questions with yes or no for an answer.
 ANSWERS: dict[str, Callable[[], bool]] = {
     "fill_ takes anything": lambda: (
         not is_refused(lambda: meta(torch.float32).fill_(meta(torch.float32)))
+    ),
+    "zeros on meta lie as the tensor does": lambda: (
+        torch.ops.aten.zero(shaped(2, 3).t()).stride() == (1, 3)
+    ),
+    "gradients of a convolution lie as it does": lambda: (
+        torch.ops.aten.convolution_backward(
+            *[shaped(1, 2, 2, 2).to(memory_format=torch.channels_last)] * 3,
+            *(None, [1], [1], [1], False, [0], 1, [True, False, False]),
+        )[0].stride(1)
+        == 1
     ),
     "a correction is not negative": lambda: (
         raised(lambda: meta(torch.float32).var(correction=-1)) == "ValueError"

@@ -159,6 +159,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "in-place views on meta assert their dimensions": lambda: (
         refusal(lambda: torch.empty(1, device="meta").unsqueeze_(9))[0] == "AssertionError"
     ),
+    "a gradient edge owns its graph": lambda: (
+        "ownership_token" in torch.autograd.graph.GradientEdge._fields
+    ),
     "versions of several tensors are counted at once": lambda: (
         not refused(lambda: torch.autograd.graph.increment_version([torch.ones(1)]))
     ),

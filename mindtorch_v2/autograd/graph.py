@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import node
 from mindtorch_v2.autograd.engine import current_graph_task_id, will_engine_execute_node
+from mindtorch_v2.autograd.function import FunctionBase
+from mindtorch_v2.autograd.grad_mode import enable_grad
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.mutation_on_saved import allow_mutation_on_saved_tensors
 from mindtorch_v2.autograd.saved_tensors_hooks import (
@@ -52,6 +54,9 @@ class Node(ABC):
         return True if cls is Node and issubclass(subclass, node.Node) else NotImplemented
 
 
+_OWNS: Final = HABITS["a gradient edge owns its graph"]
+
+
 class GradientEdge(NamedTuple):
     """Where a gradient goes: a node, and which of its inputs."""
 
@@ -60,13 +65,27 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
 
+if not _OWNS:
+
+    class GradientEdge(NamedTuple):  # type: ignore[no-redef]
+        """The same, in releases whose edges keep nothing."""
+
+        node: Any
+        output_nr: int
+
+
 def get_gradient_edge(tensor: Any) -> GradientEdge:
     if not tensor.requires_grad:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
-    return GradientEdge(gradient_edge(tensor).function, output_nr(tensor))
+    function = gradient_edge(tensor).function
+    edge = GradientEdge(function, output_nr(tensor))
+    if not (_OWNS and isinstance(function, FunctionBase)):
+        return edge
+    with enable_grad():  # which keeps what the node is a part of
+        return edge._replace(ownership_token=tensor.view_as(tensor).grad_fn)
 
 
 _TAKES_SEVERAL: Final = HABITS["versions of several tensors are counted at once"]

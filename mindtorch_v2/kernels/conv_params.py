@@ -1,8 +1,6 @@
 """The settings of a convolution: what is checked of them, and which backend they choose.
 
-Mirrors ``ConvParams`` and ``check_shape_forward`` of ``aten/src/ATen/native/Convolution.cpp``, and
-the shape checks of the backends for transposed convolutions (``NaiveConvolutionTranspose2d.cpp``
-and ``NaiveConvolutionTranspose3d.cpp``).
+Mirrors ``ConvParams`` and ``check_shape_forward`` of ``aten/src/ATen/native/Convolution.cpp``.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 MKLDNN: Final = "mkldnn"
+DILATED: Final = "slow_conv_dilated<>"
 _FLOAT: Final = DTYPES["float32"]
 
 
@@ -78,8 +77,6 @@ class ConvParams:
                 f"0, but got weight of size [{shown}] instead"
             )
         self._check_channels(sizes, weight, bias)
-        if min(self.dilation) < 1:
-            raise RuntimeError("non-positive dilation is not supported")
         if not self.transposed:
             self._check_window(sizes, weight)
 
@@ -111,39 +108,9 @@ class ConvParams:
         ]
         if any(room < size for room, size in zip(padded, kernel_size, strict=True)):
             raise RuntimeError(
-                f"Calculated padded input size per channel: ({_by(padded)}). Kernel size: "
-                f"({_by(kernel_size)}). Kernel size can't be greater than actual input size"
+                f"Calculated padded input size per channel: ({by(padded)}). Kernel size: "
+                f"({by(kernel_size)}). Kernel size can't be greater than actual input size"
             )
-
-    def check_transposed(self, input: Sequence[int], output: Sequence[int]) -> None:
-        """``slow_conv_transpose2d_shape_check`` and its like for three dimensions; one dimension
-        is two, of which one has the size 1."""
-        settings = zip(self.output_padding, self.stride, self.dilation, strict=True)
-        if any(edge >= stride and edge >= step for edge, stride, step in settings):
-            raise RuntimeError(
-                "output padding must be smaller than either stride or dilation, but got "
-                + self._shown_for_transposed()
-            )
-        if any(size < 1 for size in output[2:]):
-            extra = [1] if len(output) == 3 else []
-            raise RuntimeError(
-                f"Given input size per channel: ({_by([*extra, *input[2:]])}). Calculated output "
-                f"size per channel: ({_by([*extra, *output[2:]])}). Output size is too small"
-            )
-
-    def _shown_for_transposed(self) -> str:
-        sides = ("depth", "height", "width")[-max(2, len(self.stride)) :]
-        missing = len(sides) - len(self.stride)
-        rows = (
-            ("output_padding", (*(0,) * missing, *self.output_padding)),
-            ("stride", (*(1,) * missing, *self.stride)),
-            ("dilation", (*(1,) * missing, *self.dilation)),
-        )
-        return " ".join(
-            f"{name}_{side}: {value}"
-            for name, values in rows
-            for side, value in zip(sides, values, strict=True)
-        )
 
     # --- shapes -------------------------------------------------------------------------------
 
@@ -163,7 +130,8 @@ class ConvParams:
             else (size + 2 * edge - (step * (window - 1) + 1)) // stride + 1
             for size, window, stride, edge, step, more in settings
         )
-        return (input[0], self.output_channels(weight), *space)
+        channels = self.output_channels(weight) if input[1] else 0
+        return (input[0], channels, *space)
 
     # --- backends -----------------------------------------------------------------------------
 
@@ -175,7 +143,7 @@ class ConvParams:
         if self.transposed:
             return f"slow_conv_transpose{3 if in_three else 2}d_out_cpu"
         if any(step != 1 for step in self.dilation):
-            return "slow_conv_dilated<>"
+            return DILATED
         return "compute_columns3d" if in_three else "slow_conv2d_cpu"
 
     def _uses_mkldnn(self, input: Tensor, weight: Tensor) -> bool:
@@ -193,7 +161,7 @@ class ConvParams:
         )
 
 
-def _by(sizes: Sequence[int]) -> str:
+def by(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
 

@@ -13,7 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
-from mindtorch_v2.kernels.conv_params import MKLDNN, ConvParams
+from mindtorch_v2.kernels.conv_backends import (
+    check_dilated,
+    check_mkldnn,
+    check_slow,
+    check_transposed,
+)
+from mindtorch_v2.kernels.conv_params import DILATED, MKLDNN, ConvParams
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -42,6 +48,13 @@ _REAL_VIEW: Final = OperatorHandle("aten::view_as_real")
 _RESOLVE_CONJ: Final = OperatorHandle("aten::resolve_conj")
 _SELECT: Final = OperatorHandle("aten::select.int")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
+_ADD_: Final = OperatorHandle("aten::add_.Tensor")
+_CLONE: Final = OperatorHandle("aten::clone")
+_PRODUCT: Final = OperatorHandle("aten::mul.Tensor")
+_UNSAFE_VIEW: Final = OperatorHandle("aten::_unsafe_view")
+_VIEW: Final = OperatorHandle("aten::view")
+_NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Scalar")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
@@ -205,14 +218,19 @@ def _convolution_same(
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     steps = list(dilation) * (dim if len(dilation) == 1 else 1)
     totals = [step * (size - 1) for step, size in zip(steps, weight._sizes[2:], strict=True)]
-    left = [total // 2 for total in totals]
+    left = [abs(total) // 2 * (1 if total > 0 else -1) for total in totals]  # as C++ divides
     if any(total % 2 for total in totals):
         warn_once(
             "convolution_same",
             "Using padding='same' with even kernel lengths and odd dilation may require a "
             "zero-padded copy of the input be created",
         )
-        more = [edge for total in reversed(totals) for edge in (0, total % 2)]
+        more: list[int] = []
+        for place, total in reversed(list(enumerate(totals))):
+            right = total - left[place]
+            more += (0, right - left[place]) if right > left[place] else (right - left[place], 0)
+            if not HABITS["an input that is cut keeps its padding"]:
+                left[place] = min(left[place], right)
         input = _PAD(input, more, 0)
     return _CONVOLUTION(input, weight, bias, stride, left, dilation, False, [0] * dim, groups)
 
@@ -236,6 +254,8 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     if not (is_meta and HABITS["a convolution on meta is row-major"]):
         strides = _strides(input, weight, sizes)
     if not input.is_meta:
+        if not all(input._sizes[:2]):
+            return _of_nothing(input, weight, bias, sizes)
         _check_for_backend(input, weight, bias, parameters, sizes)
     output = new_tensor(sizes, input._dtype, input._device, strides)
     if output.is_meta or not numel(sizes):
@@ -256,6 +276,19 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
             found = found + as_array(bias, dtype).reshape(1, -1, *(1,) * (len(sizes) - 2))
         store(output, rounded(np.asarray(found), dtype))
     return output
+
+
+def _of_nothing(input: Tensor, weight: Tensor, bias: Tensor | None, sizes: Sequence[int]) -> Tensor:
+    """``ConvBackend::Empty``: a product that has history, as no element of the output needs."""
+    flat = _UNSAFE_VIEW(_CLONE(weight, memory_format=MEMORY_FORMATS["contiguous_format"]), [-1])
+    if input._sizes[1]:
+        output = _PRODUCT(input, _SELECT(flat, 0, 0))
+    else:
+        output = _PRODUCT(_VIEW(input, [-1]), flat)
+    if bias is not None:
+        _ADD_(output, _SELECT(bias, 0, 0))
+    made: Tensor = _VIEW(output, sizes)
+    return made
 
 
 def _strides(input: Tensor, weight: Tensor, sizes: Sequence[int]) -> tuple[int, ...] | None:
@@ -279,8 +312,6 @@ def _check_for_backend(
     sizes: Sequence[int],
 ) -> None:
     """What the backend says: oneDNN, or the one that is slow."""
-    if not all(input._sizes[:2]):
-        return
     if not numel(input._sizes):
         raise RuntimeError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
@@ -288,13 +319,16 @@ def _check_for_backend(
         )
     backend = parameters.backend(input, weight)
     if backend == MKLDNN:
-        if any(size < 0 for size in sizes):
-            raise RuntimeError("could not construct a memory descriptor using a format tag")
         rest = " or input should be a MKLDNN tensor and {} is a dense tensor"
         _check_same_type(input, weight, bias, rest)
+        check_mkldnn(parameters, weight._sizes, sizes)
         return
     if parameters.transposed:
-        parameters.check_transposed(input._sizes, sizes)
+        check_transposed(parameters, input._sizes, weight._sizes, sizes)
+    elif backend == DILATED:
+        check_dilated(parameters, weight._sizes)
+    else:
+        check_slow(weight._sizes)
     dispatch(backend, input._dtype)
     # the two-dimensional one adds the bias as an operator does, of any dtype
     takes_bias = parameters.transposed and len(sizes) < 5
@@ -330,6 +364,8 @@ def convolution_backward(
             "output_padding is not supported for non-transposed convolutions; got: "
             f"{list(parameters.output_padding)}"
         )
+    if not (input.is_meta or all(input._sizes[:2])):
+        return _gradients_of_nothing(input, weight, bias_sizes, output_mask)
     of_bias = (parameters.output_channels(weight._sizes),)
     of_weight: Sequence[int] = weight._sizes
     output_mask = list(output_mask)
@@ -352,3 +388,15 @@ def convolution_backward(
             if target is not None:
                 store(target, rounded(value.reshape(tuple(target._sizes)), dtype))
     return made[0], made[1], made[2]
+
+
+def _gradients_of_nothing(
+    input: Tensor, weight: Tensor, bias_sizes: Sequence[int] | None, output_mask: Sequence[bool]
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Zeros."""
+    wanted, of_weight, of_bias = output_mask
+    return (
+        _ZEROS_LIKE(input) if wanted else None,
+        _ZEROS_LIKE(weight) if of_weight else None,
+        _NEW_ZEROS(weight, bias_sizes) if of_bias else None,
+    )

@@ -20,6 +20,9 @@ _REFUSED: Final = {
 HABITS: Final[dict[str, bool]] = _FACTS["habits"]
 """Questions that releases answer differently (``conformance/extract/neural.py`` asks them)."""
 
+NO_DESCRIPTORS: Final[list[str]] = _FACTS["no_descriptors"]
+"""What oneDNN says of a convolution that it cannot compute, and of a transposed one."""
+
 
 def is_known(name: str) -> bool:
     """Whether this release has a switch of that name."""

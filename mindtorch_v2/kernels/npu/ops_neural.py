@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.kernels.conv_backends import check_transposed
 from mindtorch_v2.kernels.conv_params import ConvParams
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
@@ -184,9 +185,11 @@ def _check_convolution(
         parameters = ConvParams.of(weight, *settings)
         parameters.check(input, weight._sizes, bias)
         if parameters.transposed:
-            parameters.check_transposed(input._sizes, out._sizes)
+            check_transposed(parameters, input._sizes, weight._sizes, out._sizes)
     except RuntimeError as error:
         raise RefusedError(str(error)) from error
+    if min(*parameters.dilation, *weight._sizes) < 1:
+        raise RefusedError("its kernel has no elements, or no steps between them")
     if {each._dtype for each in (weight, bias) if each is not None} != {input._dtype}:
         raise RefusedError("its tensors have several dtypes")
     formats = {suggest_memory_format(each._sizes, each._strides) for each in (input, weight)}

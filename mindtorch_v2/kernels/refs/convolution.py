@@ -54,6 +54,30 @@ def meta__conv(*args: Any) -> Any:
     return meta_conv(*args[:9])
 
 
+@body(_META + "meta_convolution_backward")
+def meta_convolution_backward(
+    grad_output_: Tensor,
+    input_: Tensor,
+    weight_: Tensor,
+    bias_sizes_opt: Sequence[int] | None,
+    *settings: Any,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    shapes = (input_._sizes, weight_._sizes, bias_sizes_opt)
+    is_last = _CHANNELS_LAST in map(suggest_memory_format, (input_, weight_))
+    keeps = is_last and HABITS["gradients of a convolution lie as it does"]
+
+    def made(sizes: Sequence[int] | None) -> Tensor:
+        assert sizes is not None
+        order = CHANNELS_LAST[_CHANNELS_LAST] if keeps and len(sizes) == 4 else None
+        strides = None if order is None else channels_last_strides(sizes, order)
+        return new_tensor(sizes, grad_output_._dtype, grad_output_._device, strides)
+
+    one, two, three = (
+        made(sizes) if wanted else None for sizes, wanted in zip(shapes, settings[-1], strict=True)
+    )
+    return one, two, three
+
+
 def _convolved_sizes(
     input: Tensor,
     weight: Tensor,

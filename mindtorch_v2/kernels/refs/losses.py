@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, apply_loss_reduction
+from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM, apply_loss_reduction
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
@@ -59,6 +59,8 @@ def smooth_l1_loss(self: Tensor, target: Tensor, reduction: int = MEAN, beta: fl
 
 @body("torch._refs.nn.functional.huber_loss")
 def huber_loss(input: Tensor, target: Tensor, reduction: int = MEAN, delta: float = 1.0) -> Any:
+    if reduction not in (NONE, MEAN, SUM):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     return smooth_l1_loss(input, target, reduction)

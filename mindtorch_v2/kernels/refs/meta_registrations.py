@@ -131,3 +131,15 @@ def meta_repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
 @body(_META + "meta_fill")
 def meta_fill(self: Tensor, value: Any) -> Any:
     return _EMPTY_LIKE(meta_fill_(self, value))
+
+
+@body(_META + "meta_zero")
+def meta_zero(self: Tensor) -> Any:
+    if HABITS["zeros on meta lie as the tensor does"]:
+        return _EMPTY_LIKE(self)
+    return new_tensor(self._sizes, self._dtype, self._device)
+
+
+@body("torch._refs.zero")
+def zero(input: Tensor) -> Any:
+    return _EMPTY_LIKE(input)
