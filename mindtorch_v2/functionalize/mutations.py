@@ -28,6 +28,7 @@ from mindtorch_v2.functionalize.wrapper import (
     to_functional_tensor,
 )
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.geometry import check_size_nonnegative
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NOT_FOR_META: Final = FUNCTORCH_TRANSFORMS | sum(
@@ -144,11 +145,13 @@ def _options(out: Any) -> dict[str, Any]:
 
 
 def to_meta(value: Any) -> Any:
-    """A tensor of the same geometry without elements; of a list, each."""
+    """A tensor of the same geometry without elements; of a list, each.  RuntimeError for a negative
+    size, which a view may have and no new tensor."""
     if isinstance(value, (list, tuple)):
         return [to_meta(each) for each in value]
     if not isinstance(value, Tensor):
         return value
+    check_size_nonnegative(value._sizes)
     return Tensor._make(
         value._sizes, value._dtype, value._layout, Device("meta"), strides=value._strides
     )

@@ -25,14 +25,18 @@ _IMPLICIT: Final = "CompositeImplicitAutograd"
 _ABS: Final = OperatorHandle("aten::abs")
 _AND_: Final = OperatorHandle("aten::__iand__.Tensor")
 _EQ: Final = OperatorHandle("aten::eq.Tensor")
+_EQ_NUMBER: Final = OperatorHandle("aten::eq.Scalar")
 _IMAG: Final = OperatorHandle("aten::imag")
 _ISFINITE: Final = OperatorHandle("aten::isfinite")
+_ISINF: Final = OperatorHandle("aten::isinf")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 _ONES_LIKE: Final = OperatorHandle("aten::ones_like")
+_OR_: Final = OperatorHandle("aten::__ior__.Tensor")
 _REAL: Final = OperatorHandle("aten::real")
 _SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
 _POW_: Final = OperatorHandle("aten::pow_.Scalar")
 _POW_OUT: Final = OperatorHandle("aten::pow.Tensor_Scalar_out")
@@ -88,7 +92,7 @@ def relu_(self: Tensor) -> Tensor:
     return positive
 
 
-# --- isfinite --------------------------------------------------------------------------------
+# --- isfinite and isinf ----------------------------------------------------------------------
 
 
 _NEVER_INFINITE: Final = DTYPES.get("float8_e8m0fnu")
@@ -116,6 +120,17 @@ def isfinite(self: Tensor) -> Any:
     check_implemented("aten::isfinite", self._dtype)
     is_not_infinite = _NE(_ABS(self), math.inf)
     return _MUL(_EQ(self, self), is_not_infinite)
+
+
+@kernel("aten::isinf", key="CompositeExplicitAutograd")
+def isinf(self: Tensor) -> Any:
+    """Of a complex number, whether either part is."""
+    if is_integral(self._dtype):
+        return _ZEROS_LIKE(self, dtype=BOOL, memory_format=MEMORY_FORMATS["preserve_format"])
+    if self._dtype.is_complex:
+        return _OR_(_ISINF(_REAL(self)), _ISINF(_IMAG(self)))
+    check_implemented("aten::isinf", self._dtype)
+    return _EQ_NUMBER(_ABS(self), math.inf)
 
 
 # --- where with numbers ----------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.cpu.fused import multiply_subtract
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
@@ -83,32 +84,9 @@ def _difference(a: Array, b: Array, c: Array, d: Array, dtype: DType) -> Array:
     That is so for floats in their own precision; each operation on halves is rounded, and so is
     each on complex numbers.
     """
-    if dtype is _FLOAT32:
-        wide = np.float64  # which has room for the product of any two
-        difference = np.multiply(a, b, dtype=wide) - (c * d).astype(wide)
-        return difference.astype(np.float32)
-    if dtype is _FLOAT64:
-        return _fused_difference(a, b, c * d)
+    if dtype in (_FLOAT32, _FLOAT64):
+        return multiply_subtract(a, b, c * d)
     return rounded(a * b, dtype) - rounded(c * d, dtype)
-
-
-def _fused_difference(a: Array, b: Array, c: Array) -> Array:
-    """``fma(a, b, -c)`` by Dekker's product and Knuth's sum, which answer their errors as well."""
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = _split(a), _split(b)
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    difference = product - c
-    taken = difference - product
-    lost = (product - (difference - taken)) - (c + taken)
-    exact = difference + (lost + error)
-    return np.where(np.isfinite(exact), exact, difference)
-
-
-def _split(value: Array) -> tuple[Array, Array]:
-    """The upper and the lower half of the digits."""
-    scaled = value * float(2**27 + 1)
-    high = scaled - (scaled - value)
-    return high, value - high
 
 
 def _default_dim(self: Tensor, dim: int | None) -> int:

@@ -202,11 +202,16 @@ def _weights(weight: Tensor | None, classes: int, dtype: DType) -> Array:
     """The weight of each class, one without."""
     if weight is None:
         return np.ones(classes, as_array(1, dtype).dtype)
-    if weight._dtype is not dtype:
+    return _read_as(weight, dtype)
+
+
+def _read_as(tensor: Tensor, dtype: DType) -> Array:
+    """``data_ptr``: the elements, in a row; RuntimeError for another dtype."""
+    if tensor._dtype is not dtype:
         raise RuntimeError(
-            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[weight._dtype]}"
+            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[tensor._dtype]}"
         )
-    return as_array(weight, dtype).reshape(-1)
+    return as_array(tensor, dtype).reshape(-1)
 
 
 def _check_labels(labels: Array, kept: Array, classes: int, message: str) -> None:
@@ -242,10 +247,11 @@ def nll_loss_forward(
     if output.is_meta:
         return output, total
     dispatch("nll_loss_out_frame", dtype)
-    labels = _labels(target)
+    weights = _weights(weight, classes, dtype)
+    is_read = by_row or numel(target._sizes) > 0
+    labels = _labels(target) if is_read else np.zeros(0, np.int64)
     if len(self._sizes) == 1:
         labels = labels[:1]
-    weights = _weights(weight, classes, dtype)
     kept = labels != ignore_index
     _check_labels(labels, kept, classes, "Target {} is out of bounds.")
     values = as_array(self, dtype).reshape(-1, classes)
@@ -298,12 +304,13 @@ def nll_loss_backward(
         return (result,)
     dispatch("nll_loss_backward_out_frame", dtype)
     labels, weights = _labels(target), _weights(weight, classes, dtype)
+    total = None if by_row else _read_as(total_weight, dtype)
+    grad = _read_as(grad_output, dtype)
     kept = labels != ignore_index
     _check_labels(labels, kept, classes, "Target {} is out of bounds.")
-    grad = as_array(grad_output, dtype).reshape(-1)
     if reduction == MEAN:
         with np.errstate(all="ignore"):
-            grad = grad / as_array(total_weight, dtype).reshape(-1)
+            grad = grad / total
     found = np.zeros((labels.size, classes), weights.dtype)
     rows, columns = np.arange(labels.size)[kept], labels[kept]
     found[rows, columns] = -weights[columns] * np.broadcast_to(grad, labels.shape)[kept]

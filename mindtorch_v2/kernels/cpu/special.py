@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.fused import multiply_subtract
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
@@ -106,6 +107,14 @@ def _logaddexp(self: Array, other: Array) -> Array:
     return np.asarray(np.logaddexp(self, other), self.dtype)
 
 
+def _logaddexp2(self: Array, other: Array) -> Array:
+    """As compiled, the greater number is added to a product that is not rounded."""
+    most = np.maximum(self, other)
+    share = np.log1p(np.exp2(-np.abs(self - other)))
+    found = multiply_subtract(share, share.dtype.type(1 / math.log(2)), -most)
+    return np.where(np.isinf(self) & (self == other), self, found)
+
+
 def _xlogy(self: Array, other: Array, dtype: DType) -> Array:
     """The logarithm is a value of ``dtype`` as well."""
     found = np.where(self == 0, 0, self * rounded(np.log(other), dtype))
@@ -138,7 +147,7 @@ def _heaviside(self: Array, values: Array) -> Array:
 
 pointwise("aten::hypot", np.hypot, BINARY_OP, 2)
 pointwise("aten::logaddexp", _logaddexp, BINARY_OP, 2)
-pointwise("aten::logaddexp2", np.logaddexp2, BINARY_OP, 2)
+pointwise("aten::logaddexp2", _logaddexp2, BINARY_OP, 2)
 pointwise("aten::xlogy.Tensor", _xlogy, BINARY_FLOAT_OP, 2, prepare=lambda dtype: (dtype,))
 pointwise("aten::nextafter", _nextafter, BINARY_OP, 2, prepare=lambda dtype: (dtype,))
 pointwise("aten::gcd", np.gcd, BINARY_OP, 2)
