@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -135,7 +136,7 @@ def meta_fill(self: Tensor, value: Any) -> Any:
 
 @body(_META + "meta_zero")
 def meta_zero(self: Tensor) -> Any:
-    if HABITS["zeros on meta lie as the tensor does"]:
+    if HABITS["zeros on meta lie as the tensor does"] or is_standing_for_cpu():
         return _EMPTY_LIKE(self)
     return new_tensor(self._sizes, self._dtype, self._device)
 
