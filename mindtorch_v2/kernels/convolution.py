@@ -253,9 +253,9 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     is_meta = input.is_meta and not is_standing_for_cpu()
     if not (is_meta and HABITS["a convolution on meta is row-major"]):
         strides = _strides(input, weight, sizes)
+    if not (is_meta or all(input._sizes[:2])):
+        return _of_nothing(input, weight, bias, sizes)
     if not input.is_meta:
-        if not all(input._sizes[:2]):
-            return _of_nothing(input, weight, bias, sizes)
         _check_for_backend(input, weight, bias, parameters, sizes)
     output = new_tensor(sizes, input._dtype, input._device, strides)
     if output.is_meta or not numel(sizes):
