@@ -94,7 +94,6 @@ UNINITIALISED: Final = words("""
 """Their values are what memory holds, so they run on meta alone."""
 
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
-    "addbmm": ("float64",),
     "nn_functional_gelu": ("float16", "float32"),
     **dict.fromkeys(
         words(
@@ -105,10 +104,8 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Dtypes in which torch itself answers otherwise with another vector unit, asked with
-ATEN_CPU_CAPABILITY, ONEDNN_MAX_CPU_ISA and MKL_CBWR.  These run on meta alone.
+ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
 
-- addbmm: of the sums of a sample, whose terms are about fifty, one is 0.003, and has no more digits
-  that are the same in every order of adding.
 - gelu by the error function: oneDNN has another polynomial for AVX512 than for AVX2, and of half
   precision one for the vectors and the C library's for the elements left over, which are fewer of
   shorter vectors; one and that function nearly cancel.  By tanh it is the same everywhere
@@ -128,8 +125,9 @@ which each element has another weight."""
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 
-NEARLY_FLAT: Final = words("std_mean tanh")
-"""Their gradients are small differences of large numbers, of which few digits are certain."""
+NEARLY_FLAT: Final = words("addbmm std_mean tanh")
+"""Their gradients are small differences of large numbers, of which few digits are certain; so is,
+in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 
 UNCHECKED: Final = words("""
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update""")
