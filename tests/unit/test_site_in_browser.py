@@ -132,7 +132,7 @@ def test_every_page_is_reached_by_links_and_leads_back(page: Page, site: Path) -
     assert page.url.endswith("/torch-2.4.1.html")
     rule = page.locator(".rules li", has_text=f"{CASES} cases").first
     pattern = rule.locator("h3").inner_text()
-    rule.locator("a").click()
+    rule.locator("a").press("Enter")
     here = page.locator(":target summary h3")
     assert here.inner_text() == pattern
     # By keyboard: while the page still moves to its rule, a link is not where a click goes to.
@@ -172,7 +172,7 @@ def test_a_page_of_many_cases_keeps_them_out_of_the_document(page: Page, site: P
         == 1
     )
     assert button.inner_text() == f"Show {CASES - 51} more"
-    button.click()
+    button.press("Enter")  # a click may go to where it was before the new cases
     assert rule.locator("article").count() == CASES
     assert not button.is_visible()
     texts = rule.locator(".case code").all_text_contents()
