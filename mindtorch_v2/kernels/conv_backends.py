@@ -17,6 +17,7 @@ from mindtorch_v2.tensor.geometry import numel
 
 
 def check_mkldnn(parameters: ConvParams, weight: Sequence[int], output: Sequence[int]) -> None:
+    """What oneDNN says of sizes, by the part of it that finds them."""
     if min(parameters.dilation) < 1 and not parameters.transposed:
         raise RuntimeError("non-positive dilation is not supported")
     if any(size < 0 for size in output):

@@ -1,8 +1,9 @@
 """Convolutions, transposed ones, and those whose padding has a name.
 
 Mirrors ``aten/src/ATen/native/Convolution.cpp``.  Of the backends that torch chooses from on the
-CPU only the results are told apart by nobody, so one function computes them all; what they check is
-in :mod:`mindtorch_v2.kernels.conv_params`.
+CPU only the results are told apart by nobody, so one function computes them all.  What is checked
+of settings is in :mod:`mindtorch_v2.kernels.conv_params`, and what each of the backends says in
+:mod:`mindtorch_v2.kernels.conv_backends`.
 """
 
 from __future__ import annotations
@@ -279,7 +280,7 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
 
 
 def _of_nothing(input: Tensor, weight: Tensor, bias: Tensor | None, sizes: Sequence[int]) -> Tensor:
-    """``ConvBackend::Empty``: a product that has history, as no element of the output needs."""
+    """``ConvBackend::Empty``: a product of the operands, which has no elements, in other sizes."""
     flat = _UNSAFE_VIEW(_CLONE(weight, memory_format=MEMORY_FORMATS["contiguous_format"]), [-1])
     if input._sizes[1]:
         output = _PRODUCT(input, _SELECT(flat, 0, 0))
