@@ -3,6 +3,7 @@
 Each fact is what torch answers when it is asked; nothing here is known beforehand.
 """
 
+import math
 import operator
 import os
 import re
@@ -209,6 +210,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "what is no tuple of tensors is told so": lambda: (
         refusal(lambda: torch.autograd._unsafe_preserve_version_counter(None))[1] != ""
+    ),
+    "a complex exponential is a product of parts": lambda: bool(
+        torch.exp(torch.tensor(complex(math.inf, 0))).imag.isnan()
     ),
     "elu of zero is an exponential less one": lambda: (
         not torch.nn.functional.elu(torch.tensor([-0.0])).signbit().item()
