@@ -75,6 +75,7 @@ DEVICES: Final = ("cpu", "meta")
 def texts(profile: Profile) -> Iterator[Text]:
     dtypes = [name for name in DTYPES if name in {*_names(profile)}]
     yield from _unary(dtypes)
+    yield from _edges()
     yield from _pairs(dtypes)
     yield from _numbers(dtypes)
     yield from _shapes()
@@ -128,6 +129,16 @@ def _unary(dtypes: Sequence[str]) -> Iterator[Text]:
             yield _target(call), call.format(tensor(_values(dtype, which), dtype))
         yield _target(call), call.format(tensor(_values(dtype), dtype, "meta"))
         yield _target(call), call.format(tensor(pools_of(dtype)[0][0], dtype))
+
+
+def _edges() -> Iterator[Text]:
+    """Complex numbers that are no numbers: what C's annex G answers, or a formula alone.  One at a
+    time, since what fills a vector is another's answer in some releases.
+    """
+    edges = [f"float('{edge}')" for edge in ("inf", "-inf", "nan", "1", "-0.0")]
+    for call, real, imag in product(UNARY, edges, edges):
+        for dtype in ("complex64", "complex128"):
+            yield _target(call), call.format(tensor(f"[complex({real}, {imag})]", dtype))
 
 
 def _pairs(dtypes: Sequence[str]) -> Iterator[Text]:

@@ -211,7 +211,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "what is no tuple of tensors is told so": lambda: (
         refusal(lambda: torch.autograd._unsafe_preserve_version_counter(None))[1] != ""
     ),
-    "a complex exponential is a product of parts": lambda: bool(
+    "complex functions are formulas of real parts": lambda: bool(
         torch.exp(torch.tensor(complex(math.inf, 0))).imag.isnan()
     ),
     "elu of zero is an exponential less one": lambda: (

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
@@ -24,20 +25,9 @@ from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.support import CPP_NAMES
-from mindtorch_v2.tensor.support import HABITS as TENSOR_HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _LN2: Final = math.log(2)
-_OF_PARTS: Final = TENSOR_HABITS["a complex exponential is a product of parts"]
-
-
-def _exp2(self: Array) -> Array:
-    if self.dtype.kind != "c":
-        return np.exp2(self)
-    scaled = self.copy()
-    scaled.real *= _LN2  # each part: NumPy would multiply by a complex number
-    scaled.imag *= _LN2
-    return np.exp(scaled)
 
 
 def _rsqrt(self: Array, dtype: DType) -> Array:
@@ -75,13 +65,12 @@ def _exp(self: Array) -> Array:
     """NumPy's own of float32 has a wrong last digit in two of five results, MKL's in one of 100."""
     if self.dtype == np.float32:
         return np.exp(self.astype(np.float64)).astype(np.float32)
-    if self.dtype.kind == "c" and _OF_PARTS:
-        found = np.empty_like(self)
-        modulus = np.exp(self.real)
-        found.real = modulus * np.cos(self.imag)
-        found.imag = modulus * np.sin(self.imag)
-        return found
     return np.exp(self)
+
+
+def _by_parts(real: Any, of_parts: Any) -> Any:
+    """``real``, and another function of complex numbers."""
+    return lambda self: of_parts(self) if self.dtype.kind == "c" else real(self)
 
 
 def one_by_one(function: Any) -> Any:
@@ -91,14 +80,14 @@ def one_by_one(function: Any) -> Any:
 
 
 for _name, _compute in (
-    ("acos", np.arccos),
-    ("asin", np.arcsin),
-    ("atan", np.arctan),
+    ("acos", _by_parts(np.arccos, complex_functions.acos)),
+    ("asin", _by_parts(np.arcsin, complex_functions.asin)),
+    ("atan", _by_parts(np.arctan, complex_functions.atan)),
     ("cos", np.cos),
     ("cosh", np.cosh),
     ("erf", erf),
-    ("exp", _exp),
-    ("exp2", _exp2),
+    ("exp", _by_parts(_exp, complex_functions.exp)),
+    ("exp2", _by_parts(np.exp2, complex_functions.exp2)),
     ("expm1", np.expm1),
     ("log", np.log),
     ("log10", np.log10),
