@@ -5,7 +5,7 @@ Mirrors ``torch/random.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,11 +48,20 @@ def set_rng_state(new_state: Any) -> None:
 
 
 @contextmanager
-def fork_rng(enabled: bool = True) -> Iterator[None]:
-    """Have the state afterwards that there is now."""
-    if not enabled:
+def fork_rng(
+    devices: Iterable[Any] | None = None, enabled: bool = True, *, device_type: str | None = None
+) -> Iterator[None]:
+    """Have the state afterwards that there is now.
+
+    There is one generator, the CPU's: RuntimeError for ``devices`` of another ``device_type``.
+    """
+    if not enabled or device_type == "meta":
         yield
         return
+    if devices is not None and list(devices):
+        raise RuntimeError(
+            "mindtorch_v2 has no generators of devices; use fork_rng(devices=[]) for the CPU's"
+        )
     state = get_rng_state()
     try:
         yield

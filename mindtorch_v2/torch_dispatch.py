@@ -69,16 +69,16 @@ def is_seen_by_python(values: Any) -> bool:
 
 def has_python_tensor(values: Any) -> bool:
     """Whether there is a tensor among the values whose class overrides operators."""
-    return any(map(is_python_tensor, _tensors(values)))
+    return any(map(is_python_tensor, flattened(values)))
 
 
-def _tensors(values: Any) -> Iterator[Any]:
-    """The values, and those in lists among them."""
+def flattened(values: Any, around: tuple[Any, ...] = ()) -> Iterator[Any]:
+    """The values, and those in lists among them; a list that is in itself ends there."""
     for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from _tensors(value)
-        else:
+        if not isinstance(value, (list, tuple)):
             yield value
+        elif all(value is not outer for outer in around):
+            yield from flattened(value, (*around, value))
 
 
 _PROTOCOL: Final = overloaded.Protocol(
@@ -99,7 +99,7 @@ def dispatch(
 ) -> Any:
     """What modes or tensors among ``values`` answer to a call of the operator ``function``."""
     overloaded_args: Overloaded = []
-    for value in _tensors(values):
+    for value in flattened(values):
         if is_python_tensor(value):
             append_overloaded(overloaded_args, value)
     return overloaded.handle(_PROTOCOL, function, overloaded_args, args, kwargs)

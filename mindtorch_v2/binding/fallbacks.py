@@ -31,6 +31,7 @@ from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import flattened
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call, Operator
@@ -45,11 +46,7 @@ def _below(call: Call, keyset: int, key: int) -> Any:
 
 def tensors_of(values: Iterable[Any]) -> Iterator[Tensor]:
     """The tensors among values, those in lists too."""
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from tensors_of(value)
+    return (value for value in flattened(values) if isinstance(value, Tensor))
 
 
 def list_of_tensors(values: Iterable[Any]) -> list[Tensor]:

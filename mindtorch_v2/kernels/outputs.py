@@ -15,6 +15,7 @@ from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.geometry import (
     check_numel,
     check_size_nonnegative,
+    check_strides,
     contiguous_strides,
     numel,
     storage_bytes,
@@ -26,7 +27,6 @@ from mindtorch_v2.torch_dispatch import is_seen_by_python
 from mindtorch_v2.warn import warn
 
 _RESIZE_: Final = OperatorHandle("aten::resize_")
-_INT64_END: Final = 1 << 63
 
 
 def new_tensor(
@@ -49,8 +49,7 @@ def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | N
         return
     check_numel(sizes)
     new_strides = contiguous_strides(sizes) if strides is None else strides
-    if any(step >= _INT64_END for step in new_strides):
-        raise RuntimeError("Stride calculation overflowed")
+    check_strides(new_strides)
     needed = storage_bytes(sizes, new_strides, tensor._storage_offset, tensor._dtype.itemsize)
     storage = tensor.untyped_storage()
     if needed > storage.nbytes():

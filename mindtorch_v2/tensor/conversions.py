@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import strided
@@ -34,6 +34,10 @@ def item(tensor: Tensor) -> Any:
     return value_array(tensor).reshape(()).item()
 
 
+_LONGEST: Final = 1 << 60
+"""No list is longer, since its pointers would not fit into memory that has an address."""
+
+
 def to_list(tensor: Tensor) -> Any:
     """Nested lists of Python numbers; a number for a tensor without dimensions."""
     if tensor.is_meta:
@@ -41,24 +45,24 @@ def to_list(tensor: Tensor) -> Any:
     if tensor.layout is not strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     tensor = tensor._resolved()
-    if numel(tensor._sizes):
-        if tensor._is_zerotensor():
-            raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
-        check_dtype("tolist", tensor.dtype)
-    _check_lists(tensor._sizes)
+    if not numel(tensor._sizes):
+        return _lists_of_nothing(tensor._sizes)
+    if tensor._is_zerotensor():
+        raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
+    check_dtype("tolist", tensor.dtype)
     return value_array(tensor).tolist()
 
 
-def _check_lists(sizes: Sequence[int]) -> None:
-    """SystemError for a negative size, which ``as_strided`` can make: no list has that length.
+def _lists_of_nothing(sizes: Sequence[int]) -> list[Any]:
+    """Without NumPy, which has no arrays of some sizes beside a 0.
 
-    CPython names the line of its own source, so it is asked.
+    SystemError for a negative size, which ``as_strided`` can make, MemoryError for a large one:
+    no list has that length.  CPython names the line of its own source, so it is asked.
     """
-    for size in sizes:
-        if size < 0:
-            ctypes.pythonapi.PyList_New(ctypes.c_ssize_t(size))
-        if size == 0:
-            return
+    size = sizes[0]
+    if not 0 <= size < _LONGEST:
+        ctypes.pythonapi.PyList_New(ctypes.c_ssize_t(size))
+    return [_lists_of_nothing(sizes[1:]) for _ in range(size)]
 
 
 def truth(tensor: Tensor, read: Read = item) -> bool:

@@ -134,14 +134,26 @@ def _is_permuted_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, itemsize: int) -> int:
     """Bytes that a storage must have for a tensor of this geometry."""
     if 0 in sizes:
+        check_numel(sizes)
         return 0
-    if numel(sizes) * itemsize >= 1 << 63:
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    _check_nbytes(sizes, itemsize)
     last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     return (offset + last + 1) * itemsize
 
 
 _WORD: Final = 1 << 64
+
+
+def _check_nbytes(sizes: Sequence[int], itemsize: int) -> None:
+    """``computeStorageNbytesContiguous``"""
+    if _overflows((*sizes, itemsize)):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+
+
+def check_strides(strides: Sequence[int]) -> None:
+    """RuntimeError where those that were computed do not fit, as of a tensor without elements."""
+    if max(strides, default=0) >= _WORD // 2:
+        raise RuntimeError("Stride calculation overflowed")
 
 
 def check_size_nonnegative(sizes: Sequence[int]) -> None:
@@ -218,9 +230,18 @@ def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
             yield (place, *rest)
 
 
-def strides_of_new(sizes: Sequence[int], layout: Layout) -> tuple[int, ...]:
-    """Strides of a new tensor; one that keeps its elements by their coordinates has none."""
-    return (0,) * len(sizes) if layout is sparse_coo else contiguous_strides(sizes)
+def strides_of_new(sizes: Sequence[int], layout: Layout, itemsize: int) -> tuple[int, ...]:
+    """Strides of a new tensor; one that keeps its elements by their coordinates has none.
+
+    RuntimeError where bytes or strides cannot be counted, be it on the way to no elements.
+    """
+    if layout is sparse_coo:
+        return (0,) * len(sizes)
+    strides = contiguous_strides(sizes)
+    if 0 in sizes:
+        _check_nbytes(sizes, itemsize)
+        check_strides(strides)
+    return strides
 
 
 def dense_strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:

@@ -151,7 +151,7 @@ class Tensor(TensorBase):
         self._sizes = shape if type(shape) is Size else Size._of(shape)
         self._storage_offset = offset
         if strides is None:
-            strides = geometry.strides_of_new(shape, layout)
+            strides = geometry.strides_of_new(shape, layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)

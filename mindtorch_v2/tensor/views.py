@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_strides, contiguous_strides, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ def view_strides(
 
 
 def _dense(sizes: Sequence[int]) -> tuple[int, ...]:
-    from mindtorch_v2.tensor.geometry import contiguous_strides
-
-    return contiguous_strides(sizes)
+    strides = contiguous_strides(sizes)
+    check_strides(strides)
+    return strides
 
 
 # --- elements and slices ------------------------------------------------------------------------
