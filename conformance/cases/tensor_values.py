@@ -11,7 +11,7 @@ matter of what ran before it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations, product
+from itertools import chain, combinations, permutations, product
 from typing import Final
 
 from hypothesis import strategies as st
@@ -55,6 +55,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     names = [dtype["name"].removeprefix("torch.") for dtype in profile.tensors["dtypes"]]
     whole = [name for name in names if not name.startswith("q")]
     yield from _construction(names, whole)
+    yield from _refused()
     yield from _answers()
     yield from _uses()
     yield from _sizes()
@@ -90,6 +91,18 @@ def _python_types_and_devices() -> Iterator[Text]:
         yield "full", f"{_DEFAULT.format(dtype)}y = {made}\n{_DEFAULT.format('float32')}y"
 
 
+_REST: Final = ((0,), (0, 4), (0, 2, 2))
+_OF_UNCOUNTABLE: Final = (
+    "xp.empty({0}).stride()",
+    "xp.empty({0}, device='meta').stride()",
+    "xp.ones(2).new_empty({0}, dtype=xp.float64).stride()",
+    "xp.empty_strided({0}, [1] * len({0})).stride()",
+    "xp.empty(0).view({0}).stride()",
+    "xp.empty(0).reshape({0}).stride()",
+    "xp.empty(0).resize_({0}).stride()",
+)
+
+
 def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:
     fitting = [number for number in NUMBERS if number not in BEYOND_SCALARS]
     for number in NUMBERS:
@@ -118,6 +131,18 @@ def _construction(names: list[str], whole: list[str]) -> Iterator[Text]:
         yield "to", f"xp.tensor([0, 1, 3], dtype=xp.{source}).to(xp.{target})"
     for dtype in names:
         yield "set_default_dtype", _default_dtype(dtype)
+
+
+def _refused() -> Iterator[Text]:
+    """Lists that contain themselves, and sizes that nobody can count, with no elements too."""
+    for start, made in product(
+        ("[]", "[0]", "[0, []]"), ("xp.tensor(z)", "xp.as_tensor([1, z])", "xp.tensor([[1], z])")
+    ):
+        yield "tensor", f"z = {start}\nz.append(z)\n{made}"
+    large = (2**31, 2**61, 2**62, 2**63 - 1)
+    orders = chain.from_iterable(permutations((*rest, each)) for each in large for rest in _REST)
+    for sizes, call in product(dict.fromkeys(orders), _OF_UNCOUNTABLE):
+        yield "sizes", call.format(list(sizes))
 
 
 def _shared() -> Iterator[Text]:

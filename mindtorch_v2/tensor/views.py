@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from mindtorch_v2.tensor.geometry import check_strides, contiguous_strides, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_numel, check_strides, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
 
+_WORD: Final = 1 << 64
 _SHOWS_SHAPE: Final = HABITS["a shape with a negative size is shown"]
 
 
@@ -121,9 +122,15 @@ def view_strides(
 
 
 def _dense(sizes: Sequence[int]) -> tuple[int, ...]:
-    strides = contiguous_strides(sizes)
+    """Of no elements: RuntimeError where strides or sizes are beyond 64 bits, but for a stride
+    that wraps around to what can be one."""
+    strides, step = [], 1
+    for size in reversed(tuple(sizes)):
+        strides.append(step)
+        step = step * max(size, 1) % _WORD
     check_strides(strides)
-    return strides
+    check_numel(sizes)
+    return tuple(reversed(strides))
 
 
 # --- elements and slices ------------------------------------------------------------------------
