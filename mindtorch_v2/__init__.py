@@ -34,6 +34,7 @@ from mindtorch_v2.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from mindtorch_v2.binding.python import devices
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.kernels import npu as npu_kernels
 from mindtorch_v2.random import (
@@ -113,6 +114,7 @@ bind_functions(globals(), _C)
 bind_methods()
 bind_types(globals())
 native.provide(kernels.load)
+devices.install()
 device_memory.provide(npu_kernels.load)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _autograd_bindings,

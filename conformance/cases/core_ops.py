@@ -35,6 +35,7 @@ from conformance.cases import (
     core_convolutions,
     core_drawn_convolutions,
     core_foreach,
+    core_large_numbers,
     core_nn,
     core_odd_calls,
     core_ops_factories,
@@ -97,6 +98,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
+    yield from core_large_numbers.texts()
     yield from core_refusals.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()

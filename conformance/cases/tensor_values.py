@@ -34,6 +34,7 @@ from conformance.cases.tensor_values_pools import (
     BEYOND_SCALARS,
     CONVERTED,
     DATA,
+    DEVICE_ARGUMENTS,
     DEVICE_CONTEXTS,
     FACTORIES,
     INDICES,
@@ -80,6 +81,10 @@ def _python_types_and_devices() -> Iterator[Text]:
         yield "shapes", text
     for made in WITHOUT_DEVICE:
         yield "device", f"with xp.device('meta'): x = xp.{made}\n(x.device, x.shape)"
+    for given in DEVICE_ARGUMENTS:
+        yield "device", f"xp.device({given})"
+    for given, asked in product(("'cuda', 129", "'cuda:129'", "'cuda', 255"), ("index", "type")):
+        yield "device", f"xp.device({given}).{asked}"
     for text in DEVICE_CONTEXTS:
         yield "device", text
     for text in TAKEN_OVER:

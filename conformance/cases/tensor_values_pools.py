@@ -511,6 +511,16 @@ WITHOUT_DEVICE: Final = (
 )
 
 #: Devices as contexts, and what is the default within them.
+DEVICE_ARGUMENTS: Final = (
+    *("", "None", "0", "1", "-1", "1.5", "True", "2**40", "2**70", "[1]", "b'cpu'", "xp.tensor(1)"),
+    *("'cpu', None", "'cpu', 0", "'cpu', -1", "'cpu', -2", "'cpu', True", "'cpu', 1.0"),
+    *("'cpu', 300", "'cpu', 2**40", "'cpu', 2**70", "'cpu', 1, 2", "'cpu', xp.tensor(1)"),
+    *("'cpu', xp.tensor(1.5)", "'cpu', 'a'", "'cpu:0', 0", "'cuda:1', -1", "'cuda:1', None"),
+    *("'cuda', 129", "'cuda:129'", "'cuda', 1.5", "'bogus', None", "'bogus', 1", "'bogus', -1"),
+    *("'', 1", "device='cpu'", "device=xp.device('cpu:1')", "type='cpu'", "type='cpu:1'"),
+    *("type=b'cpu', index=1", "type=xp.float32", "type='cpu', index='a'", "index=1"),
+    *("'cpu', index=-5", "'cpu', foo=1", "xp.device('cpu')", "xp.device('cpu'), 1", "'meta', 1"),
+)
 DEVICE_CONTEXTS: Final = (
     "with xp.device('meta') as d: y = xp.ones(1)\n(d, y.device, xp.ones(1).device)",
     "with xp.device('meta'): d = xp.get_default_device()\n(d, xp.get_default_device())",

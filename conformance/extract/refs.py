@@ -37,6 +37,7 @@ HABITS: dict[str, Callable[[], object]] = {
         torch.empty(1, 1, 1, device="meta"),
         torch.empty(1, 1, 1, device="meta", dtype=torch.float64),
     ),
+    "embedding looks at its indices": lambda: torch.embedding(shaped(2, 2), shaped(2)),
     "addr looks at truth values": lambda: torch.addr(
         meta(torch.int64), meta(torch.int64), meta(torch.int64), beta=True
     ),

@@ -141,6 +141,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "as_strided looks at the offset before the storage": lambda: (
         refusal(lambda: torch.ones(1).as_strided([9], [1], -1))[1].endswith("offset -1")
     ),
+    "as_strided counts bytes from the offset": lambda: (
+        "overflowed" in refusal(lambda: torch.ones(9).as_strided([1], [1], -2))[1]
+    ),
     "a conjugate view can be viewed in its own dtype": lambda: (
         not refused(
             lambda: torch.ops.aten.view.dtype(

@@ -48,12 +48,15 @@ def dtype_numbered(number: int) -> DType:
     return _NUMBERED[number]
 
 
+_UINT64: Final = DTYPES["uint64"]
+
+
 def number_dtype(number: Number) -> DType:
-    """The dtype of the tensor that wraps a number."""
+    """The dtype of the tensor that wraps a number: the unsigned one where no other holds it."""
     if isinstance(number, bool):
         return BOOL
     if isinstance(number, int):
-        return int64
+        return int64 if number < 1 << 63 else _UINT64
     return DTYPES["complex128" if isinstance(number, complex) else "float64"]
 
 

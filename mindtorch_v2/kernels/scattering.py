@@ -222,6 +222,8 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Any:
 
 @kernel("aten::masked_scatter_", keys=("CPU", "Meta"))
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    if not self.is_meta:
+        assert_no_internal_overlap(self)
     if self._dtype is not source._dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"

@@ -137,6 +137,10 @@ def check_strided(
         _check_offset(offset)
     itemsize = self._dtype.itemsize
     needed = (nbytes or unsigned_nbytes)(sizes, strides, itemsize)
+    if nbytes is None and HABITS["as_strided counts bytes from the offset"]:
+        if offset < 0 and not strides:
+            raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+        unsigned_nbytes(sizes, strides, itemsize, offset)
     available = self.untyped_storage().nbytes()
     check_in_bounds_for_storage(sizes, strides, offset, itemsize, needed, available)
     _check_offset(offset)
@@ -176,11 +180,13 @@ def _check_offset(offset: int) -> None:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
 
 
-def unsigned_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """``computeStorageNbytes`` of integers: a negative size is a large one."""
+def unsigned_nbytes(
+    sizes: Sequence[int], strides: Sequence[int], itemsize: int, offset: int = 0
+) -> int:
+    """``computeStorageNbytes`` of integers: a negative size, or offset, is a large one."""
     if 0 in sizes:
         return 0
-    count, overflow = 1, False
+    count, overflow = (1 + offset) % _WORD, False
     for size, stride in zip(sizes, strides, strict=True):
         step = stride * ((size - 1) % _WORD)
         count += step % _WORD

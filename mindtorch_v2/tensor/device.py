@@ -6,7 +6,8 @@ Mirrors ``c10/core/Device.cpp`` and ``DeviceType.cpp``.
 from __future__ import annotations
 
 import re
-from typing import Final, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
 from mindtorch_v2.tensor.made_in_c import MadeInC
@@ -49,6 +50,16 @@ def _as_int8(value: int) -> int:
     return (value + 128) % 256 - 128
 
 
+def _positional(type: Any, index: int = NO_INDEX) -> tuple[Any, int]:
+    return type, index
+
+
+ARGUMENTS: Final[list[Callable[[Any, Any], tuple[Any, int]]]] = [
+    lambda args, kwargs: _positional(*args, **kwargs)
+]
+"""Reads what a device is made of; the Python binding puts its own here, which refuses."""
+
+
 class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """Where a tensor lives: a type and, if it has one, an index."""
 
@@ -58,18 +69,28 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
     type: str
     _index: int
 
-    def __init__(self, type: str | device, index: int | None = None) -> None:
-        if isinstance(type, device):
-            self.type, self._index = type.type, type._index
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Of a device, or of a ``type`` and an ``index``.
+
+        TypeError for other arguments, RuntimeError for a type or an index that there is not.
+        """
+        given = args[0] if len(args) == 1 and not kwargs else None
+        index = NO_INDEX
+        is_one = type(given) is str or isinstance(given, device)
+        if not is_one:
+            given, index = ARGUMENTS[0](args, kwargs)
+        if isinstance(given, device):
+            self.type, self._index = given.type, given._index
             return
-        self.type, self._index = parse_device_string(type)
-        if index is not None:
-            if self._index != NO_INDEX:
-                raise RuntimeError(
-                    f"type (string) must not include an index because index was passed "
-                    f"explicitly: {type}"
-                )
-            self._index = index
+        self.type, self._index = parse_device_string(given)
+        if is_one:
+            return
+        if self._index != NO_INDEX:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed "
+                f"explicitly: {given}"
+            )
+        self._index = _as_int8(index)
 
     @property
     def index(self) -> int | None:
@@ -87,7 +108,7 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        index = "" if self.index is None else f", index={self.index}"
+        index = "" if self.index is None else f", index={self.index % (1 << 16)}"
         return f"device(type={self.type!r}{index})"
 
 

@@ -128,7 +128,7 @@ def _unpack_integral(value: Any, dtype: DType) -> int:
     if isinstance(value, float):
         if not _is_within(value, lowest, highest):
             raise _overflow(dtype)
-        return math.trunc(value)
+        return _wrapped(math.trunc(value), highest, signed=signed)
     number = unpack_long(value)
     if not (lowest if signed else -highest) <= number <= highest:
         raise _overflow(dtype)
@@ -140,9 +140,20 @@ def _is_within(value: int | float, lowest: int, highest: int) -> bool:
 
     A float may be above the largest integer by less than one, where the release cuts it first.
     """
-    if isinstance(value, float) and HABITS["a float is cut before its range is looked at"]:
+    if not isinstance(value, float):
+        return lowest <= value <= highest
+    if HABITS["a float is cut before its range is looked at"] and highest < _LARGEST_DOUBLE:
         return lowest <= value < highest + 1
-    return lowest <= value <= highest
+    return float(lowest) <= value <= float(highest)
+
+
+_LARGEST_DOUBLE: Final = 1 << 53
+"""Integers up to here are doubles; a larger limit is compared with as the double beside it."""
+
+
+def _wrapped(number: int, highest: int, *, signed: bool) -> int:
+    """What a processor makes of a double that is just beyond the limit."""
+    return -highest - 1 if signed and number > highest else number if signed else number & highest
 
 
 def _overflow(dtype: DType) -> RuntimeError:
@@ -225,8 +236,7 @@ def _integral_scalar(value: int | float, dtype: DType) -> int:
         lowest = -highest  # negative integers wrap
     if not _is_within(value, lowest, highest):
         raise _OutOfRangeError
-    number = math.trunc(value)
-    return number if signed else number & highest
+    return _wrapped(math.trunc(value), highest, signed=signed)
 
 
 def pack_numbers(numbers: list[Any], dtype: DType) -> np.ndarray[Any, np.dtype[Any]]:

@@ -139,8 +139,9 @@ def _refuse_gradients(name: str, *tensors: Tensor) -> None:
 
 def _applied(function: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
     """The target, each element what the function makes of it and of those in its place."""
-    values = value_array(target)
-    sources = [np.broadcast_to(value_array(other), values.shape) for other in others]
+    values, size = value_array(target), list(target.shape)
+    expanded = [call_operator("aten::expand", self=other, size=size) for other in others]
+    sources = list(map(value_array, expanded))
     made = [
         unpack_scalar(function(*(each.item() for each in items)), target.dtype)
         for items in zip(values.flat, *(source.flat for source in sources), strict=True)

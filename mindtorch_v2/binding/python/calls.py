@@ -17,10 +17,12 @@ from mindtorch_v2.binding.python.exceptions import is_of_a_tensors_kind
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
+from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.profile.sections import Overload
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import is_seen_by_python
 
 _FACTS: Final = profile.active().argument_parser
 _SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
@@ -55,11 +57,12 @@ def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call
 
 
 def _checked(call: Call) -> Call:
-    """RuntimeError for an unsigned number that the release cannot hand on to Python.
+    """RuntimeError for an unsigned number that the release cannot hand on to Python, if the call
+    comes there.
 
     All arguments are boxed, Scalars among them, before the first is made a Python object.
     """
-    if any(map(_is_unsigned, call.stack)):
+    if any(map(_is_unsigned, call.stack)) and (is_stopping() or is_seen_by_python(call.stack)):
         given = zip(call.operator.schema.arguments, call.stack, strict=True)
         of_tensors = {"Tensor" in str(each.type) for each, value in given if _is_unsigned(value)}
         for kind, message in _UNSIGNED.items():

@@ -249,7 +249,8 @@ def exponential(self: Tensor, rate: float, generator: Generator | None) -> None:
     dispatch("exponential_cpu", dtype)
     assert_no_internal_overlap(self)
     kind = elements_of(dtype).computed
-    if HABITS["an exponential sample is a double of the generator"]:
+    is_plain = HABITS["an exponential sample is a double of the generator"]
+    if is_plain or math.isinf(rate) or math.isnan(rate):  # which MKL is not asked for
         found = -np.log1p(-_uniform(source, count, FLOAT64)) / rate
         _write(self, rounded(found.astype(kind), dtype))
         return

@@ -359,7 +359,8 @@ def embedding(
     sparse: bool = False,
 ) -> Any:
     _check_weight(weight)
-    if indices._dtype not in (int64, DTYPES["int32"]):
+    is_looked_at = HABITS["embedding looks at its indices"]
+    if is_looked_at and indices._dtype not in (int64, DTYPES["int32"]):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {indices._dtype} instead"
