@@ -74,7 +74,7 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
 
         TypeError for other arguments, RuntimeError for a type or an index that there is not.
         """
-        given = args[0] if len(args) == 1 and not kwargs else None
+        given: Any = args[0] if len(args) == 1 and not kwargs else None
         index = NO_INDEX
         is_one = type(given) is str or isinstance(given, device)
         if not is_one:
