@@ -50,3 +50,18 @@ def test_limits_are_checked() -> None:
         xp.zeros(2).uniform_(1, 0)
     with pytest.raises(RuntimeError, match="to be less than 'to'"):
         xp.zeros(2).random_(3, 3)
+
+
+def test_a_forked_generator_draws_the_same_again() -> None:
+    xp.manual_seed(4)
+    with xp.random.fork_rng(devices=[]):
+        inside = xp.rand(3).tolist()
+    assert xp.rand(3).tolist() == inside
+    with xp.random.fork_rng(enabled=False):
+        apart = xp.rand(3).tolist()
+    assert xp.rand(3).tolist() != apart
+
+
+def test_there_are_no_generators_of_devices_to_fork() -> None:
+    with pytest.raises(RuntimeError, match=r"fork_rng\(devices=\[\]\)"), xp.random.fork_rng([0]):
+        pass
