@@ -136,7 +136,8 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
     if 0 in sizes:
         check_numel(sizes)
         return 0
-    _check_nbytes(sizes, itemsize)
+    if numel(sizes) * itemsize >= _WORD // 2:
+        raise _uncountable_bytes(sizes)
     last = sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
     return (offset + last + 1) * itemsize
 
@@ -144,10 +145,9 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
 _WORD: Final = 1 << 64
 
 
-def _check_nbytes(sizes: Sequence[int], itemsize: int) -> None:
+def _uncountable_bytes(sizes: Sequence[int]) -> RuntimeError:
     """``computeStorageNbytesContiguous``"""
-    if _overflows((*sizes, itemsize)):
-        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
 
 
 def check_strides(strides: Sequence[int]) -> None:
@@ -239,7 +239,8 @@ def strides_of_new(sizes: Sequence[int], layout: Layout, itemsize: int) -> tuple
         return (0,) * len(sizes)
     strides = contiguous_strides(sizes)
     if 0 in sizes:
-        _check_nbytes(sizes, itemsize)
+        if _overflows((*sizes, itemsize)):
+            raise _uncountable_bytes(sizes)
         check_strides(strides)
     return strides
 

@@ -153,7 +153,9 @@ _LARGEST_DOUBLE: Final = 1 << 53
 
 def _wrapped(number: int, highest: int, *, signed: bool) -> int:
     """What a processor makes of a double that is just beyond the limit."""
-    return -highest - 1 if signed and number > highest else number if signed else number & highest
+    if not signed:
+        return number & highest
+    return number if number <= highest else -highest - 1
 
 
 def _overflow(dtype: DType) -> RuntimeError:
