@@ -29,10 +29,9 @@ from mindtorch_v2.dispatch import tls as _tls
 from mindtorch_v2.messages import std_string as _std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type
-from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.guard import close as _close_guard
 from mindtorch_v2.pybind.guard import make_guard_class
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.module import bound_functions
 from mindtorch_v2.tensor import views as _views
 from mindtorch_v2.tensor.base import TensorBase as TensorBase
 from mindtorch_v2.tensor.device import device_type_for_key as _device_type_for_key
@@ -51,24 +50,14 @@ if TYPE_CHECKING:  # most names are the profile's, which a type checker cannot s
 
 def _define(functions: dict[str, Callable[..., Any]], **loaders: _cast.Loader) -> None:
     """Define those of ``functions`` that this release has; ``loaders`` as in bind_methods."""
-    for name, implementation in functions.items():
-        doc = _docs.get(name)
-        if doc is not None:
-            overloads = tuple(
-                Overload(signature, implementation, loaders) for signature in parse_docstring(doc)
-            )
-            globals()[name] = cpp_function(name, overloads, doc)
+    globals().update(bound_functions(_docs, functions, loaders))
 
 
 def _define_static(cls: type, functions: dict[str, Callable[..., Any]], **loaders: Any) -> None:
     """Static methods of a class, as :func:`_define`."""
-    for name, implementation in functions.items():
-        doc = _classes[cls.__name__]["static_methods"].get(name)
-        if doc is not None:
-            overloads = tuple(
-                Overload(signature, implementation, loaders) for signature in parse_docstring(doc)
-            )
-            setattr(cls, name, staticmethod(cpp_function(name, overloads, doc)))
+    docs = _classes[cls.__name__]["static_methods"]
+    for name, function in bound_functions(docs, functions, loaders).items():
+        setattr(cls, name, staticmethod(function))
 
 
 # --- keys -------------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Final
 
-from mindtorch_v2.autograd import at, basic_ops, engine, grad_mode
+from mindtorch_v2.autograd import at, basic_ops, engine, grad_mode, saved_tensors_hooks
 from mindtorch_v2.autograd.basic_ops import Error, ManualNode
 from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad, current_node
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
-from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
 from mindtorch_v2.autograd.variable import collect_next_edges, create_gradient_edge, tensor_data
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.made_in_c import MadeInC
@@ -78,22 +77,6 @@ class DelayedError(_Callable):
         return _wrap_outputs(inputs, outputs, lambda: Error(self._message))
 
 
-def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
-    if defaults.disabled is not None:
-        raise RuntimeError(defaults.disabled)
-    defaults.hooks.append(SavedTensorHooks(pack, unpack))
-
-
-def _disable(error_message: str, fail_if_non_empty: bool = True) -> None:
-    if fail_if_non_empty and defaults.hooks:
-        raise RuntimeError(error_message)
-    defaults.disabled = error_message
-
-
-def _enable() -> None:
-    defaults.disabled = None
-
-
 def _module(name: str, **members: Any) -> ModuleType:
     made = ModuleType(f"mindtorch_v2._C.{name}")
     vars(made).update(members)
@@ -114,12 +97,7 @@ EXPORTS: Final[dict[str, Any]] = {
     "_autograd": _module(
         "_autograd",
         SavedTensor=SavedTensor,
-        _push_saved_tensors_default_hooks=_push_saved_tensors_default_hooks,
-        _pop_saved_tensors_default_hooks=lambda: defaults.hooks.pop() and None,
-        _saved_tensors_hooks_is_enabled=lambda: defaults.disabled is None,
-        _saved_tensors_hooks_enable=_enable,
-        _saved_tensors_hooks_disable=_disable,
-        _saved_tensors_hooks_get_disabled_error_message=lambda: defaults.disabled,
+        **saved_tensors_hooks.BOUND,
     ),
     "_current_autograd_node": current_node,
     "_current_graph_task_id": engine.current_graph_task_id,

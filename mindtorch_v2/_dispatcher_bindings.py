@@ -35,8 +35,7 @@ from mindtorch_v2.dispatch.python_modules import python_module
 from mindtorch_v2.messages import std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.module import bound_functions
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_name, parse_schema
 
@@ -48,14 +47,7 @@ EXPORTS: Final[dict[str, Any]] = {}
 
 
 def _define(functions: Mapping[str, Callable[..., Any]], **loaders: _cast.Loader) -> None:
-    for name, implementation in functions.items():
-        doc = _functions.get(name)
-        if doc is not None:
-            overloads = tuple(
-                Overload(signature, implementation, loaders, lambda value: value)
-                for signature in parse_docstring(doc)
-            )
-            EXPORTS[name] = cpp_function(name, overloads, doc)
+    EXPORTS.update(bound_functions(_functions, functions, loaders, cast=lambda value: value))
 
 
 # --- libraries --------------------------------------------------------------------------------

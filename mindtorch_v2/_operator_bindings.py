@@ -33,7 +33,8 @@ from mindtorch_v2.messages import std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum
 from mindtorch_v2.pybind.function import Overload, cpp_function, pass_for_builtin
-from mindtorch_v2.pybind.signature import parse_docstring, parse_signature
+from mindtorch_v2.pybind.module import bound_functions
+from mindtorch_v2.pybind.signature import parse_signature
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
@@ -52,11 +53,7 @@ def _define(
     wrap: Callable[[Any], Any],
     loaders: Mapping[str, _cast.Loader] | None = None,
 ) -> None:
-    doc = _functions.get(name)
-    if doc is not None:
-        (signature,) = parse_docstring(doc)
-        overload = Overload(signature, implementation, loaders, wrap)
-        EXPORTS[name] = cpp_function(name, (overload,), doc)
+    EXPORTS.update(bound_functions(_functions, {name: implementation}, loaders, wrap))
 
 
 def _itself(value: Any) -> Any:

@@ -36,6 +36,28 @@ _SAVED: Final = (
     "y = x ** 3\ny.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)\n"
     "g, = xp.autograd.grad(y.sum(), (x,), create_graph=True)\ng.sum().backward()\n"
     "(g, x.grad, y.grad_fn._saved_self is x)",
+    *(
+        f"y = x * x\ny.grad_fn._raw_saved_self.register_hooks({hooks})"
+        for hooks in (
+            *("", "1, 2", "lambda t: t", "pack=1, unpack=2", "lambda t: t, None", "None, None"),
+            *("lambda t: t, lambda t: t, 3", "int, 3", "int, int"),
+        )
+    ),
+    "y = x * x\ns = y.grad_fn._raw_saved_self\n(s.data, s.unpack_hook, s.unpack() is x)",
+    "y = x.exp()\ns = y.grad_fn._raw_saved_result\n(s.data, s.data is y)",
+    "y = x.exp()\ns = y.grad_fn._raw_saved_result\ns.unpack()",
+    "y = x * x\ns = y.grad_fn._raw_saved_self\ns.unpack(1)",
+    "y = x * x\ns = y.grad_fn._raw_saved_self\ns.data = 3",
+    "y = x * x\ns = y.grad_fn._raw_saved_self\n"
+    "s.register_hooks(lambda t: (t, 3), lambda t: t[0] * t[1])\n(s.data, s.unpack())",
+    "y = x * x\ns = y.grad_fn._raw_saved_self\ny.sum().backward()\n(s.data, s.unpack_hook)",
+    "y = x * x\ns = y.grad_fn._raw_saved_self\ny.sum().backward()\ns.unpack()",
+    *(
+        f"with xp.autograd.graph.saved_tensors_hooks({hooks}):\n    x * x"
+        for hooks in ("1, 2", "lambda t: t, None", "int, lambda t: t", "None, None")
+    ),
+    "with xp.autograd.graph.disable_saved_tensors_hooks(3):\n    x * x",
+    "with xp.autograd.graph.disable_saved_tensors_hooks(None):\n    x * x",
     "with xp.no_grad(): y = x.numpy()\ny",
     "x.numpy()",
     "del x._backward_hooks",

@@ -1,10 +1,12 @@
 """Section ``bindings.json.xz``: what pybind11 shows of torch._C.
 
 The docstrings hold the signature lines that pybind11 prints in its TypeErrors, so they are kept
-as they are.  Only what pybind11 made and what stands directly in torch._C is listed: builtin
-functions that torch defines with a PyMethodDef word their errors through CPython instead.
+as they are.  Only what pybind11 made and what stands directly in torch._C is listed, and what its
+module of autograd has for saved tensors: builtin functions that torch defines with a PyMethodDef
+word their errors through CPython instead.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -14,7 +16,14 @@ C: Any = torch._C
 
 def extract() -> dict[str, Any]:
     """Functions and classes, each sorted by name."""
-    values = {name: getattr(C, name) for name in sorted(dir(C))}
+    # The rest of that module is the profiler, whose docstrings print addresses.
+    saved = (name for name in dir(C._autograd) if "saved" in name.lower())
+    return {**bound(C, dir(C)), "autograd": bound(C._autograd, saved)}
+
+
+def bound(module: Any, names: Iterable[str]) -> dict[str, Any]:
+    """What pybind11 made of those names of a module."""
+    values = {name: getattr(module, name) for name in sorted(names)}
     return {
         "functions": {n: v.__doc__ or "" for n, v in values.items() if is_function(v)},
         "classes": {n: describe_class(v) for n, v in values.items() if is_class(v)},

@@ -1,15 +1,54 @@
 """Contexts that say what is kept of tensors that are saved for backward.
 
-Mirrors the first half of ``torch/autograd/graph.py``, where the names are.
+Mirrors the first half of ``torch/autograd/graph.py``, where the names are, and what
+``torch/csrc/autograd/init.cpp`` binds of ``torch::autograd::PyDefaultSavedVariableHooks``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd.saved_variable import SavedTensorHooks, defaults
+from mindtorch_v2.pybind.module import bound_functions
+
+
+def _push(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    if defaults.disabled is not None:
+        raise RuntimeError(defaults.disabled)
+    defaults.hooks.append(SavedTensorHooks(pack, unpack))
+
+
+def _pop() -> None:
+    if not defaults.hooks:
+        raise RuntimeError("there are no hooks of saved tensors in force that could be taken away")
+    defaults.hooks.pop()
+
+
+def _disable(error_message: str, fail_if_non_empty: bool = True) -> None:
+    if fail_if_non_empty and defaults.hooks:
+        raise RuntimeError(error_message)
+    defaults.disabled = error_message
+
+
+def _enable() -> None:
+    defaults.disabled = None
+
+
+BOUND: Final = bound_functions(
+    profile.active().bindings["autograd"]["functions"],
+    {
+        "_push_saved_tensors_default_hooks": _push,
+        "_pop_saved_tensors_default_hooks": _pop,
+        "_saved_tensors_hooks_is_enabled": lambda: defaults.disabled is None,
+        "_saved_tensors_hooks_enable": _enable,
+        "_saved_tensors_hooks_disable": _disable,
+        "_saved_tensors_hooks_get_disabled_error_message": lambda: defaults.disabled,
+    },
+)
+"""What ``torch._C._autograd`` has of the hooks in force."""
 
 
 class saved_tensors_hooks:  # noqa: N801 (torch's name)
@@ -22,12 +61,10 @@ class saved_tensors_hooks:  # noqa: N801 (torch's name)
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        if defaults.disabled is not None:
-            raise RuntimeError(defaults.disabled)
-        defaults.hooks.append(SavedTensorHooks(self.pack_hook, self.unpack_hook))
+        BOUND["_push_saved_tensors_default_hooks"](self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *args: object) -> None:
-        defaults.hooks.pop()
+        BOUND["_pop_saved_tensors_default_hooks"]()
 
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (torch's name)
@@ -49,10 +86,13 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (torch's name)
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Context in which there must be no such hooks."""
-    if defaults.hooks:
-        raise RuntimeError(error_message)
-    before, defaults.disabled = defaults.disabled, error_message
+    before = None
     try:
+        before = BOUND["_saved_tensors_hooks_get_disabled_error_message"]()
+        BOUND["_saved_tensors_hooks_disable"](error_message)
         yield
     finally:
-        defaults.disabled = before
+        if before is None:
+            BOUND["_saved_tensors_hooks_enable"]()
+        else:
+            BOUND["_saved_tensors_hooks_disable"](before)

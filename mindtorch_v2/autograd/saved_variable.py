@@ -144,6 +144,17 @@ class SavedVariable:
         self._pack(hooks, self._data)
         self._data = None
 
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, without its history if it is a result; what a hook made of it;
+        or None where there is nothing (any more)."""
+        return self._data if self._hooks is None else self._packed
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Any] | None:
+        """The hook that brings back what another has packed, if there are hooks."""
+        return None if self._hooks is None else self._hooks.unpack
+
     def reset(self) -> None:
         self._hooks = self._grad_fn = self._data = self._packed = None
 

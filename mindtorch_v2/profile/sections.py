@@ -57,12 +57,19 @@ class ClassBinding(TypedDict):
     hashable: bool
 
 
-class Bindings(TypedDict):
-    """``bindings.json.xz``: what pybind11 made and stands directly in torch._C, by name."""
+class ModuleBindings(TypedDict):
+    """What pybind11 made of a module, by name."""
 
     #: Name to docstring.
     functions: dict[str, str]
     classes: dict[str, ClassBinding]
+
+
+class Bindings(ModuleBindings):
+    """``bindings.json.xz``: what pybind11 made and stands directly in torch._C."""
+
+    #: What torch._C._autograd has for saved tensors.
+    autograd: ModuleBindings
 
 
 class Schemas(TypedDict):

@@ -75,6 +75,13 @@ def load_object(value: object) -> object:
     return value
 
 
+def load_function(value: object) -> object:
+    """``py::function``: whatever can be called."""
+    if not callable(value):
+        raise NoMatch
+    return value
+
+
 def load_bool(value: object) -> bool:
     """``bool``: None is false, and whatever has a truth value of its own has that."""
     if value is True or value is False:
@@ -188,6 +195,8 @@ _LOADERS: Final[dict[str, Loader]] = {
     "object": load_object,
     "tuple": load_object,
     "handle": load_object,
+    "Callable": load_function,
+    "collections.abc.Callable": load_function,
     "bool": load_bool,
     "str": load_string,
     "c10::DispatchKey": load_dispatch_key,

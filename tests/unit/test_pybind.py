@@ -39,6 +39,8 @@ when compiling your pybind11 module."""
 
 
 def docstrings(bindings: Any) -> Iterator[tuple[str, str]]:
+    if "autograd" in bindings:
+        yield from docstrings(bindings["autograd"])
     yield from bindings["functions"].items()
     for owner in bindings["classes"].values():
         yield from owner["methods"].items()
@@ -47,7 +49,7 @@ def docstrings(bindings: Any) -> Iterator[tuple[str, str]]:
 
 #: Of every docstring in the bindings: how many parse, how many signatures that makes, and how many
 #: docstrings are empty, which pybind11's are not.
-COUNTS: Final = {"2.4": (1249, 1288, 0), "2.13": (1345, 1384, 132)}
+COUNTS: Final = {"2.4": (1257, 1296, 0), "2.13": (1357, 1396, 133)}
 
 
 @pytest.mark.parametrize("name", profile.known())
