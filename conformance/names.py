@@ -258,17 +258,16 @@ PROPERTIES: Final = words("""
 #: Autograd: Function and its context, graph nodes, hooks, forward mode.
 AUTOGRAD: Final = words("""
     Function forward backward setup_context apply jvp vjp vmap generate_vmap_rule
-    save_for_backward save_for_forward saved_tensors saved_for_forward needs_input_grad
-    mark_dirty mark_non_differentiable set_materialize_grads materialize_grads once_differentiable
+    save_for_backward save_for_forward saved_tensors saved_for_forward needs_input_grad mark_dirty
+    mark_non_differentiable set_materialize_grads materialize_grads once_differentiable
     dirty_tensors non_differentiable register_hooks unpack unpack_hook is_leaf _is_view
     _register_hook_dict function is_grad_enabled set_grad_enabled enable_grad no_grad
     inference_mode is_inference_mode_enabled next_functions metadata register_hook
-    register_prehook register_post_accumulate_grad_hook remove variable _saved_self _saved_other _saved_result _sequence_nr _input_metadata
-    saved_tensors_hooks disable_saved_tensors_hooks Node get_gradient_edge
-    increment_version _unsafe_preserve_version_counter allow_mutation_on_saved_tensors
-    register_multi_grad_hook
-    dual_level make_dual unpack_dual primal tangent enter_dual_level exit_dual_level
-    detect_anomaly set_detect_anomaly""")
+    register_prehook register_post_accumulate_grad_hook remove variable _saved_self _saved_other
+    _saved_result _sequence_nr _input_metadata saved_tensors_hooks disable_saved_tensors_hooks
+    Node get_gradient_edge increment_version _unsafe_preserve_version_counter
+    allow_mutation_on_saved_tensors register_multi_grad_hook dual_level make_dual unpack_dual
+    primal tangent enter_dual_level exit_dual_level detect_anomaly set_detect_anomaly""")
 
 #: Modules, losses and optimizers, and what is done with them.  ``eval`` is Python's: a case says
 #: ``train(False)``.
