@@ -253,7 +253,8 @@ PROPERTIES: Final = words("""
     type data_ptr element_size index is_floating_point is_complex is_signed to_complex to_real
     bits eps max min tiny smallest_normal resolution
     new numpy tolist item to resize_ resizable fill_ copy_ from_buffer byteswap
-    get_state set_state clone_state get_offset set_offset""")
+    get_state set_state clone_state get_offset set_offset
+    graphsafe_get_state graphsafe_set_state""")
 
 #: Autograd: Function and its context, graph nodes, hooks, forward mode.
 AUTOGRAD: Final = words("""

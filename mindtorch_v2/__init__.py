@@ -24,7 +24,7 @@ from mindtorch_v2 import (
     storage,
     types,
 )
-from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types
+from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types, bind_what_c_has
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
@@ -157,13 +157,14 @@ globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 globals().update(_context_bindings.OF_TORCH)
 vars(_C).update(_functional_bindings.OF_C, **_autograd_bindings.EXPORTS)
 vars(_C).update(_context_bindings.OF_C)
+bind_what_c_has(globals(), _C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
 
 _collector.go_on()
-_LATER = ("library", "nn", "npu", "optim")
+_LATER = ("cuda", "library", "nn", "npu", "optim")
 
 if TYPE_CHECKING:
-    from mindtorch_v2 import library, nn, npu, optim
+    from mindtorch_v2 import cuda, library, nn, npu, optim
 else:
 
     def __getattr__(name: str) -> Any:

@@ -6,7 +6,8 @@ has a kernel, the function of the same name that this package has by hand runs i
 
 from __future__ import annotations
 
-from types import ModuleType, SimpleNamespace
+import sys
+from types import ModuleType
 from typing import Any, Final
 
 from mindtorch_v2 import _tensor, functional
@@ -14,6 +15,7 @@ from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.binding.python.exceptions import has_no_module
+from mindtorch_v2.binding.python.function import BASE, OWNERS
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -46,6 +48,17 @@ _IN_PYTHON: Final = (
 """Functions of torch that stand before those of C++."""
 
 
+_OF_C: Final = (
+    *("Generator", "Size", "Stream", "default_generator", "device", "dtype", "finfo", "iinfo"),
+    *("layout", "memory_format", "qscheme", "get_default_dtype"),
+    *("is_grad_enabled", "is_inference_mode_enabled"),
+    *("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache"),
+    *("get_autocast_dtype", "is_autocast_cache_enabled", "is_autocast_enabled"),
+    *("set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled"),
+)
+"""What torch takes over from ``torch._C``, and this package has elsewhere."""
+
+
 def bind_methods() -> None:
     """Give tensors every method of the release; those written by hand keep their values."""
     for name, method in methods(dict(vars(Tensor))).items():
@@ -68,7 +81,9 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     public.update({name: each for name, each in functions.items() if not has_no_module(name)})
     public.update({name: getattr(functional, name) for name in _IN_PYTHON})
     c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
-    c_module._VariableFunctions = SimpleNamespace(**functions)  # type: ignore[attr-defined]
+    owner = type("_VariableFunctionsClass", (), {**functions, "__module__": c_module.__name__})
+    c_module._VariableFunctionsClass, c_module._VariableFunctions = owner, owner()  # type: ignore[attr-defined]
+    OWNERS.update({owner.__name__: owner, BASE: TensorBase})
     _bind_module(c_module, "nn")
     for module, prefix in _PREFIXES.items():
         short = _bind_module(c_module, module)
@@ -86,9 +101,15 @@ def bind_types(public: dict[str, Any]) -> None:
         target.update(types)
 
 
+def bind_what_c_has(public: dict[str, Any], c_module: ModuleType) -> None:
+    """Put into ``_C`` what torch's own names come from."""
+    vars(c_module).update({name: public[name] for name in _OF_C})
+
+
 def _bind_module(c_module: ModuleType, module: str) -> dict[str, Any]:
     functions = functions_of(module, {})
     made = ModuleType(f"mindtorch_v2._C._{module}")
+    sys.modules[made.__name__] = made  # where pickles look its functions up
     vars(made).update(functions)
     setattr(c_module, f"_{module}", made)
     return functions

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from mindtorch_v2 import profile, torch_dispatch, torch_function
-from mindtorch_v2.binding.python.function import check_count
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.overloaded import has_attribute
@@ -20,7 +19,7 @@ from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import make_enum, tp_name
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.signature import parse_docstring
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import MadeInC, check_count
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import State
 

@@ -119,8 +119,19 @@ def _generators() -> Iterator[Text]:
         "g.set_state(1)",
         "g.set_state(xp.zeros(3, dtype=xp.uint8))",
         "g.set_state(xp.zeros(5056, dtype=xp.uint8))",
+        *(f"g.{name}(1)" for name in ("seed", "initial_seed", "get_state", "clone_state")),
+        *(f"g.{name}()" for name in ("manual_seed", "set_state", "set_offset")),
+        *("g.manual_seed(1, 2)", "g.manual_seed(seed=1)", "g.seed(1, 2)", "g.set_state(state=1)"),
+        *("g.get_offset()", "g.get_offset(1)", "g.graphsafe_get_state()"),
+        *(f"g.set_offset({given})" for given in ("1", "'a'", "1.5", "-1", "2**64", "True")),
+        *("g.graphsafe_set_state(g)", "g.graphsafe_set_state(3)"),
     ):
         yield "Generator", made + text
+    for given in (
+        *("", "'cpu'", "device='cpu'", "None", "xp.device('cpu')", "'cpu:0'", "'meta'", "'mps'"),
+        *("'xla'", "xp.device('vulkan')", "'foo'", "'cpu', 3", "devic='cpu'", "[]", "xp.ones(1)"),
+    ):
+        yield "Generator", f"xp.Generator({given}).device"
     for text in (
         "s = xp.get_rng_state()\na = xp.rand(3)\nxp.set_rng_state(s)\na, xp.rand(3)",
         "xp.initial_seed()",

@@ -158,16 +158,33 @@ def extract() -> dict[str, Any]:
         return {
             "switches": switches(),
             "error": error_of(lambda: zeros(torch.int64, 2).normal_())[0],
-            "overflow": list(error_of(lambda: torch.Generator().manual_seed(2**64))),
-            "state_size": error_of(lambda: torch.Generator().set_state(zeros(torch.uint8, 3)))[
-                1
-            ].removesuffix("3"),
+            "generator": generator(),
             "no_descriptors": [
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
             "habits": {name: bool(ask()) for name, ask in HABITS.items()},
         }
+
+
+#: Devices that have no generator of their own in any build of torch for a CPU or CUDA.
+_WITHOUT_GENERATORS = (
+    *("ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla"),
+    *("lazy", "vulkan", "mps", "meta", "hpu", "mtia"),
+)
+
+
+def generator() -> dict[str, Any]:
+    """What a random number generator says of seeds, states and devices that it cannot be on."""
+    made = torch.Generator()
+    _, size = error_of(lambda: made.set_state(zeros(torch.uint8, 3)))
+    return {
+        "overflow": list(error_of(lambda: made.manual_seed(2**64))),
+        "state_size": size.removesuffix("3"),
+        "refused": {
+            name: list(error_of(partial(torch.Generator, name))) for name in _WITHOUT_GENERATORS
+        },
+    }
 
 
 def switches() -> dict[str, str]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2 import profile
-from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, METH_O, MadeInC
 from mindtorch_v2.tensor.mt19937 import SIZE, Mt19937, Words
 from mindtorch_v2.tensor.pending import Pending, settled, settling
 from mindtorch_v2.tensor.support import exception_of
@@ -24,6 +25,11 @@ _FACTS: Final = profile.active().neural
 
 DEFAULT_SEED: Final = 67280421310721
 """``default_rng_seed_val``, of every generator that a program makes."""
+
+_NO_OFFSET: Final = "CPU Generator does not use offset"
+
+ARGUMENTS: Final[list[Callable[[Any, Any], Device]]] = [lambda args, kwargs: Device(*args)]
+"""Reads where a generator is made; the Python binding puts its own here, which refuses."""
 
 _STATE: Final = struct.Struct("<QiiQ624Q3di4xf?3x")
 """``CPUGeneratorImplState``: seed, left, seeded, next, the words of the engine; three doubles of
@@ -42,31 +48,39 @@ class Generator(metaclass=MadeInC):
 
     __getattr__ = settling("_engine", "_next_normal")
 
-    def __init__(self, device: Device | str = "cpu") -> None:
-        self._device = Device(device)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """On ``device``, the CPU if none is named; RuntimeError where there is no generator."""
+        device = ARGUMENTS[0](args, kwargs) if args or kwargs else None
+        if device is None or device.type == "cpu":  # of which there is one, without a number
+            device = Device("cpu")
+        _check_has_generators(device.type)
+        self._device = device
         self._seed(DEFAULT_SEED)
 
     @property
     def device(self) -> Device:
         return self._device
 
+    @property
+    def _cdata(self) -> int:
+        return id(self)
+
     # --- seeds --------------------------------------------------------------------------------
 
-    def manual_seed(self, seed: Any) -> Generator:
+    @METH_O
+    def manual_seed(self, seed: Any, /) -> Generator:
         """Start anew from ``seed``: -2**63 to 2**64 - 1."""
-        if type(seed) is not int:
-            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
-        if not -(2**63) <= seed < 2**64:
-            raise exception_of(*_FACTS["overflow"])
-        self._seed(seed % 2**64)
+        self._seed(_unsigned("manual_seed", seed))
         return self
 
+    @METH_NOARGS
     def seed(self) -> int:
         """Start anew from a number that nobody can foresee, and answer it."""
         seed = int.from_bytes(os.urandom(7), "little") >> 3  # 53 bits: getNonDeterministicRandom's
         self._seed(seed)
         return seed
 
+    @METH_NOARGS
     def initial_seed(self) -> int:
         return self._engine.seed
 
@@ -86,6 +100,7 @@ class Generator(metaclass=MadeInC):
 
     # --- state --------------------------------------------------------------------------------
 
+    @METH_NOARGS
     def get_state(self) -> Any:
         """The state as a tensor of bytes."""
         from mindtorch_v2.tensor.factories import from_numpy
@@ -97,7 +112,8 @@ class Generator(metaclass=MadeInC):
         )
         return from_numpy(np.frombuffer(bytearray(packed), np.uint8))
 
-    def set_state(self, new_state: Any) -> Generator:
+    @METH_O
+    def set_state(self, new_state: Any, /) -> Generator:
         """Continue from a state; TypeError or RuntimeError if it is none."""
         from mindtorch_v2.tensor.tensor import Tensor
 
@@ -108,7 +124,7 @@ class Generator(metaclass=MadeInC):
             raise TypeError("RNG state must be a torch.ByteTensor")
         packed = bytes(new_state.numpy().tobytes())
         if len(packed) != _STATE.size:
-            raise RuntimeError(f"{_FACTS['state_size']}{len(packed)}")
+            raise RuntimeError(f"{_FACTS['generator']['state_size']}{len(packed)}")
         seed, left, seeded, position, *rest = _STATE.unpack(packed)
         if seeded != 1 or not 0 < left <= SIZE or position > SIZE:
             raise RuntimeError("Invalid mt19937 state")
@@ -118,14 +134,66 @@ class Generator(metaclass=MadeInC):
         self._next_normal = stock if has_stock else None
         return self
 
+    @METH_NOARGS
     def clone_state(self) -> Generator:
         """Another generator in the same state."""
         return Generator(self._device).set_state(self.get_state())
 
-    graphsafe_get_state = clone_state
+    @METH_NOARGS
+    def graphsafe_get_state(self) -> Generator:
+        """Of a device that records graphs; NotImplementedError here."""
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
 
-    def graphsafe_set_state(self, new_state: Generator) -> Generator:
-        return self.set_state(new_state.get_state())
+    @METH_O
+    def graphsafe_set_state(self, new_state: Any, /) -> Generator:
+        """Of a device that records graphs; NotImplementedError here."""
+        if not isinstance(new_state, Generator):
+            raise TypeError(f"expected a Generator, but got {type(new_state).__name__}")
+        raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
+
+    @METH_NOARGS
+    def get_offset(self) -> int:
+        """How far a counter has come; RuntimeError here, where no generator counts."""
+        raise RuntimeError(_NO_OFFSET)
+
+    @METH_O
+    def set_offset(self, offset: Any, /) -> Generator:
+        """As ``get_offset``."""
+        _unsigned("manual_offset", offset)
+        raise RuntimeError(_NO_OFFSET)
+
+    # --- pickling -----------------------------------------------------------------------------
+
+    @METH_NOARGS
+    def __reduce__(self) -> Any:
+        return Generator, (self._device,), (self.initial_seed(), None, self.get_state())
+
+    @METH_O
+    def __setstate__(self, state: Any, /) -> None:
+        """Of what ``__reduce__`` answers last; TypeError for anything else, where torch crashes."""
+        if not isinstance(state, tuple) or len(state) != 3:
+            raise TypeError(f"expected a seed, an offset and a state, but got {state!r}")
+        self.manual_seed(state[0])
+        self.set_state(state[2])
+
+
+def _check_has_generators(device_type: str) -> None:
+    """RuntimeError for a type of device that has no random numbers."""
+    if device_type in ("cpu", EXTENSION_DEVICE):
+        return
+    refusal = _FACTS["generator"]["refused"].get(device_type)
+    if refusal is None:
+        raise RuntimeError(f"mindtorch_v2 has no generators of random numbers for {device_type}")
+    raise exception_of(*refusal)
+
+
+def _unsigned(name: str, number: Any) -> int:
+    """``unpack_uint64``: an integer of 64 bits, with a sign or without."""
+    if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+        raise RuntimeError(f"{name} expected a long, but got {type(number).__name__}")
+    if not -(2**63) <= number < 2**64:
+        raise exception_of(*_FACTS["generator"]["overflow"])
+    return int(number) % 2**64
 
 
 default_generator: Final = Generator()

@@ -13,7 +13,7 @@ from typing import Any, Final, SupportsIndex, overload
 import numpy as np
 
 from mindtorch_v2.call_site import is_in_place
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC
 from mindtorch_v2.tensor.scalars import HEAP_TYPE, type_name
 from mindtorch_v2.tensor.support import HABITS, worded
 
@@ -44,10 +44,9 @@ class Size(tuple[int, ...], metaclass=MadeInC):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, map(_as_int64, self)))}])"
 
-    def numel(self, *none: Any) -> int:
+    @METH_NOARGS
+    def numel(self) -> int:
         """The number of elements: the product, in 64 bits as C++ has it."""
-        if none:
-            raise TypeError(f"Size.numel() takes no arguments ({len(none)} given)")
         product = 1
         for size in self:
             product *= _as_int64(size)

@@ -12,10 +12,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any, Final
 
-from mindtorch_v2.binding.python.function import (
-    builtin_function_or_method,
-    check_count,
-)
+from mindtorch_v2.binding.python.function import builtin_function_or_method
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
@@ -23,6 +20,7 @@ from mindtorch_v2.tensor import dlpack
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dlpack import CPU, IS_VERSIONED, Refusal
 from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.made_in_c import check_count
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]

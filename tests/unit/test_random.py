@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import mindtorch_v2 as xp
@@ -65,3 +70,29 @@ def test_a_forked_generator_draws_the_same_again() -> None:
 def test_there_are_no_generators_of_devices_to_fork() -> None:
     with pytest.raises(RuntimeError, match=r"fork_rng\(devices=\[\]\)"), xp.random.fork_rng([0]):
         pass
+
+
+@pytest.mark.parametrize(
+    "through", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
+)
+def test_a_copied_generator_goes_on_alike(through: Callable[[Any], Any]) -> None:
+    generator = xp.Generator().manual_seed(3)
+    xp.randn(5, generator=generator)
+    made = through(generator)
+    assert made is not generator
+    assert made.initial_seed() == 3
+    drawn = [xp.randn(4, generator=each).tolist() for each in (made, generator)]
+    assert drawn[0] == drawn[1]
+
+
+def test_what_is_no_state_is_refused() -> None:
+    generator = xp.Generator().manual_seed(3)
+    with pytest.raises(TypeError, match="expected a seed, an offset and a state"):
+        generator.__setstate__((1, None))
+    assert generator.initial_seed() == 3
+
+
+def test_other_devices_have_no_generators() -> None:
+    with pytest.raises(RuntimeError, match="no generators of random numbers for cuda"):
+        xp.Generator("cuda")
+    assert xp.Generator("npu").device.type == "npu"

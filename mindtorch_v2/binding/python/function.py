@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import MethodType
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import is_method_call
+from mindtorch_v2.tensor.made_in_c import check_count
 from mindtorch_v2.tensor.tensor import Tensor
 
 Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -23,6 +25,17 @@ _new: Final = object.__new__
 
 BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
+
+
+def _of_module(module: str, name: str) -> Any:
+    """A function of one of torch's modules, which are this package's."""
+    return getattr(import_module(module.replace("torch", _PACKAGE, 1)), name)
+
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
+OWNERS: Final[dict[str, type]] = {}
+"""The classes whose attributes C's functions are, by name: pickles look them up there."""
 
 
 class builtin_function_or_method:  # noqa: N801 (CPython's name)
@@ -43,6 +56,10 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         if self.__name__ == self.__qualname__:
             return f"<built-in function {self.__name__}>"
         return f"<built-in method {self.__name__} of type object at {id(self):#x}>"
+
+    def __reduce__(self) -> Any:
+        owner, _, name = self.__qualname__.rpartition(".")
+        return (getattr, (OWNERS[owner], name)) if owner else (_of_module, (self.__module__, name))
 
 
 builtin_function_or_method.__module__ = "builtins"
@@ -105,6 +122,9 @@ class BoundMethod:
     def __hash__(self) -> int:
         return hash((id(self.__self__), id(self._call)))
 
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.__name__)
+
 
 BoundMethod.__module__ = "builtins"
 type.__setattr__(BoundMethod, "__name__", _BUILTIN)
@@ -140,17 +160,11 @@ class method_descriptor:  # noqa: N801 (CPython's name)
     def __repr__(self) -> str:
         return f"<method '{self.__name__}' of 'torch._C.{BASE}' objects>"
 
+    def __reduce__(self) -> Any:
+        return getattr, (OWNERS[BASE], self.__name__)
+
 
 method_descriptor.__module__ = "builtins"
-
-
-def check_count(name: str, count: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """TypeError for keywords, or for another number of arguments than none or one."""
-    if kwargs:
-        raise TypeError(f"{name}() takes no keyword arguments")
-    if len(args) != count:
-        takes = "exactly one argument" if count else "no arguments"
-        raise TypeError(f"{name}() takes {takes} ({len(args)} given)")
 
 
 class wrapper_descriptor:  # noqa: N801 (CPython's name)
@@ -186,6 +200,9 @@ class wrapper_descriptor:  # noqa: N801 (CPython's name)
 
     def __repr__(self) -> str:
         return f"<slot wrapper '{self.__name__}' of 'torch._C.{BASE}' objects>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (OWNERS[BASE], self.__name__)
 
 
 wrapper_descriptor.__module__ = "builtins"
