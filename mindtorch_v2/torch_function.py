@@ -18,6 +18,7 @@ from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.overloaded import ABSENT, attribute
 from mindtorch_v2.overloaded import Overloaded as Overloaded
 from mindtorch_v2.overloaded import append_overloaded as append_overloaded
+from mindtorch_v2.thread_state import carried
 
 
 class State(IntEnum):
@@ -34,7 +35,7 @@ class _ThreadLocal(threading.local):
         self.modes: list[Any] = []
 
 
-_thread_local: Final = _ThreadLocal()
+_thread_local: Final = carried(_ThreadLocal())
 
 NEVER_ASKED: Final = frozenset(
     (

@@ -6,6 +6,7 @@ Mirrors ``torch/csrc/autograd/engine.cpp`` for one thread and no accelerator.
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, Final
@@ -33,6 +34,7 @@ from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import in_another_thread
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn_once
 
@@ -389,7 +391,26 @@ def execute(
         _accumulate(buffer, roots[0].input_nr, grads[0])
     task.push(root, buffer)
     with tls.outside_pipeline("backward"):
-        return task.run()
+        return _within_depth(task.run)
+
+
+class _Nesting(threading.local):
+    depth = 0
+
+
+_nesting: Final = _Nesting()
+_MAX_DEPTH: Final = 60
+"""So many backwards of one thread run within each other; the next goes on in another thread."""
+
+
+def _within_depth(run: Callable[[], list[Gradient]]) -> list[Gradient]:
+    if _nesting.depth >= _MAX_DEPTH:
+        return in_another_thread(lambda: _within_depth(run))
+    _nesting.depth += 1
+    try:
+        return run()
+    finally:
+        _nesting.depth -= 1
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:

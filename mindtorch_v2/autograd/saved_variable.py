@@ -26,6 +26,7 @@ from mindtorch_v2.autograd.variable import (
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import carried
 
 _WORDS: Final = profile.active().autograd["words"]
 
@@ -51,7 +52,7 @@ class _Defaults(threading.local):
         self.disabled: str | None = None
 
 
-defaults: Final = _Defaults()
+defaults: Final = carried(_Defaults())
 """The hooks that are in force (``torch.autograd.graph.saved_tensors_hooks``)."""
 
 

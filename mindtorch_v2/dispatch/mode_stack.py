@@ -15,6 +15,7 @@ from typing import Any, Final
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
+from mindtorch_v2.thread_state import carried
 
 INFRA_NAMES: Final = ("FakeTensorMode", "ProxyTorchDispatchMode")
 """What messages call the infra modes, by ``TorchDispatchModeKey``; a further one has no name."""
@@ -38,7 +39,7 @@ class _ThreadLocal(threading.local):
         self.modes = Modes()
 
 
-_thread_local: Final = _ThreadLocal()
+_thread_local: Final = carried(_ThreadLocal())
 
 
 def infra_name(mode_key: int) -> str:

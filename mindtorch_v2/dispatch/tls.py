@@ -31,6 +31,7 @@ from mindtorch_v2.dispatch.keyset import (
     mask_of,
 )
 from mindtorch_v2.profile import GuardFacts
+from mindtorch_v2.thread_state import carried
 
 _FACTS: Final = profile.active().keys
 
@@ -107,7 +108,7 @@ class _ThreadLocal(threading.local):
         self.raw = RawLocalDispatchKeySet()
 
 
-thread_local: Final = _ThreadLocal()
+thread_local: Final = carried(_ThreadLocal())
 """Its ``raw`` is the calling thread's storage: for who cannot afford to call a function."""
 
 

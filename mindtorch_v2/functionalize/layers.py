@@ -25,6 +25,7 @@ from mindtorch_v2.functionalize.reapply_views import reapply_views
 from mindtorch_v2.functionalize.storage import FUNCTIONALIZE
 from mindtorch_v2.functionalize.wrapper import is_functional, wrapper_of
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.thread_state import carried
 
 _FRONT: Final = DispatchKey.FuncTorchDynamicLayerFrontMode
 _BACK: Final = DispatchKey.FuncTorchDynamicLayerBackMode
@@ -63,7 +64,7 @@ class _Stack(threading.local):
         self.layers: list[DynamicLayer] = []
 
 
-_stack: Final = _Stack()
+_stack: Final = carried(_Stack())
 
 
 def push_functionalize(add_back_views: bool) -> int:
