@@ -201,6 +201,8 @@ def _storages(whole: list[str]) -> Iterator[Text]:
 
 def _types(names: list[str]) -> Iterator[Text]:
     for dtype in names:
+        for asked in ("to_real()", "to_complex()", "to_real(1)", "is_signed", "itemsize"):
+            yield "dtype", f"xp.{dtype}.{asked}"
         yield "finfo", f"xp.finfo(xp.{dtype})"
         yield "iinfo", f"xp.iinfo(xp.{dtype})"
         for name in ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype"):

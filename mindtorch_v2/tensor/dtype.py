@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC
 
 _FACTS: Final = profile.active().tensors
 
@@ -43,6 +43,20 @@ class dtype(metaclass=MadeInC):  # noqa: N801 (torch's name)
         if isinstance(answer, str):
             raise RuntimeError(answer)
         return bool(answer)
+
+    @METH_NOARGS
+    def to_real(self) -> dtype:
+        """Of the parts of a complex number; any other dtype is its own."""
+        return REAL_OF_COMPLEX.get(self, self)
+
+    @METH_NOARGS
+    def to_complex(self) -> dtype:
+        """Of numbers whose parts are such; RuntimeError where there are none."""
+        found = self if self.is_complex else COMPLEX_OF_REAL.get(self)
+        if found is None:
+            cpp_name = profile.active().values["cpp_names"][str(self).removeprefix("torch.")]
+            raise RuntimeError(f"Unknown Complex ScalarType for {cpp_name}")
+        return found
 
     @property
     def _is_quantized(self) -> bool:
