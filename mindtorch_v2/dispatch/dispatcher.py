@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.dispatch.kernel import Kernel
+from mindtorch_v2.dispatch.kernel import NO_SIGNATURE, Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.dispatch.operator_entry import (
@@ -25,7 +25,12 @@ from mindtorch_v2.dispatch.operator_entry import (
     Plan,
     Rule,
 )
-from mindtorch_v2.dispatch.unboxing import checking_arrays, has_arrays
+from mindtorch_v2.dispatch.unboxing import (
+    REFUSES_UNSIGNED,
+    checking_arrays,
+    checking_boxes,
+    has_arrays,
+)
 from mindtorch_v2.schema.function_schema import find_schema_differences
 from mindtorch_v2.schema.parser import parse_printed_schema
 from mindtorch_v2.warn import warn_once
@@ -516,6 +521,11 @@ def _profile_kernels(name: str) -> dict[int, tuple[Kernel, ...]]:
         if own.function is not None and not own.with_keyset and has_arrays(schema):
             checked = checking_arrays(own.function, parse_printed_schema(schema))
             own = own._replace(function=checked)
+        if own.function is not None and REFUSES_UNSIGNED and texts[signature] == NO_SIGNATURE:
+            in_python = at == DispatchKey.Meta  # no other key has such kernels
+            leading = 2 if own.with_keyset else 0
+            boxed = checking_boxes(own.function, schema, leading=leading, in_python=in_python)
+            own = own._replace(function=boxed)
         kernel = Kernel(
             own.function,
             texts[debug],

@@ -285,9 +285,7 @@ def ones_like(self: Tensor, *options: Any) -> Tensor:
 
 @kernel("aten::full_like", key="CompositeExplicitAutograd")
 def full_like(self: Tensor, fill_value: Any, *options: Any) -> Tensor:
-    made = _made_like(factories.empty_like, self, options)
-    fill(made, fill_value)
-    return made
+    return _FILL_(_made_like(factories.empty_like, self, options), fill_value)
 
 
 @kernel("aten::new_empty", keys=_MADE)

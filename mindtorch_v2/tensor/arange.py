@@ -47,6 +47,10 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     count = math.ceil((high - low) / by)
     if count > _LARGEST:
         raise RuntimeError("invalid size, possible overflow?")
+    if count == 1 << 63:  # the double beside the largest integer, which wraps around as one
+        raise RuntimeError(
+            f"IntArrayRef contains an int that cannot be represented as a SymInt: {-count}"
+        )
     return count
 
 

@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
 from mindtorch_v2.profile.sections import Overload
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -27,10 +28,6 @@ from mindtorch_v2.torch_dispatch import is_seen_by_python
 _FACTS: Final = profile.active().argument_parser
 _SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
-
-_UNSIGNED: Final[dict[str, str | None]] = _FACTS["unsigned_numbers"]
-"""By kind of parameter, the one that is told first before the other."""
-_INT64_MAX: Final = (1 << 63) - 1
 
 _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 
@@ -58,24 +55,14 @@ def call_of(overload: Overload, parsed: Parsed, receiver: Tensor | None) -> Call
 
 def _checked(call: Call) -> Call:
     """RuntimeError for an unsigned number that the release cannot hand on to Python, if the call
-    comes there.
-
-    All arguments are boxed, Scalars among them, before the first is made a Python object.
-    """
-    if any(map(_is_unsigned, call.stack)) and (is_stopping() or is_seen_by_python(call.stack)):
-        given = zip(call.operator.schema.arguments, call.stack, strict=True)
-        of_tensors = {"Tensor" in str(each.type) for each, value in given if _is_unsigned(value)}
-        for kind, message in _UNSIGNED.items():
-            if message and (kind == "Tensor") in of_tensors:
-                raise RuntimeError(message)
+    comes there."""
+    if (
+        REFUSES_UNSIGNED
+        and any(map(is_unsigned, call.stack))
+        and (is_stopping() or is_seen_by_python(call.stack))
+    ):
+        check_boxes(call.operator.schema, call.stack)
     return call
-
-
-def _is_unsigned(value: Any) -> bool:
-    """Whether it is, or a list has, an integer that no signed one holds."""
-    if isinstance(value, list):
-        return any(map(_is_unsigned, value))
-    return isinstance(value, int) and value > _INT64_MAX
 
 
 def _out_parameter(overload: Overload) -> str:
