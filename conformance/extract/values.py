@@ -144,6 +144,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "as_strided counts bytes from the offset": lambda: (
         "overflowed" in refusal(lambda: torch.ones(9).as_strided([1], [1], -2))[1]
     ),
+    "the double beside the largest integer is in range": lambda: (
+        not refused(lambda: torch.zeros(1, dtype=torch.int64).fill_(2.0**63))
+    ),
     "a conjugate view can be viewed in its own dtype": lambda: (
         not refused(
             lambda: torch.ops.aten.view.dtype(

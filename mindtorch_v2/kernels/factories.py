@@ -284,7 +284,7 @@ def ones_like(self: Tensor, *options: Any) -> Tensor:
 
 
 @kernel("aten::full_like", key="CompositeExplicitAutograd")
-def full_like(self: Tensor, fill_value: Any, *options: Any) -> Tensor:
+def full_like(self: Tensor, fill_value: Any, *options: Any) -> Any:
     return _FILL_(_made_like(factories.empty_like, self, options), fill_value)
 
 

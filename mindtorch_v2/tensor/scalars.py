@@ -144,7 +144,9 @@ def _is_within(value: int | float, lowest: int, highest: int) -> bool:
         return lowest <= value <= highest
     if HABITS["a float is cut before its range is looked at"] and highest < _LARGEST_DOUBLE:
         return lowest <= value < highest + 1
-    return float(lowest) <= value <= float(highest)
+    if HABITS["the double beside the largest integer is in range"]:
+        return float(lowest) <= value <= float(highest)
+    return lowest <= value <= highest
 
 
 _LARGEST_DOUBLE: Final = 1 << 53
