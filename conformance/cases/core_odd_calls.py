@@ -44,6 +44,23 @@ _PAIRS: Final = (
     *("(1, 3, 2), (3, 2, 1)", "(1, 1, 2), (5, 7, 1)", "(2, 1, 2), (4, 7, 1)", "(2, 3), (4, 1)"),
 )
 """Sizes and strides of real parts beside imaginary ones, or of what is none."""
+_SET_FROM: Final = (
+    *("xp.arange(4.0)", "xp.ones(0)", "xp.ones(2, 2, requires_grad=True)"),
+    *("xp.ones(2, dtype=xp.complex64).conj()", "xp.ones(2, device='meta')"),
+)
+_SET_TO: Final = (
+    *(
+        "x",
+        "x[:]",
+        "x[1:]",
+        "x.clone()",
+        "x.detach()",
+        "x.view(-1)",
+        "x.view(xp.int32)",
+        "x.conj()",
+    ),
+    *("x.conj()", "xp.tensor([]).set_(x.detach())", "xp.ones(2, device='meta')", "3"),
+)
 _TWO_DEVICES: Final = (
     "xp.take_along_dim(xp.ones(2, 3, device='{}'), xp.tensor([0], device='{}'), 1)",
     "xp.inner(xp.ones(2, 3, device='{}'), xp.ones(2, device='{}'))",
@@ -250,6 +267,8 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "set_", f"{made.format(gaps)}\nx.set_(y, {given})\n{shown}"
     for call, rank in product(_LISTED, (63, 64, 65)):
         yield _named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
+    for made, other in product(_SET_FROM, _SET_TO):
+        yield "is_set_to", f"x = {made}\nx.is_set_to({other})"
     for sizes, dim, device in product(_STACKED, (0, 1, -1, 5), ("cpu", "meta")):
         made = f"xp.ones(2, device='{device}'), xp.ones({sizes}, device='{device}')"
         yield "stack", f"xp.stack([{made}], {dim})"

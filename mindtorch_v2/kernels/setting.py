@@ -98,6 +98,15 @@ def set_tensor_part_(
     return _SET(self, source._untyped_storage(), offset, list(size), list(stride))
 
 
+@kernel("aten::is_set_to")
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements of one storage, whatever they count as."""
+    return self._storage is tensor._storage and (
+        (self._storage_offset, self._sizes, self._strides)
+        == (tensor._storage_offset, tensor._sizes, tensor._strides)
+    )
+
+
 @kernel("aten::set_", keys=_BACKENDS)
 def set_(self: Tensor) -> Tensor:
     """Without elements."""
