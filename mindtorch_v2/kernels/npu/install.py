@@ -69,7 +69,8 @@ _BY_GEOMETRY: Final = frozenset(
     for name in (
         *("empty.memory_format", "empty_strided", "resize_", "_efficientzerotensor"),
         *("set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor"),
-        *("set_", "lift", "_local_scalar_dense", "fill_.Scalar", "fill_.Tensor", "zero_"),
+        *("set_", "is_set_to", "lift", "_local_scalar_dense", "fill_.Scalar", "fill_.Tensor"),
+        "zero_",
     )
 )
 """Operators whose kernel on the CPU asks storages for memory and bytes, wherever they are."""
