@@ -19,6 +19,7 @@ from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, highest_priority_type_id, mask_of
 from mindtorch_v2.dispatch.operator_entry import Plan
+from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, is_unsigned
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.composite.overloads import PassedOn
 from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views, with_written
@@ -254,9 +255,11 @@ def _past_autograd(call: Call, keyset: int, kernel: Kernel, *, is_planned: bool)
     """Where a call may go that autograd only lets through: an operator's that makes new tensors.
 
     What somebody has registered at Autograd wants to be called, and torch's own kernels there see
-    to it that each tensor is one.
+    to it that each tensor is one, and that each number has a box.
     """
     if not (kernel.is_native or is_planned) or not traits_of(call.operator).is_functional:
+        return None
+    if REFUSES_UNSIGNED and any(map(is_unsigned, call.stack)):
         return None
     entry = call.operator.entry
     key, above = entry.table.lookup(keyset | _AUTOGRAD)
