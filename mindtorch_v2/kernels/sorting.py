@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, structured
+from mindtorch_v2.kernels.structured import Outputs, prologue, structured
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -38,14 +38,10 @@ _SORT_VALUES_STABLE: Final = OperatorHandle("aten::sort.values_stable")
 def sort_stable(
     outputs: Outputs, self: Tensor, stable: bool | None, dim: int, descending: bool
 ) -> tuple[Tensor, ...]:
-    dim = wrap_dim(dim, len(self._sizes))
-    strides = dense_strides_like(self._sizes, self._strides)
-    if not self.is_meta and HABITS["sort refuses before it resizes"]:
-        check_words("sort", self._dtype)
-    values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
-    indices = set_output(outputs[1], self._sizes, int64, self._device, strides)
+    values, indices = prepare_sort(outputs, self, stable, dim, descending)
     if values.is_meta:
         return values, indices
+    dim = wrap_dim(dim, len(self._sizes))
     copy_(values, self, False)
     store(indices, _places(self._sizes, dim))
     if self._sizes:
@@ -54,6 +50,19 @@ def sort_stable(
         order = _order(value_array(values), dim, descending, stable=bool(stable))
         write_chosen((values, indices), values, dim, order)
     return values, indices
+
+
+@prologue("aten::sort.stable")
+def prepare_sort(
+    outputs: Outputs, self: Tensor, stable: bool | None, dim: int, descending: bool
+) -> tuple[Tensor, Tensor]:
+    """Where values and indices go."""
+    wrap_dim(dim, len(self._sizes))
+    if not self.is_meta and HABITS["sort refuses before it resizes"]:
+        check_words("sort", self._dtype)
+    strides = dense_strides_like(self._sizes, self._strides)
+    values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
+    return values, set_output(outputs[1], self._sizes, int64, self._device, strides)
 
 
 def _places(sizes: Sequence[int], dim: int) -> Array:
