@@ -82,7 +82,7 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
     public.update({name: getattr(functional, name) for name in _IN_PYTHON})
     c_module.TensorBase = c_module._TensorBase = TensorBase  # type: ignore[attr-defined]
     owner = type("_VariableFunctionsClass", (), {**functions, "__module__": c_module.__name__})
-    c_module._VariableFunctionsClass, c_module._VariableFunctions = owner, owner()  # type: ignore[attr-defined]
+    vars(c_module).update(_VariableFunctionsClass=owner, _VariableFunctions=owner())
     OWNERS.update({owner.__name__: owner, BASE: TensorBase})
     _bind_module(c_module, "nn")
     for module, prefix in _PREFIXES.items():

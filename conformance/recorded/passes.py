@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import json
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -178,11 +179,16 @@ def source() -> Source:
         release=live.release,
         full_version=live.full_version,
         git_hash=live.git_hash,
-        build=" ".join(str(torch.__config__.show()).split()),
+        build=_build(str(torch.__config__.show())),
         platform=live.platform,
         python=platform.python_version(),
         numpy=version("numpy"),
     )
+
+
+def _build(shown: str) -> str:
+    """In one line, with compilers by their names: where they lay is nobody's business."""
+    return " ".join(re.sub(r"(?<==)/\S*/", "", shown).split())
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class Source:
     full_version: str
     git_hash: str
     build: str
-    """What ``torch.__config__.show()`` says, in one line."""
+    """What ``torch.__config__.show()`` says, in one line and without directories."""
     platform: str
     python: str
     numpy: str

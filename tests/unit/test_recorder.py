@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from conformance.area import Area
 from conformance.case import Case
 from conformance.outcome import Outcome
+from conformance.recorded import passes
 from conformance.recorded import recorder as recorders
 from conformance.recorded.area import Missing, RecordingError
 from conformance.recorded.passes import Pass, parts, wanted
@@ -256,3 +257,10 @@ def test_another_torch_begins_anew(record: Record, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(recorders, "installed", lambda: replace(SOURCE, git_hash="1" * 40))
     list(recorder.record([area("one", 5)], silent, silent))
     assert len(second.ran) == 2
+
+
+def test_a_build_names_compilers_without_their_directories() -> None:
+    shown = "built with:\n  - GCC 13.3\n  - CXX_COMPILER=/opt/tools/bin/c++, CXX_FLAGS= -O2 -I/x"
+    assert passes._build(shown) == (
+        "built with: - GCC 13.3 - CXX_COMPILER=c++, CXX_FLAGS= -O2 -I/x"
+    )
