@@ -49,16 +49,7 @@ _SET_FROM: Final = (
     *("xp.ones(2, dtype=xp.complex64).conj()", "xp.ones(2, device='meta')"),
 )
 _SET_TO: Final = (
-    *(
-        "x",
-        "x[:]",
-        "x[1:]",
-        "x.clone()",
-        "x.detach()",
-        "x.view(-1)",
-        "x.view(xp.int32)",
-        "x.conj()",
-    ),
+    *("x", "x[:]", "x[1:]", "x.clone()", "x.detach()", "x.view(-1)", "x.view(xp.int32)"),
     *("x.conj()", "xp.tensor([]).set_(x.detach())", "xp.ones(2, device='meta')", "3"),
 )
 _TWO_DEVICES: Final = (
