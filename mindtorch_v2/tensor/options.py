@@ -112,3 +112,16 @@ def tensor_keyset(keys: int, inference: bool = False) -> int:
         return keys
     autograd = _AUTOGRAD_OF_BACKEND.get(backend, mask_of(DispatchKey.AutogradOther))
     return keys | autograd | mask_of(DispatchKey.ADInplaceOrView)
+
+
+@cache
+def backend_keys(dtype: dtype, layout: layout, device_type: str) -> int:
+    """The backend key of a tensor with these options, as a mask; raises as
+    :func:`compute_dispatch_key` does."""
+    return mask_of(compute_dispatch_key(dtype, layout, device_type))
+
+
+@cache
+def dense_keys(dtype: dtype, device_type: str, inference: bool) -> int:
+    """The whole keyset of a new strided tensor, as a mask."""
+    return tensor_keyset(backend_keys(dtype, strided, device_type), inference)

@@ -11,12 +11,11 @@ calls those with an underscore.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit, mask_of
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
 from mindtorch_v2.tensor import (
     conversions,
     copying,
@@ -43,7 +42,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from mindtorch_v2.tensor.options import backend_keys, dense_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
@@ -51,18 +50,6 @@ from mindtorch_v2.tensor.version import VersionCounter
 
 if TYPE_CHECKING:
     from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
-
-
-@cache
-def _backend_keys(dtype: DType, layout: Layout, device_type: str) -> int:
-    """Raises as computeDispatchKey does."""
-    return mask_of(compute_dispatch_key(dtype, layout, device_type))
-
-
-@cache
-def _dense_keys(dtype: DType, device_type: str, inference: bool) -> int:
-    """All keys of a new tensor of this kind."""
-    return tensor_keyset(_backend_keys(dtype, strided, device_type), inference)
 
 
 _new: Final = object.__new__
@@ -145,7 +132,7 @@ class Tensor(TensorBase):
         computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
         where = allocated_on(device or Device("cpu"))
-        keys = _backend_keys(dtype, layout, where.type) | extra_keys
+        keys = backend_keys(dtype, layout, where.type) | extra_keys
         self = object.__new__(cls)  # not that of the class, which is torch's own constructor
         self._dtype, self._layout, self._device = dtype, layout, where
         self._sizes = shape if type(shape) is Size else Size._of(shape)
@@ -171,7 +158,7 @@ class Tensor(TensorBase):
         twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
         twin._storage = storage
         mode = tls.thread_local.raw.inference_mode
-        twin._keys = _dense_keys(self._dtype, self._device.type, mode)
+        twin._keys = dense_keys(self._dtype, self._device.type, mode)
         counter = twin._versions = _new(VersionCounter)
         counter.value = None if mode else 0
         twin._autograd = twin._content = twin._functional = twin._custom = None
