@@ -344,7 +344,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     run = collect_run(state, interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)
     if not run.areas:
         return
-    state.written = report.write(run, state.reports)
+    try:
+        state.written = report.write(run, state.reports)
+    except OSError as error:  # a full disk, for one
+        pytest.exit(
+            f"the reports cannot be written: {error}.  Every outcome that could be kept is in "
+            f"{state.outcomes.directory}; make room, and run again.",
+            returncode=pytest.ExitCode.INTERNAL_ERROR,
+        )
     job_summary.append(run)
     state.run = run
     if not run.passed and exitstatus == pytest.ExitCode.OK:

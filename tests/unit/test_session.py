@@ -389,6 +389,14 @@ def test_an_interrupted_run_keeps_what_it_had_and_says_so(
     assert are_gone(suite.noted())
 
 
+def test_reports_that_cannot_be_written_are_an_error_in_one_sentence(suite: Suite) -> None:
+    (suite.reports / f"{suite.stem}.json").mkdir(parents=True)
+    status, printed = suite.run("-k", "generated", texts=ADDITIONS[:2])
+    assert status == pytest.ExitCode.INTERNAL_ERROR, printed
+    assert "the reports cannot be written: [Errno 21] Is a directory" in printed
+    assert "Traceback" not in printed
+
+
 # Seeds ------------------------------------------------------------------------------------------
 
 
