@@ -35,6 +35,7 @@ from mindtorch_v2.autograd.grad_mode import (
     set_grad_enabled,
 )
 from mindtorch_v2.binding.python import devices
+from mindtorch_v2.binding.python.tensor_types import set_default_tensor_type
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.kernels import npu as npu_kernels
 from mindtorch_v2.random import (
@@ -264,6 +265,7 @@ __all__ = [
     "set_autocast_enabled",
     "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",

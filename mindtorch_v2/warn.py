@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.by_position import by_position
 from mindtorch_v2.call_site import hands_warnings_on
 
 _LOCATIONS: Final[dict[str, str]] = profile.active().messages["warnings"]
@@ -19,6 +20,7 @@ _given: set[str] = set()
 _always = [False]
 
 
+@by_position
 def set_warn_always(b: bool, /) -> None:
     """Whether warnings of which one is enough are given each time."""
     _always[0] = b

@@ -1,7 +1,7 @@
 """Random numbers for the area core-ops: the same for the same seed.
 
-The angle of a normal number may be so that its cosine is close to zero; that is computed to the
-last digits here and there, so no case needs more than the rule of closeness.
+Normal floats are compared to the last bit as well; of doubles, whose sine is another library's, the
+rule of closeness is enough.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield name, f"{SEED}xp.{name}(xp.ones((3, 6), dtype=xp.{dtype}){rest})"
     yield from _bernoulli(known)
     yield from _normal(known)
+    yield from _bits_of_normal()
     yield from _generators()
 
 
@@ -144,3 +145,14 @@ def _generators() -> Iterator[Text]:
         "xp.randperm(4, out=xp.zeros(2))",
     ):
         yield "manual_seed", SEED + text
+
+
+def _bits_of_normal() -> Iterator[Text]:
+    """Normal floats to the last bit, and what a generator keeps in stock."""
+    for size, arguments in product((5, 16, 29, 600), ("", "2, 3", "-1.5, 0.7")):
+        made = f"x = xp.empty({size}).normal_({arguments})\n"
+        yield "normal_", f"{SEED}{made}x.view(xp.int32)"
+        yield "get_state", f"{SEED}{made}x = xp.get_rng_state()\n(int(x.sum()), x[-40:].tolist())"
+    for size in (3, 18):
+        yield "randn", f"{SEED}xp.randn({size}, 2).t().view(xp.int32)"
+        yield "randn", f"{SEED}xp.randn(3, {size}, dtype=xp.complex64).view(xp.int32)"

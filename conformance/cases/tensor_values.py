@@ -69,6 +69,8 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "sharing", text
     yield from _shared()
     yield from _python_types_and_devices()
+    yield from _of_numpy()
+    yield from _made_otherwise()
 
 
 _DEFAULT: Final = "xp.set_default_dtype(xp.{})\n"
@@ -180,6 +182,37 @@ def _answers() -> Iterator[Text]:
 def _uses() -> Iterator[Text]:
     for made, use in product(SCALARS, USES):
         yield "numbers", use.format(made)
+
+
+_OF_NUMPY: Final = (
+    *("xp.tensor({})", "xp.tensor([{}])", "xp.tensor([1.5, {}])", "xp.as_tensor({})"),
+    *("xp.tensor({}, dtype=xp.bool)", "xp.tensor([{}], dtype=xp.float32)", "xp.full((2,), {})"),
+    *("xp.ones(2) + {}", "xp.ones(2).fill_({})", "x = xp.ones(2)\nx[0] = {}\nx"),
+    *("xp.Generator().manual_seed({}).initial_seed()", "xp.Generator().set_offset({})"),
+    *("xp.manual_seed({}).initial_seed()", "xp.ones(2, 3).sum({})", "xp.ones(3).view({}, 3)"),
+)
+_SCALARS_OF_NUMPY: Final = ("bool_(True)", "int64(1)", "int64(-3)", "uint8(1)", "float32(1)")
+
+
+def _of_numpy() -> Iterator[Text]:
+    for use, scalar in product(_OF_NUMPY, _SCALARS_OF_NUMPY):
+        yield "NumPy's numbers", use.format(f"np.{scalar}")
+
+
+_OVER_STORAGES: Final = (
+    *("xp.Tensor(x.untyped_storage())", "xp.Tensor(x.storage())", "x.new(x.untyped_storage())"),
+    *("xp.FloatTensor(x.storage())", "xp.Tensor(x)", "xp.Tensor([1, 2])", "xp.Tensor(2)"),
+)
+_NAMED: Final = ("None", "('a', 'b')", "(None,)", "3", "['a', 'b', 'c']")
+
+
+def _made_otherwise() -> Iterator[Text]:
+    for made in _OVER_STORAGES:
+        yield "_version", f"x = xp.ones(2)\ny = {made}\n(y._version, y.view(-1)._version)"
+    for names in _NAMED:
+        yield "names", f"xp.tensor([1.0], names={names})"
+    for function in ("is_tensor(obj=1)", "is_storage(obj=1)", "set_default_dtype(d=xp.float32)"):
+        yield "by position", f"xp.{function}"
 
 
 def _sizes() -> Iterator[Text]:

@@ -534,6 +534,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "Tensor.grad": lambda: (torch.ones(1, requires_grad=True) * 2).grad,
     "mark_dirty": lambda: ChangesAnother.apply(torch.ones(1, requires_grad=True)),
     "asarray": lambda: torch.asarray(torch.ones(1, requires_grad=True)),
+    "py_set_default_tensor_type": lambda: torch.set_default_tensor_type(torch.FloatTensor),
     "alertNotDeterministic": lambda: put_at_its_place(),
 }
 #: The same of warnings that Python gives.

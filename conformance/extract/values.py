@@ -192,6 +192,8 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a float is cut before its range is looked at": lambda: (
         torch.tensor(127.5, dtype=torch.int8).item() == 127
     ),
+    "a bool of NumPy is a number": lambda: not refused(lambda: torch.tensor(np.bool_(True))),
+    "functions of torch itself take no names": lambda: refused(lambda: torch.is_tensor(obj=1)),
     "limits of dtypes have a hash": lambda: bool(hash(torch.iinfo(torch.int8))),
     "linspace computes halves as floats": lambda: (
         bool(torch.linspace(-65504, 65504, 3, dtype=torch.float16).isfinite().all())

@@ -22,6 +22,7 @@ from mindtorch_v2.tensor import views
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
+from mindtorch_v2.tensor.scalars import has_slot
 from mindtorch_v2.tensor.stream import Stream
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -160,7 +161,7 @@ def _is_sequence(value: object) -> bool:
     """``PySequence_Check``, less text."""
     if isinstance(value, (str, bytes, *_NO_SEQUENCES)):
         return False
-    return hasattr(type(value), "__getitem__")
+    return has_slot(value, "__getitem__")
 
 
 def iterate(value: Any) -> Iterable[Any]:

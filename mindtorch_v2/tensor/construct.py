@@ -19,7 +19,7 @@ from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.scalars import pack_numbers, type_name, unpack_scalar
+from mindtorch_v2.tensor.scalars import has_slot, pack_numbers, type_name, unpack_scalar
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import CPP_NAMES, promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
@@ -150,7 +150,7 @@ def is_sequence(value: object) -> bool:
         return False
     if isinstance(value, np.generic) and not isinstance(value, (np.character, np.void)):
         return False
-    return hasattr(type(value), "__getitem__")
+    return has_slot(value, "__getitem__")
 
 
 def compute_sizes(data: Any) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.by_position import by_position
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
 from mindtorch_v2.tensor.support import check_dtype
@@ -24,7 +25,8 @@ def get_default_dtype() -> DType:
     return _state["default"]
 
 
-def set_default_dtype(d: Any) -> None:
+@by_position
+def set_default_dtype(d: Any, /) -> None:
     """Make ``d`` the dtype of floats; TypeError for what is none, or has no storage type."""
     if not isinstance(d, DType):
         raise TypeError(

@@ -210,11 +210,13 @@ def tensor(
     device: Device | str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
+    names: Sequence[str | None] | None = None,
 ) -> Tensor:
     """A copy of nested sequences, numbers, an array or a tensor."""
     where = None if device is None else Device(device)
     scalar_type = PYTHON_DTYPES.get(dtype, dtype)
-    return construct.tensor_from_data(data, scalar_type, where, requires_grad, pin_memory)
+    made = construct.tensor_from_data(data, scalar_type, where, requires_grad, pin_memory)
+    return set_names(made, names)
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Device | str | None = None) -> Tensor:

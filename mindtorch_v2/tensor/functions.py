@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindtorch_v2.by_position import by_position
 from mindtorch_v2.tensor import support
 from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, DType
 from mindtorch_v2.tensor.tensor import Tensor
@@ -21,7 +22,8 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
-def is_tensor(obj: Any) -> bool:
+@by_position
+def is_tensor(obj: Any, /) -> bool:
     return isinstance(obj, Tensor)
 
 

@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, METH_O, MadeInC
 from mindtorch_v2.tensor.mt19937 import SIZE, Mt19937, Words
 from mindtorch_v2.tensor.pending import Pending, settled, settling
+from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import exception_of
 
 _FACTS: Final = profile.active().neural
@@ -188,9 +189,14 @@ def _check_has_generators(device_type: str) -> None:
 
 
 def _unsigned(name: str, number: Any) -> int:
-    """``unpack_uint64``: an integer of 64 bits, with a sign or without."""
+    """``unpack_uint64``: an integer of 64 bits, with a sign or without.
+
+    NumPy's integers pass for a long; CPython, which is asked for the bits, takes its own alone.
+    """
     if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
-        raise RuntimeError(f"{name} expected a long, but got {type(number).__name__}")
+        raise RuntimeError(f"{name} expected a long, but got {type_name(number)}")
+    if not isinstance(number, int):
+        raise TypeError("an integer is required")
     if not -(2**63) <= number < 2**64:
         raise exception_of(*_FACTS["generator"]["overflow"])
     return int(number) % 2**64

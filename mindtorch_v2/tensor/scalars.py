@@ -81,6 +81,12 @@ def type_name(value: object) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def has_slot(value: object, method: str) -> bool:
+    """Whether the type of a value has a method, rather than what the type itself is an instance of:
+    the class of an enum can be subscripted, its members cannot."""
+    return any(method in vars(cls) for cls in type(value).__mro__)
+
+
 def unpack_long(value: Any) -> int:
     """``THPUtils_unpackLong``: a 64-bit integer of whatever has ``__index__``."""
     number = operator.index(value)
@@ -117,6 +123,8 @@ def unpack_bool(value: Any) -> bool:
     """``THPUtils_unpackNumberAsBool``."""
     if isinstance(value, (float, complex)):
         return value != 0
+    if isinstance(value, np.bool_) and HABITS["a bool of NumPy is a number"]:
+        return bool(value)
     return operator.index(value) != 0
 
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from mindtorch_v2.by_position import by_position
 from mindtorch_v2.tensor import construct
 from mindtorch_v2.tensor.conversions import item
 from mindtorch_v2.tensor.copying import fill
@@ -303,5 +304,6 @@ def storage(tensor: Tensor) -> TypedStorage:
     return TypedStorage._of(tensor.untyped_storage(), tensor.dtype)
 
 
-def is_storage(value: object) -> bool:
-    return isinstance(value, (TypedStorage, UntypedStorage))
+@by_position
+def is_storage(obj: object, /) -> bool:
+    return isinstance(obj, (TypedStorage, UntypedStorage))

@@ -121,7 +121,9 @@ def _around_storage(kind: Kind, parsed: Parsed) -> Any:
     if operators_are_seen():
         return empty([], **kind.options())
     count = len(untyped) // kind.dtype.itemsize
-    return Tensor._make((count,), kind.dtype, storage=untyped)
+    made = Tensor._make((count,), kind.dtype, storage=untyped)
+    made._versions.bump()  # an empty tensor that is set to the storage
+    return made
 
 
 def _of_size(kind: Kind, parsed: Parsed) -> Any:

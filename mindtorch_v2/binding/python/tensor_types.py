@@ -8,18 +8,22 @@ be called is a question of the machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import MemberDescriptorType
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.legacy import Kind, make, new_tensor
 from mindtorch_v2.binding.python.subclasses import instance_of
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
+from mindtorch_v2.by_position import by_position
 from mindtorch_v2.tensor.base import TensorBase
+from mindtorch_v2.tensor.default_dtype import set_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, DType, Layout, sparse_coo, strided
 from mindtorch_v2.tensor.made_in_c import MadeInC
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
+from mindtorch_v2.warn import warn_once
 
 _stored_name: Final = vars(type)["__name__"]
 """See Note [tp_name] in :mod:`mindtorch_v2.pybind.classes`."""
@@ -129,6 +133,37 @@ def _type(dtype: str, layout: Layout, members: dict[str, Any]) -> tensortype:
     made_type.__doc__ = None
     _stored_name.__set__(made_type, f"torch{below}.{name}")
     return made_type
+
+
+@by_position
+def set_default_tensor_type(t: Any, /) -> None:
+    """Make the dtype of a class such as ``torch.DoubleTensor``, or of that name, the one of floats.
+
+    TypeError for what is no such class, or one of no dense floats; AttributeError or ImportError
+    for a name that leads nowhere.
+    """
+    found = _imported(t) if isinstance(t, str) else t
+    warn_once(
+        "py_set_default_tensor_type",
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
+    )
+    if not isinstance(found, tensortype):
+        raise TypeError(
+            "invalid type object: only floating-point types are supported as the default type"
+        )
+    if found._layout is not strided:
+        raise TypeError("only dense types are supported as the default type")
+    set_default_dtype(found._dtype)
+
+
+def _imported(name: str) -> Any:
+    """``_import_dotted_name``; this package is torch."""
+    package, *names = name.split(".")
+    found: Any = import_module("mindtorch_v2" if package == "torch" else package)
+    for each in names:
+        found = getattr(found, each)
+    return found
 
 
 def new_instance(*args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu import cephes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import rounded
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -122,7 +123,7 @@ def normal(self: Tensor, mean: float, std: float, generator: Generator | None) -
         store(self, values.reshape(tuple(self._sizes)))
         return
     assert_no_internal_overlap(self)
-    _write(self, _normal_pairs(source, count) * std + mean)
+    _write(self, cephes.fused(_normal_pairs(source, count), std, mean))
 
 
 def _normal_blocks(
@@ -143,19 +144,24 @@ def _box_muller(numbers: Array, dtype: DType, mean: float, std: float) -> Array:
     """Each block of 16: eight radii and eight angles.  Halves are rounded after every step."""
     kind = numbers.dtype.type
     blocks = numbers.reshape(-1, 2, _BLOCK // 2)
+    if dtype is FLOAT32:
+        radius = np.sqrt(kind(-2) * cephes.log(kind(1) - blocks[:, 0]))
+        sine, cosine = cephes.sincos(kind(2 * math.pi) * blocks[:, 1])
+        parts = [cephes.fused(radius * part, kind(std), kind(mean)) for part in (cosine, sine)]
+        return np.stack(parts, axis=1).reshape(-1)
 
     def step(values: Any) -> Array:
         return rounded(np.asarray(values, kind), dtype)
 
     with np.errstate(all="ignore"):
         radius = step(np.sqrt(step(kind(-2) * step(np.log(step(1 - blocks[:, 0]))))))
-        if dtype is FLOAT32:
-            angle = kind(2 * math.pi) * blocks[:, 1]
-        else:
-            angle = step(2 * math.pi * blocks[:, 1].astype(np.float64))
+        angle = step(2 * math.pi * blocks[:, 1].astype(np.float64))
         turned = (np.cos(angle.astype(np.float64)), np.sin(angle.astype(np.float64)))
         scaled = [step(radius * step(part)) for part in turned]
-        found = [step(step(part * step(std)) + step(mean)) for part in scaled]
+        if dtype is FLOAT64:
+            found = [cephes.fused(part, std, mean) for part in scaled]
+        else:
+            found = [step(step(part * step(std)) + step(mean)) for part in scaled]
     return np.stack(found, axis=1).reshape(-1)
 
 
@@ -168,9 +174,12 @@ def _normal_pairs(generator: Generator, count: int) -> Array:
         start = 1
     pairs = (count - start + 1) // 2
     drawn = _uniform(generator, 2 * pairs, FLOAT64).reshape(pairs, 2)
-    radius = np.sqrt(-2.0 * np.log1p(-drawn[:, 1]))
-    angle = 2.0 * math.pi * drawn[:, 0]
-    both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).reshape(-1)
+    # By the C library as there: a program sees the number in stock, to the bit, in get_state().
+    logarithms = np.array([math.log1p(-second) for _, second in drawn])
+    radius = np.sqrt(-2.0 * logarithms)
+    angles = (2.0 * math.pi * drawn[:, 0]).tolist()
+    turned = np.array([(math.cos(angle), math.sin(angle)) for angle in angles]).reshape(pairs, 2)
+    both = (radius[:, None] * turned).reshape(-1)
     made[start:] = both[: count - start]
     if (count - start) % 2:
         generator._next_normal = float(both[-1])
