@@ -313,11 +313,13 @@ def _prepare_index_select(outputs: Sequence[Tensor], self: Tensor, dim: int, ind
 def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tensor:
     _prepare_index_select((out,), self, dim, index)
     dim = wrap_dim(dim, len(self._sizes))
-    if not out.is_meta and numel(index._sizes):
+    if out.is_meta:
+        return out
+    if len(self._sizes) < 2:
+        dispatch("index_select", self._dtype)
+    if numel(index._sizes):
         if len(self._sizes) > 1 and not self._sizes[dim]:
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
-        if len(self._sizes) < 2:
-            dispatch("index_select", self._dtype)
         places, source = value_array(index).reshape(-1), _along(raw_array(self))
         wrong = places[(places < 0) | (places >= source.shape[dim])]
         if wrong.size and dim == 1 and is_contiguous(out._sizes, out._strides):
