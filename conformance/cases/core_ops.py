@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text
 from conformance.cases import (
+    core_advanced_indexing,
     core_assignments,
     core_batch_norm,
     core_compiled,
@@ -102,6 +103,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_refusals.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
+    yield from core_advanced_indexing.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -179,6 +179,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "complex is elementwise on meta": lambda: (
         torch.complex(shaped(2, 3).t(), shaped(2, 3).t()).stride() == (1, 3)
     ),
+    "an index on meta lies as the tensor does": lambda: (
+        shaped(2, 3, 4).transpose(0, 1)[:, :, torch.zeros(1).long()].stride(0) == 1
+    ),
     "nonzero_static goes by columns": lambda: (
         torch.nonzero_static(shaped(2, 2), size=3).stride() == (1, 3)
     ),

@@ -24,17 +24,18 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, is_standing_for_cpu
+from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import expand, permute
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import contiguous_strides, numel
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.masks import check_mask
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import view_strides
 from mindtorch_v2.warn import warn
 
 Indices: TypeAlias = Sequence[Tensor | None]
@@ -154,7 +155,7 @@ def make_info(self: Tensor, given: Indices) -> AdvancedIndex:
     shape = _common_shape(indices)
     indices = [None if index is None else expand(index, shape, False) for index in indices]
     indices += [None] * (len(self._sizes) - len(indices))
-    if not _stand_together(indices):
+    if not stand_together(indices):
         self, indices = _transposed_to_front(self, indices)
     indices = [
         _TO(index, _LONG) if index is not None and index._dtype is _INT else index
@@ -196,7 +197,8 @@ def _common_shape(indices: Indices) -> tuple[int, ...]:
     return found
 
 
-def _stand_together(indices: Indices) -> bool:
+def stand_together(indices: Indices) -> bool:
+    """``hasContiguousSubspace``: whether no dimension between those indexed is left alone."""
     places = [place for place, index in enumerate(indices) if index is not None]
     return not places or places[-1] - places[0] == len(places) - 1
 
@@ -220,15 +222,19 @@ def _restrided(self: Tensor, indices: Indices, shape: tuple[int, ...]) -> Advanc
         self._storage_offset,
     )
     reshaped = tuple(
-        index._as_view(
-            (*(1,) * before, *index._sizes, *(1,) * after),
-            (*(0,) * before, *index._strides, *(0,) * after),
-            index._storage_offset,
-        )
+        _reshaped(index, (*(1,) * before, *index._sizes, *(1,) * after))
         for index in indices
         if index is not None
     )
     return AdvancedIndex(self, tuple(indices), restrided, reshaped)
+
+
+def _reshaped(index: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """``reshape_indexer``: dimensions of size 1 have strides as a view gives them, which count
+    where another size of the result is 0."""
+    strides = view_strides(index._sizes, index._strides, sizes)
+    assert strides is not None  # as only such dimensions are new
+    return index._as_view(sizes, strides, index._storage_offset)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -247,11 +253,11 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
     operands = (info.restrided, *info.reshaped)
     config = replace(_ITERATED, static_dtype=self._dtype)
     iterator = TensorIterator(config, (None,), operands)
-    is_meta = self.is_meta and not is_standing_for_cpu()
-    strides = _strides_on_meta(info, config) if is_meta else iterator.strides
-    output = set_output(given, iterator.shape, self._dtype, self._device, strides)
-    if numel(output._sizes) and not output.is_meta:
-        dispatch("index_cpu", self._dtype)
+    output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
+    if output.is_meta:
+        return (output,)
+    dispatch("index_cpu", self._dtype)
+    if numel(output._sizes):
         _check_indexed(info)
         if not info.is_inside():
             loops = TensorIterator(_WRITTEN, (output,), operands).loops
@@ -260,13 +266,6 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
             raise error
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
-
-
-def _strides_on_meta(info: AdvancedIndex, config: Config) -> tuple[int, ...] | None:
-    """``meta_index_Tensor`` does not look at the indices' strides, nor at those of nothing."""
-    if not numel(info.source._sizes):
-        return contiguous_strides(info.restrided._sizes)
-    return TensorIterator(config, (None,), (info.restrided,)).strides
 
 
 def _check_indexed(info: AdvancedIndex) -> None:

@@ -260,7 +260,7 @@ def pw_cast_for_opmath(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """``_broadcast_shapes``; RuntimeError in its words."""
-    common = [1] * max(map(len, shapes))
+    common = [1] * max(map(len, shapes), default=0)
     for place, shape in enumerate(shapes):
         for dim in range(-1, -1 - len(shape), -1):
             if common[dim] == shape[dim]:

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs import (
     activation,
+    advanced_indexing,
     batch_norm,
     convolution,
     gradients,
@@ -203,6 +204,7 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
 
 __all__ = [
     "activation",
+    "advanced_indexing",
     "batch_norm",
     "convolution",
     "find",

@@ -12,7 +12,6 @@ from typing import Any, Final
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.indexing import index
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
@@ -54,8 +53,6 @@ _SQUEEZE: Final = OperatorHandle("aten::squeeze.dim")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 
 _INDEX_DTYPES: Final = (int64, DTYPES["int32"]) if TENSOR_HABITS["gather takes int32"] else (int64,)
-
-_INDEXING: Final = (int64, DTYPES["int32"], DTYPES["int8"], BOOL)
 
 
 def _rank(tensor: Tensor) -> int:
@@ -331,17 +328,7 @@ def _as_copied(
     return y, dim, index, _EXPAND(value, sizes)
 
 
-# --- index, embedding -------------------------------------------------------------------------
-
-
-@body(_META + "meta_index_Tensor")
-def meta_index_tensor(self: Tensor, indices: Sequence[Tensor | None]) -> Any:
-    """What C++ does, but that a byte is one with a sign here."""
-    for each in indices:
-        if each is not None and each._dtype not in _INDEXING:
-            raise RuntimeError("tensors used as indices must be long, int, byte or bool tensors")
-    (made,) = index((None,), self, indices)
-    return made
+# --- embedding --------------------------------------------------------------------------------
 
 
 def _check_weight(weight: Tensor) -> None:
