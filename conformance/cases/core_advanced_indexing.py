@@ -52,6 +52,12 @@ _NOTHING: Final = (
     *(".index_select(0, xp.tensor([]).long())", "[0].index_select(0, xp.tensor([]).long())"),
     *("[0, :0].index_select(0, xp.tensor([]).long())", "[:, :0].index_select(0, xp.tensor([1]))"),
 )
+_BY_FLOATS: Final = (
+    *("x[y]", "x[:, y]", "x.clone()[y]", "x.detach()[y]", "x.detach().index_put([y], xp.ones(1))"),
+    *("x.to('meta')[y]", "xp.ops.aten._index_put_impl_(x.detach(), [y], y)", "x.clone()[:, :0][y]"),
+    "xp.nn.functional.embedding(y, x)",
+)
+"""By what requires a gradient, which is not looked for in lists."""
 
 
 def texts() -> Iterator[Text]:
@@ -67,3 +73,6 @@ def texts() -> Iterator[Text]:
     for dtype, by in product(_RARE, _NOTHING):
         yield "index", f"xp.ones(2, 3).to(xp.{dtype}){by}"
     yield "index", "x = xp.ones(2).to(xp.float8_e5m2)\nx[[]] -= x[[]]"
+    for call in _BY_FLOATS:
+        made = "x, y = xp.ones(2, 3, requires_grad=True), xp.ones(2, requires_grad=True)"
+        yield "index", f"{made}\n{call}"

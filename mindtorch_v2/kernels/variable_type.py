@@ -275,10 +275,12 @@ class VariableType:
                     raise _out_requires_grad(self.operator.name) from None
 
     def _check_refused(self, stack: tuple[Any, ...]) -> None:
+        """``check_no_requires_grad``, which lets the tensors of a list pass: having looked at the
+        grad mode for all of them it tells itself not to, and takes that for no grad mode."""
         if not self.refused or not tls.is_grad_enabled():
             return
         for place in self.refused:
-            if any_requires_grad([stack[place]]):
+            if isinstance(stack[place], Tensor) and any_requires_grad([stack[place]]):
                 raise RuntimeError(
                     f"The function '{self.cpp_name}' is not differentiable with respect to "
                     f"argument '{self.names[place]}'. This input cannot have requires_grad True."
