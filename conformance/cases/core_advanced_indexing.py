@@ -58,6 +58,15 @@ _BY_FLOATS: Final = (
     "xp.nn.functional.embedding(y, x)",
 )
 """By what requires a gradient, which is not looked for in lists."""
+_STEPPED: Final = (
+    *("xp.arange(5)", "xp.arange(6.0).view(2, 3)", "xp.arange(24).view(2, 3, 4)", "xp.ones(0, 3)"),
+    *("xp.ones(2, 3, device='meta')", "xp.arange(2)", "xp.arange(5, dtype=xp.uint8)"),
+)
+_STEPS: Final = (
+    *("::2**70", "::2**63 - 1", "::2**62", "::2**62 + 1", "::2**63 - 2", "1::2**63 - 1"),
+    *("1:2**70:2**70", "6:2**70:2**70", ":0:2**70", "..., ::2**70", "..., 1::2**61", "::2**60"),
+)
+"""So far that 64 bits do not count how many there are, or how far one goes."""
 
 
 def texts() -> Iterator[Text]:
@@ -76,3 +85,10 @@ def texts() -> Iterator[Text]:
     for call in _BY_FLOATS:
         made = "x, y = xp.ones(2, 3, requires_grad=True), xp.ones(2, requires_grad=True)"
         yield "index", f"{made}\n{call}"
+    for made, by in product(_STEPPED, _STEPS):
+        yield "slice", f"{made}[{by}]"
+        yield "slice", f"x = {made}\nx[{by}] = 3\nx"
+    for step in ("2**63 - 1", "2**62"):
+        yield "unfold", f"xp.ones(5, 3).unfold(0, 2, {step})"
+        yield "slice", f"xp.ops.aten.slice(xp.ones(5, 3), 0, 2, 2**63 - 1, {step})"
+        yield "slice", f"xp.ones(2, 4).slice_scatter(xp.ones(1, 4), 0, 0, None, {step})"

@@ -365,9 +365,22 @@ def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int
     first, last = _clamped_range(self._sizes[dim], start, end)
     sizes, strides = list(self._sizes), list(self._strides)
     offset = self._storage_offset + first * strides[dim]
-    sizes[dim] = -(-(last - first) // step)
-    strides[dim] *= step
-    return _strided(self, sizes, strides, offset)
+    count, stride = last - first + step - 1, strides[dim] * step
+    is_wrapped = max(count, stride) >= _WORD // 2
+    sizes[dim], strides[dim] = _quotient(_wrapped(count), step), _wrapped(stride)
+    if is_wrapped:
+        return called(_AS_STRIDED, as_strided, self, sizes, strides, offset)
+    return _strided(self, sizes, strides, offset)  # which the tensor's own memory has
+
+
+def _wrapped(number: int) -> int:
+    """``int64_t``: what is left of a number in 64 bits."""
+    return (number + _WORD // 2) % _WORD - _WORD // 2
+
+
+def _quotient(number: int, divisor: int) -> int:
+    """C++ cuts off what is behind the point, where Python looks for the integer below."""
+    return number // divisor if number >= 0 else -(-number // divisor)
 
 
 def _guarded(number: Any) -> Any:
@@ -427,7 +440,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     sizes, strides = [*self._sizes, size], [*self._strides, self._strides[dim] if rank else 1]
     if rank:
         sizes[dim] = (sizes[dim] - size) // step + 1
-        strides[dim] *= step
+        strides[dim] = _wrapped(strides[dim] * step)
     return called(_AS_STRIDED, as_strided, self, sizes, strides, None)
 
 

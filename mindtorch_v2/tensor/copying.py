@@ -5,7 +5,8 @@ Mirrors ``aten/src/ATen/native/Copy.cpp``, ``Fill.cpp`` and ``cpu/CopyKernel.cpp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.storage import Bytes
     from mindtorch_v2.tensor.tensor import Tensor
+
+_FAR: Final = 1 << 58
+"""In elements: so many bytes NumPy may not be able to count."""
 
 
 def raw_array(tensor: Tensor) -> Array:
@@ -41,13 +45,16 @@ def raw_array(tensor: Tensor) -> Array:
 def _strided(tensor: Tensor, memory: Bytes, offset: int) -> Array:
     """RuntimeError for more dimensions than an array has, and where torch reads past a storage."""
     raw = elements_of(tensor._dtype).raw
+    steps: Sequence[int] = tensor._strides
+    if max(steps, default=0) > _FAR:  # along which nobody goes
+        steps = [step if size > 1 else 0 for size, step in zip(tensor._sizes, steps, strict=True)]
     try:
         return np.ndarray(
             tensor._sizes,
             raw,
             buffer=memory,
             offset=offset * raw.itemsize,
-            strides=[stride * raw.itemsize for stride in tensor._strides],
+            strides=[step * raw.itemsize for step in steps],
         )
     except ValueError as error:
         raise RuntimeError(
