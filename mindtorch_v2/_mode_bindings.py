@@ -16,10 +16,10 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.overloaded import has_attribute
 from mindtorch_v2.pybind import cast as _cast
-from mindtorch_v2.pybind.classes import make_enum, tp_name
+from mindtorch_v2.pybind.classes import make_enum
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.signature import parse_docstring
-from mindtorch_v2.tensor.made_in_c import MadeInC, check_count
+from mindtorch_v2.tensor.made_in_c import MadeInC, check_count, final
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import State
 
@@ -189,21 +189,7 @@ EXPORTS["_disabled_torch_function_impl"] = torch_function.disabled
 EXPORTS["_disabled_torch_dispatch_impl"] = torch_dispatch.disabled
 
 
-class _Final(MadeInC):
-    """The class of classes that may have no subclass."""
-
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> _Final:
-        for base in bases:
-            if isinstance(base, _Final) and base is not _Switch:
-                raise TypeError(f"type '{tp_name(base)}' is not an acceptable base type")
-        return super().__new__(mcs, name, bases, namespace)
-
-
-_Final.__qualname__ = "type"
-_Final.__module__ = "builtins"
-
-
-class _Switch(metaclass=_Final):
+class _Switch(metaclass=MadeInC):
     """A context manager written in C that switches overriding off: no guard, it only remembers
     what it found when it was last entered."""
 
@@ -244,6 +230,7 @@ def _receiver(name: str, args: tuple[Any, ...]) -> _Switch:
     return args[0]
 
 
+@final
 class DisableTorchFunction(_Switch):  # no object and no mode overrides a function
     __slots__ = ()
     __module__ = "mindtorch_v2._C"
@@ -254,6 +241,7 @@ class DisableTorchFunction(_Switch):  # no object and no mode overrides a functi
         return State.ALL_DISABLED
 
 
+@final
 class DisableTorchFunctionSubclass(_Switch):  # no object overrides a function
     __slots__ = ()
     __module__ = "mindtorch_v2._C"

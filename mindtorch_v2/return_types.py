@@ -13,8 +13,22 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.operators import Operator
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import MadeInC, final
 from mindtorch_v2.utils._pytree import register_pytree_node
+
+
+class _Member(property):
+    """A place of such a tuple by its name."""
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError("readonly attribute")
+
+    def __delete__(self, instance: Any) -> None:
+        raise AttributeError("readonly attribute")
+
+
+_Member.__name__ = _Member.__qualname__ = "member_descriptor"
+_Member.__module__ = "builtins"
 
 
 class _StructSequence(tuple[Any, ...], metaclass=MadeInC):
@@ -51,9 +65,9 @@ def _struct_sequence(name: str, fields: list[str]) -> type[_StructSequence]:
         "n_fields": len(fields),
         "n_sequence_fields": len(fields),
         "n_unnamed_fields": 0,
-        **{field: property(itemgetter(place)) for place, field in enumerate(fields)},
+        **{field: _Member(itemgetter(place)) for place, field in enumerate(fields)},
     }
-    made: Any = MadeInC(name, (_StructSequence,), members)
+    made: Any = final(MadeInC(name, (_StructSequence,), members))
     register_pytree_node(made, lambda tree: (list(tree), None), lambda items, _: made(items))
     return made  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import dlpack_pools
+from conformance.cases import dlpack_pools, object_pools
 from conformance.cases.storage_pools import (
     LEGACY,
     OF_LEGACY,
@@ -71,6 +71,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _python_types_and_devices()
     yield from _of_numpy()
     yield from _made_otherwise()
+    yield from object_pools.texts()
 
 
 _DEFAULT: Final = "xp.set_default_dtype(xp.{})\n"

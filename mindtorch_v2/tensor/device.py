@@ -10,11 +10,20 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 
 DEVICE_TYPES: Final = profile.active().keys.devices
 """torch's device types, in the order in which its message lists them."""
 EXTENSION_DEVICE: Final = "npu"
+TYPES_BY_NUMBER: Final[tuple[str, ...]] = (
+    *("cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan"),
+    *("metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"),
+)
+"""In the order of ``c10::DeviceType``."""
+TYPE_NUMBERS: Final = {
+    **{name: number for number, name in enumerate(TYPES_BY_NUMBER)},
+    EXTENSION_DEVICE: TYPES_BY_NUMBER.index("privateuseone"),
+}
 NO_INDEX: Final = -1
 
 _DEVICE_STRING: Final = re.compile(r"([A-Za-z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
@@ -60,13 +69,14 @@ ARGUMENTS: Final[list[Callable[[Any, Any], tuple[Any, int]]]] = [
 """Reads what a device is made of; the Python binding puts its own here, which refuses."""
 
 
+@final
 class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """Where a tensor lives: a type and, if it has one, an index."""
 
-    __slots__ = ("_index", "type")
+    __slots__ = ("_index", "_type")
     __module__ = "mindtorch_v2"
 
-    type: str
+    _type: str
     _index: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -80,9 +90,9 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
         if not is_one:
             given, index = ARGUMENTS[0](args, kwargs)
         if isinstance(given, device):
-            self.type, self._index = given.type, given._index
+            self._type, self._index = given.type, given._index
             return
-        self.type, self._index = parse_device_string(given)
+        self._type, self._index = parse_device_string(given)
         if is_one:
             return
         if self._index != NO_INDEX:
@@ -93,23 +103,39 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
         self._index = _as_int8(index)
 
     @property
+    def type(self) -> str:
+        return self._type
+
+    @property
     def index(self) -> int | None:
         return None if self._index == NO_INDEX else self._index
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, device):
             return NotImplemented
-        return (self.type, self._index) == (other.type, other._index)
+        return (self._type, self._index) == (other._type, other._index)
+
+    def _refuse_order(self, other: object) -> Any:
+        if not isinstance(other, device):
+            return NotImplemented
+        raise TypeError("comparison not implemented")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse_order
 
     def __hash__(self) -> int:
-        return hash((self.type, self._index))
+        """``std::hash<c10::Device>``: the number of the type, and the index in eight bits."""
+        return TYPE_NUMBERS[self._type] << 16 | self._index & 0xFF
+
+    @METH_NOARGS
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self._type,) if self._index == NO_INDEX else (self._type, self._index)
 
     def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
+        return self._type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index % (1 << 16)}"
-        return f"device(type={self.type!r}{index})"
+        return f"device(type={self._type!r}{index})"
 
 
 Device: TypeAlias = device

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
-from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 
 _FACTS: Final = profile.active().tensors
 
 
+@final
 class dtype(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """A data type.  There is one instance of each; it is compared by identity."""
 
@@ -70,42 +71,54 @@ class dtype(metaclass=MadeInC):  # noqa: N801 (torch's name)
         return str(self).rpartition(".")[2]
 
 
-class _Constant(metaclass=MadeInC):
-    """A named constant that is compared by identity."""
+# Layouts, memory formats and qschemes are named constants that are compared by identity.  Their
+# classes have no base in common, so these are the methods of each.
+
+
+def _init(self: Any, name: str, attribute: str) -> None:
+    self._name = name
+    self._attribute = attribute
+
+
+def _repr(self: Any) -> str:
+    return str(self._name)
+
+
+def _reduce(self: Any) -> str:
+    return str(self._attribute)
+
+
+@final
+class layout(metaclass=MadeInC):  # noqa: N801 (torch's name)
+    """How elements lie in memory."""
 
     __slots__ = ("_attribute", "_name")
     __module__ = "mindtorch_v2"
-
-    def __init__(self, name: str, attribute: str) -> None:
-        self._name = name
-        self._attribute = attribute
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __reduce__(self) -> str:
-        return self._attribute
+    __init__ = _init
+    __repr__ = _repr
+    __reduce__ = _reduce
 
 
-class layout(_Constant):  # noqa: N801 (torch's name)
-    """How elements lie in memory."""
-
-    __slots__ = ()
-    __module__ = "mindtorch_v2"
-
-
-class memory_format(_Constant):  # noqa: N801 (torch's name)
+@final
+class memory_format(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """In which order the dimensions of a strided tensor lie in memory."""
 
-    __slots__ = ()
+    __slots__ = ("_attribute", "_name")
     __module__ = "mindtorch_v2"
+    __init__ = _init
+    __repr__ = _repr
+    __reduce__ = _reduce
 
 
-class qscheme(_Constant):  # noqa: N801 (torch's name)
+@final
+class qscheme(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """How a quantized tensor maps integers to values."""
 
-    __slots__ = ()
+    __slots__ = ("_attribute", "_name")
     __module__ = "mindtorch_v2"
+    __init__ = _init
+    __repr__ = _repr
+    __reduce__ = _reduce
 
 
 DType: TypeAlias = dtype
@@ -113,8 +126,8 @@ Layout: TypeAlias = layout
 """The classes under names that no parameter called ``dtype`` or ``layout`` hides."""
 
 
-def _by_attribute(kind: type[_Constant], names: dict[str, str]) -> dict[str, Any]:
-    made: dict[str, _Constant] = {}
+def _by_attribute(kind: Any, names: dict[str, str]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
     for attribute, name in names.items():
         made.setdefault(name, kind(name, attribute))
     return {attribute: made[name] for attribute, name in names.items()}

@@ -13,10 +13,17 @@ _stored_name: Final = vars(type)["__name__"]
 _PACKAGE: Final = __name__.partition(".")[0]
 
 
-class MadeInC(type):
-    """The metaclass of such classes: ``__name__`` is short, the stored name has torch's module.
+def tp_name(cls: type) -> str:
+    """The stored name."""
+    name: str = _stored_name.__get__(cls)
+    return name
 
-    A subclass that a program writes is an ordinary class again.
+
+class NamedAsInC(type):
+    """The metaclass of classes that have two names, though torch writes them in Python.
+
+    ``__name__`` is short, the stored name has torch's module.  A subclass that a program writes is
+    an ordinary class again.
     """
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
@@ -27,13 +34,80 @@ class MadeInC(type):
 
     @property
     def __name__(cls) -> str:  # type: ignore[override]
-        name: str = _stored_name.__get__(cls)
-        return name.rpartition(".")[2]
+        return tp_name(cls).rpartition(".")[2]
 
 
-MadeInC.__qualname__ = "type"  # which torch's classes are instances of
-MadeInC.__module__ = "builtins"
-_stored_name.__set__(MadeInC, "type")
+_final: Final[set[type]] = set()
+"""Classes without C's ``Py_TPFLAGS_BASETYPE``."""
+
+
+class MadeInC(NamedAsInC):
+    """The metaclass of classes of C, whose properties are C's."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        for base in bases:
+            if base in _final:
+                raise TypeError(f"type '{tp_name(base)}' is not an acceptable base type")
+        if cls.__module__.partition(".")[0] != _PACKAGE:
+            return
+        for attribute, member in namespace.items():
+            if type(member) is property and not attribute.startswith("__"):
+                found = getset_descriptor(member.fget)
+                found.__set_name__(cls, attribute)
+                setattr(cls, attribute, found)
+
+
+AnyClass = TypeVar("AnyClass", bound=type)
+
+
+def final(cls: AnyClass) -> AnyClass:
+    """A class of C that may have no subclass: TypeError where a program writes one."""
+    _final.add(cls)
+    return cls
+
+
+for _metaclass in (NamedAsInC, MadeInC):
+    _metaclass.__qualname__ = "type"  # which torch's classes are instances of
+    _metaclass.__module__ = "builtins"
+    _stored_name.__set__(_metaclass, "type")
+
+
+# --- attributes -------------------------------------------------------------------------------
+
+
+class getset_descriptor(property):  # noqa: N801 (CPython's name)
+    """A property as C defines it: one without a setter says so in C's words."""
+
+    __name__: str
+    __qualname__: str
+    __objclass__: type
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.__name__, self.__qualname__ = name, f"{owner.__qualname__}.{name}"
+        self.__objclass__ = owner
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if self.fset is None:
+            self._refuse()
+        super().__set__(instance, value)
+
+    def __delete__(self, instance: Any) -> None:
+        if self.fdel is None:
+            self._refuse()
+        super().__delete__(instance)
+
+    def _refuse(self) -> None:
+        raise AttributeError(f"{self._shown()} is not writable")
+
+    def _shown(self) -> str:
+        return f"attribute '{self.__name__}' of '{tp_name(self.__objclass__)}' objects"
+
+    def __repr__(self) -> str:
+        return f"<{self._shown()}>"
+
+
+getset_descriptor.__module__ = "builtins"
 
 
 # --- methods ----------------------------------------------------------------------------------

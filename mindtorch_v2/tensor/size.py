@@ -13,7 +13,7 @@ from typing import Any, Final, SupportsIndex, overload
 import numpy as np
 
 from mindtorch_v2.call_site import is_in_place
-from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC
+from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 from mindtorch_v2.tensor.scalars import HEAP_TYPE, type_name
 from mindtorch_v2.tensor.support import HABITS, worded
 
@@ -22,6 +22,7 @@ _SEQUENCES: Final = (list, tuple, str, bytes, bytearray)
 """Builtin types that repeat and concatenate themselves."""
 
 
+@final
 class Size(tuple[int, ...], metaclass=MadeInC):
     """The sizes of a tensor's dimensions; TypeError for what is no integer."""
 
@@ -116,7 +117,7 @@ def _checked(position: int, size: Any) -> int:
         return int(operator.index(size))
     except Exception:
         raise TypeError(
-            f"torch.Size() takes an iterable of 'int' (item {position} is '{type(size).__name__}')"
+            f"torch.Size() takes an iterable of 'int' (item {position} is '{type_name(size)}')"
         ) from None
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import NamedAsInC
 from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import worded
@@ -36,7 +36,7 @@ _NOT_ALLOCATED: Final = (
 )
 
 
-class UntypedStorage(metaclass=MadeInC):
+class UntypedStorage(metaclass=NamedAsInC):
     """A buffer of bytes on a device.  There is one object for it, however often it is asked for."""
 
     __slots__ = (

@@ -8,15 +8,8 @@ from __future__ import annotations
 from typing import Any, Final, overload
 
 from mindtorch_v2.messages import expected
-from mindtorch_v2.tensor.device import NO_INDEX, Device
+from mindtorch_v2.tensor.device import NO_INDEX, TYPE_NUMBERS, TYPES_BY_NUMBER, Device
 from mindtorch_v2.tensor.made_in_c import MadeInC
-
-_DEVICE_TYPES: Final[tuple[str, ...]] = (
-    *("cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan"),
-    *("metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu", "mtia", "privateuseone"),
-)
-"""In the order of ``c10::DeviceType``."""
-_TYPE_NUMBERS: Final = {name: number for number, name in enumerate(_DEVICE_TYPES)}
 
 
 class Stream(metaclass=MadeInC):
@@ -55,7 +48,7 @@ class Stream(metaclass=MadeInC):
 
     @property
     def device_type(self) -> int:
-        return _TYPE_NUMBERS[self._device.type]
+        return TYPE_NUMBERS[self._device.type]
 
     @property
     def stream_id(self) -> int:
@@ -80,9 +73,9 @@ _NUMBERS: Final = ("stream_id", "device_index", "device_type")
 
 
 def _numbered(device_type: int, index: int) -> Device:
-    if not 0 <= device_type < len(_DEVICE_TYPES):
+    if not 0 <= device_type < len(TYPES_BY_NUMBER):
         raise RuntimeError(expected("isValidDeviceType(device_type)"))
-    name = _DEVICE_TYPES[device_type]
+    name = TYPES_BY_NUMBER[device_type]
     return Device(name) if index == NO_INDEX else Device(name, index)
 
 

@@ -5,91 +5,106 @@ Mirrors ``torch/csrc/TypeInfo.cpp``; the numbers are facts of the profile.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, Final
 
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, REAL_OF_COMPLEX, DType
-from mindtorch_v2.tensor.made_in_c import MadeInC
-from mindtorch_v2.tensor.scalars import type_name
+from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
+from mindtorch_v2.tensor.made_in_c import MadeInC, final, tp_name
 from mindtorch_v2.tensor.support import FINFO, HABITS, IINFO, check_dtype, exception_of
 
+ARGUMENTS: Final[list[Callable[[str, Any, Any], DType | None]]] = [
+    lambda name, args, kwargs: args[0] if args else None
+]
+"""Reads of what dtype limits are asked; the Python binding puts its own here, which refuses."""
 
-class _Limits(metaclass=MadeInC):
-    """What is asked of a dtype is a fact about it."""
+# ``finfo`` and ``iinfo`` have no base in common: these are the methods of both.
+
+
+def _fact(self: finfo | iinfo, name: str) -> Any:
+    """An answer of the release; or it raises, as the release does."""
+    facts = FINFO if isinstance(self, finfo) else IINFO
+    found = facts[self._dtype][name]
+    if isinstance(found, list):
+        raise exception_of(*found)
+    return found
+
+
+def _bits(self: Any) -> int:
+    return int(_fact(self, "bits"))
+
+
+def _name(self: Any) -> str:
+    return str(_fact(self, "dtype"))
+
+
+def _repr(self: Any) -> str:
+    return str(_fact(self, "repr"))
+
+
+def _equals(self: Any, other: object) -> bool:
+    """Whether ``other`` names the same dtype: never ``NotImplemented``, whatever it is.
+
+    ``THPDTypeInfo_compare`` takes any object for limits and reads the byte where those have
+    their dtype. A ``torch.dtype`` has its own there; what else lies there is an accident of
+    memory, which is not mirrored.
+    """
+    if isinstance(other, DType):
+        return self._dtype is other
+    return isinstance(other, (finfo, iinfo)) and self._dtype is other._dtype
+
+
+def _hash(self: Any) -> int:
+    return hash(self._dtype)
+
+
+def _reduce_ex(self: Any, protocol: Any, /) -> Any:
+    """C keeps the dtype where nobody finds it, so that CPython refuses: TypeError."""
+    kind = type(self)
+    raise TypeError(f"cannot pickle '{tp_name(kind) if protocol > 1 else kind.__name__}' object")
+
+
+def _reduce(self: Any) -> Any:
+    return _reduce_ex(self, 0)
+
+
+@final
+class finfo(metaclass=MadeInC):  # noqa: N801 (torch's name)
+    """Limits of a floating-point type, of the default one if none is given."""
 
     __slots__ = ("_dtype",)
-    _facts: ClassVar[dict[DType, dict[str, Any]]]
+    __module__ = "mindtorch_v2"
+    bits = property(_bits)
+    dtype = property(_name)
+    __repr__ = _repr
+    __eq__ = _equals
+    __hash__ = _hash if HABITS["limits of dtypes have a hash"] else None  # type: ignore[assignment]
+    __reduce_ex__ = _reduce_ex
+    __reduce__ = _reduce
 
     _dtype: DType
 
-    def _fact(self, name: str) -> Any:
-        """An answer of the release; or it raises, as the release does."""
-        found = self._facts[self._dtype][name]
-        if isinstance(found, list):
-            raise exception_of(*found)
-        return found
-
-    @property
-    def bits(self) -> int:
-        return int(self._fact("bits"))
-
-    @property
-    def dtype(self) -> str:
-        return str(self._fact("dtype"))
-
-    def __repr__(self) -> str:
-        return str(self._fact("repr"))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether ``other`` names the same dtype: never ``NotImplemented``, whatever it is.
-
-        ``THPDTypeInfo_compare`` takes any object for limits and reads the byte where those have
-        their dtype. A ``torch.dtype`` has its own there; what else lies there is an accident of
-        memory, which is not mirrored.
-        """
-        if isinstance(other, DType):
-            return self._dtype is other
-        return isinstance(other, _Limits) and self._dtype is other._dtype
-
-    if HABITS["limits of dtypes have a hash"]:
-
-        def __hash__(self) -> int:
-            return hash(self._dtype)
-    else:
-        __hash__ = None  # type: ignore[assignment]
-
-
-class finfo(_Limits):  # noqa: N801 (torch's name)
-    """Limits of a floating-point type, of the default one if none is given."""
-
-    __slots__ = ()
-    __module__ = "mindtorch_v2"
-    _facts = FINFO
-
-    def __init__(self, type: DType | None = None) -> None:
-        dtype = get_default_dtype() if type is None else PYTHON_DTYPES.get(type, type)
-        if not isinstance(dtype, DType):
-            raise TypeError(
-                f"finfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
-            )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Of ``type``, which may be complex; TypeError for other arguments and other dtypes."""
+        dtype = ARGUMENTS[0]("finfo", args, kwargs) or get_default_dtype()
         check_dtype("finfo", dtype)
         self._dtype = REAL_OF_COMPLEX.get(dtype, dtype)
 
     @property
     def eps(self) -> float:
-        return float(self._fact("eps"))
+        return float(_fact(self, "eps"))
 
     @property
     def max(self) -> float:
-        return float(self._fact("max"))
+        return float(_fact(self, "max"))
 
     @property
     def min(self) -> float:
-        return float(self._fact("min"))
+        return float(_fact(self, "min"))
 
     @property
     def tiny(self) -> float:
-        return float(self._fact("tiny"))
+        return float(_fact(self, "tiny"))
 
     @property
     def smallest_normal(self) -> float:
@@ -97,29 +112,36 @@ class finfo(_Limits):  # noqa: N801 (torch's name)
 
     @property
     def resolution(self) -> float:
-        return float(self._fact("resolution"))
+        return float(_fact(self, "resolution"))
 
 
-class iinfo(_Limits):  # noqa: N801 (torch's name)
+@final
+class iinfo(metaclass=MadeInC):  # noqa: N801 (torch's name)
     """Limits of an integer type."""
 
-    __slots__ = ()
+    __slots__ = ("_dtype",)
     __module__ = "mindtorch_v2"
-    _facts = IINFO
+    bits = property(_bits)
+    dtype = property(_name)
+    __repr__ = _repr
+    __eq__ = _equals
+    __hash__ = _hash if HABITS["limits of dtypes have a hash"] else None  # type: ignore[assignment]
+    __reduce_ex__ = _reduce_ex
+    __reduce__ = _reduce
 
-    def __init__(self, type: DType) -> None:
-        dtype = PYTHON_DTYPES.get(type, type)
-        if not isinstance(dtype, DType):
-            raise TypeError(
-                f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type_name(type)}"
-            )
+    _dtype: DType
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Of ``type``; TypeError for other arguments and other dtypes."""
+        dtype = ARGUMENTS[0]("iinfo", args, kwargs)
+        assert dtype is not None, "limits of integers are those of a dtype that is named"
         check_dtype("iinfo", dtype)
         self._dtype = dtype
 
     @property
     def max(self) -> int:
-        return int(self._fact("max"))
+        return int(_fact(self, "max"))
 
     @property
     def min(self) -> int:
-        return int(self._fact("min"))
+        return int(_fact(self, "min"))

@@ -17,7 +17,7 @@ from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import NamedAsInC
 from mindtorch_v2.tensor.storage import UntypedStorage, typename
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
@@ -57,7 +57,7 @@ def warn_typed_storage_removal() -> None:
         )
 
 
-class TypedStorage(metaclass=MadeInC):
+class TypedStorage(metaclass=NamedAsInC):
     """Elements of a dtype in an untyped storage."""
 
     __module__ = "mindtorch_v2.storage"

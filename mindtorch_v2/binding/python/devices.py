@@ -1,7 +1,7 @@
-"""How calls of ``torch.device`` and ``torch.Generator`` are read.
+"""How calls of ``torch.device``, ``torch.Generator``, ``torch.finfo`` and ``torch.iinfo`` are read.
 
-Mirrors ``THPDevice_pynew`` in ``torch/csrc/Device.cpp`` and ``THPGenerator_pynew`` in
-``torch/csrc/Generator.cpp``.
+Mirrors ``THPDevice_pynew`` in ``torch/csrc/Device.cpp``, ``THPGenerator_pynew`` in
+``torch/csrc/Generator.cpp`` and the constructors of ``torch/csrc/TypeInfo.cpp``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from mindtorch_v2.binding.python.constructors import BY_NUMBER
 from mindtorch_v2.binding.python.manual import is_absent, value
 from mindtorch_v2.binding.python.parser import ArgParser
-from mindtorch_v2.tensor import device, generator
+from mindtorch_v2.tensor import device, generator, type_info
 from mindtorch_v2.tensor.device import NO_INDEX, Device, parse_device_string
+from mindtorch_v2.tensor.dtype import DType
 
 
 @cache
@@ -23,6 +25,12 @@ def _device() -> ArgParser:
 @cache
 def _generator() -> ArgParser:
     return ArgParser(["Generator(Device device=None)"])
+
+
+@cache
+def _limits(name: str) -> ArgParser:
+    of_default = ["finfo()"] if name == "finfo" else []
+    return ArgParser([f"{name}(ScalarType type)", *of_default])
 
 
 def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, int]:
@@ -43,7 +51,14 @@ def _where(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:
     return Device("cpu") if found is None else found
 
 
+def _limited(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DType | None:
+    """The dtype whose limits are asked; None for the default one."""
+    parsed = _limits(name).parse(None, args, kwargs)
+    return BY_NUMBER[value(parsed, "type")] if parsed.chosen == 0 else None
+
+
 def install() -> None:
-    """Have devices and generators be made as the binding reads their arguments."""
+    """Have such objects be made as the binding reads their arguments."""
     device.ARGUMENTS[0] = _arguments
     generator.ARGUMENTS[0] = _where
+    type_info.ARGUMENTS[0] = _limited

@@ -21,8 +21,10 @@ from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
+from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import own
 from mindtorch_v2.tensor.dtype import LAYOUTS, sparse_coo
+from mindtorch_v2.tensor.made_in_c import getset_descriptor
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
@@ -43,19 +45,6 @@ class Deleted:
 
 
 DELETED: Final = Deleted()
-
-
-class getset_descriptor(property):  # noqa: N801 (CPython's name)
-    """A property of tensors, as C defines it."""
-
-    __name__: str
-    __qualname__: str
-
-    def __repr__(self) -> str:
-        return f"<attribute '{self.__name__}' of 'torch._C.{BASE}' objects>"
-
-
-getset_descriptor.__module__ = "builtins"
 
 
 def made(own: Mapping[str, property]) -> dict[str, property]:
@@ -103,7 +92,7 @@ def _property(name: str, own: property | None) -> property:
             write(self, DELETED)
 
     found = getset_descriptor(getter, setter, deleter)
-    found.__name__, found.__qualname__ = name, f"{BASE}.{name}"
+    found.__set_name__(TensorBase, name)
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2.pybind.classes import tp_name
-from mindtorch_v2.tensor.made_in_c import MadeInC
+from mindtorch_v2.tensor.made_in_c import NamedAsInC
 
 _HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``: made at run time."""
@@ -22,7 +22,7 @@ def type_name(value: object) -> str:
 
 def name_of_type(cls: type) -> str:
     stored = tp_name(cls)
-    if isinstance(cls, MadeInC):
+    if isinstance(cls, NamedAsInC):
         return stored
     if "." in stored:
         return stored
