@@ -36,6 +36,7 @@ from mindtorch_v2.autograd.grad_mode import (
 )
 from mindtorch_v2.binding.python import devices
 from mindtorch_v2.binding.python.tensor_types import set_default_tensor_type
+from mindtorch_v2.binding.python import devices, storages
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.kernels import npu as npu_kernels
 from mindtorch_v2.random import (
@@ -116,6 +117,7 @@ bind_methods()
 bind_types(globals())
 native.provide(kernels.load)
 devices.install()
+storages.install()
 device_memory.provide(npu_kernels.load)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _autograd_bindings,

@@ -9,7 +9,8 @@ import numpy as np
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.legacy_storages import NAMES
 from mindtorch_v2.tensor.legacy_storages import _LegacyStorage as _LegacyStorage
-from mindtorch_v2.tensor.storage import UntypedStorage, typename
+from mindtorch_v2.tensor.made_in_c import tp_name
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]
@@ -26,9 +27,12 @@ def _storage_type_to_dtype_map() -> dict[str, DType]:
 def _load_from_bytes(b: bytes) -> TypedStorage:
     """A storage from the name of its dtype, a line's end, and its bytes.
 
-    The form is this package's own, not that of ``torch.save``.
+    The form is this package's own, not that of ``torch.save``.  AttributeError for a storage
+    without a dtype, which torch writes as well and cannot read.
     """
     name, _, data = b.partition(b"\n")
+    if not name:
+        raise AttributeError(f"type object '{tp_name(UntypedStorage)}' has no attribute 'dtype'")
     storage = UntypedStorage(len(data))
     if data:
         storage._bytes[:] = np.frombuffer(data, np.uint8)  # type: ignore[index]
@@ -36,14 +40,15 @@ def _load_from_bytes(b: bytes) -> TypedStorage:
 
 
 def _reduce(self: Any) -> Any:
-    """AttributeError for a storage without a dtype, KeyError for a dtype without a name."""
-    if isinstance(self, UntypedStorage):
-        raise AttributeError(f"type object '{typename(self)}' has no attribute 'dtype'")
-    if self.dtype not in NAMES:
-        raise KeyError(f"dtype {self.dtype} is not recognized")
-    name = str(self.dtype).rpartition(".")[2]
-    data = bytes(self._untyped_storage)
-    return _load_from_bytes, (name.encode() + b"\n" + data,)
+    """KeyError for a dtype without a name, NotImplementedError for a storage on meta."""
+    name, storage = b"", self
+    if isinstance(self, TypedStorage):
+        if self.dtype not in NAMES:
+            raise KeyError(f"dtype {self.dtype} is not recognized")
+        name, storage = str(self.dtype).rpartition(".")[2].encode(), self.untyped()
+    if storage.device.type == "meta":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return _load_from_bytes, (name + b"\n" + bytes(storage),)
 
 
 UntypedStorage.__reduce__ = _reduce  # type: ignore[method-assign]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
+
+from conformance.area import Text
 
 SIZES: Final = (
     "xp.Size()",
@@ -244,3 +247,57 @@ OF_LEGACY: Final = (
     *(f"isinstance({made}, xp.{{0}})" for made in ("xp.ones(2)", *STORAGES[9:16])),
 )
 """What is asked of a class of storages of one dtype."""
+
+#: Bytes of storages in C's words: what is no place, no byte, no sequence of bytes.
+_OF_BYTES: Final = (
+    *("s[0] = 'a'", "s[0] = 1.5", "s['a'] = 1", "s[1, 2] = 1", "s[0] = True", "s[True] = 1"),
+    *("s[None] = 1", "s[100] = 1", "s[0:8:2] = 3", "s[0:8:2] = 'a'", "s[:4] = 1.5", "s[::-1] = 1"),
+    *("s[4:] = 300", "s[-1] = -1", "s[5:2] = 7", "s[np.int64(1)] = 9", "s[np.float64(1)] = 9"),
+    *("s[::2]", "s[::-1]", "s[0:8:2]", "s[True]", "s[np.int64(1)]", "s[xp.tensor(1)]", "s['a':]"),
+    *("s.copy_(3)", "s.copy_(None)", "s.copy_()", "s.copy_(xp.ones(2))", "s.copy_(s, 1)"),
+    *("s.copy_(src=s)", "s.copy_(source=s)", "s.copy_(s, True)", "s.copy_(s, False, 3)"),
+    *("s.copy_(xp.ones(2).storage())", "s.copy_(s, non_blocking='a')", "s.storage()"),
+)
+_MADE_OF: Final = (
+    *("[1, 2, 'a']", "'a'", "''", "b'ab'", "[1, 1.5]", "[1, True]", "[[1]]", "range(3)", "{1: 2}"),
+    *("np.zeros(2, np.uint8)", "np.zeros(2)", "xp.ones(2)", "True", "{1, 2}", "4, 5", "foo=5"),
+    *("4, 'cpu'", "sequence=[1, 2]", "size=4, device='meta'", "[1, 2], device='meta'", "1.5, 2"),
+    *("4, size=4", "xp.UntypedStorage(2).fill_(5)", "(1, 2), device=xp.device('cpu')"),
+)
+_SIZED: Final = (
+    *("4, device='cpu'", "size=4", "4, device=None", "4, allocator=None", "xp.tensor(2)"),
+    *("np.int64(2)", "device='cpu'", "xp.tensor(2), device='meta'"),
+)
+_BUFFERS: Final = (
+    *(
+        f"b'abcdefghijklmnop', '{order}', dtype=xp.{dtype}"
+        for order in ("big", "little", "native")
+        for dtype in (
+            *("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32"),
+            *("float64", "complex64", "complex128", "bool", "quint8", "complex32", "float8_e5m2"),
+        )
+    ),
+    *("b'abcd', dtype=xp.int16", "b'abcd', dtype=xp.uint8", "b'abcd', dtype=xp.bool", "b'abcd'"),
+    *("b'abcd', 'foo', dtype=xp.int16", "b'abcd', 2, dtype=xp.int16", "b'abcd', 'big'"),
+    *("b'abcd', 'big', dtype='a'", "b'abcd', 'big', dtype=None", "'abc', 'big', dtype=xp.int16"),
+    *("[1], 'big', dtype=xp.int16", "b'abc', 'big', dtype=xp.int16", "b'', 'big', dtype=xp.int16"),
+    *(f"b'abcd', 'big', {given}, xp.int16" for given in ("1, 2", "1, 1", "2, 1", "0, 0", "-3, 0")),
+    *(f"b'abcd', 'big', offset={n}, dtype=xp.int16" for n in (1, 2, 4, 5, -1)),
+    *("b'abcd', 'big', count=9, dtype=xp.int16", "b'abcd', 'foo', dtype=xp.uint8"),
+)
+
+
+def of_bytes() -> Iterator[Text]:
+    for use in _OF_BYTES:
+        made = "s = xp.zeros(2).untyped_storage()"
+        on_meta = "s = xp.zeros(2, device='meta').untyped_storage()"
+        is_set = " = " in use or "copy_" in use
+        yield "storages", f"{made}\n{use}\ns.tolist()" if is_set else f"{made}\n{use}"
+        if "copy_" not in use:
+            yield "storages", f"{on_meta}\n{use}"
+    for given in _MADE_OF:
+        yield "storages", f"xp.UntypedStorage({given})"
+    for given in _SIZED:
+        yield "storages", f"xp.UntypedStorage({given}).nbytes()"
+    for given in _BUFFERS:
+        yield "storages", f"xp.UntypedStorage.from_buffer({given})"

@@ -27,6 +27,7 @@ from conformance.cases.storage_pools import (
     SIZES,
     STORAGES,
     WRONG_STORAGES,
+    of_bytes,
 )
 from conformance.cases.tensor_values_pools import (
     ANSWERS,
@@ -72,6 +73,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _of_numpy()
     yield from _made_otherwise()
     yield from object_pools.texts()
+    yield from of_bytes()
 
 
 _DEFAULT: Final = "xp.set_default_dtype(xp.{})\n"

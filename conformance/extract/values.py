@@ -232,6 +232,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a functional tensor is printed as its value": lambda: (
         not refused(lambda: torch.func.functionalize(lambda t: len(printed(t)))(torch.ones(1, 1)))
     ),
+    "refusals of storages reach Python": lambda: (
+        refusal(lambda: torch.UntypedStorage(["a"]))[0] != "SystemError"
+    ),
     "view_as_complex asks no stride of one element": lambda: (
         not refused(lambda: torch.view_as_complex(torch.ones(2).as_strided((1, 2), (3, 1))))
     ),

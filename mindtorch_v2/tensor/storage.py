@@ -9,18 +9,19 @@ out.  A storage on an accelerator has memory that the host cannot read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
 from mindtorch_v2.tensor.made_in_c import NamedAsInC
 from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
-from mindtorch_v2.tensor.support import worded
+from mindtorch_v2.tensor.support import HABITS, worded
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -34,6 +35,18 @@ _NOT_ALLOCATED: Final = (
     "If you're using Caffe2, Caffe2 uses a lazy allocation, so you will need to call "
     "mutable_data() or raw_mutable_data() to actually allocate memory."
 )
+
+
+def _positional(size: int = 0, device: Device | None = None) -> tuple[int | None, Any, Any]:
+    return size, None, device
+
+
+ARGUMENTS: Final[list[Callable[[Any, Any], tuple[int | None, Any, Device | None]]]] = [
+    lambda args, kwargs: _positional(*args, **kwargs)
+]
+"""Reads of what a storage is made; the Python binding puts its own here, which refuses."""
+COPIED: Final[list[Callable[[Any, Any], Any]]] = [lambda args, kwargs: args[0]]
+"""The same of what is copied into one: a storage, typed or not."""
 
 
 class UntypedStorage(metaclass=NamedAsInC):
@@ -63,12 +76,14 @@ class UntypedStorage(metaclass=NamedAsInC):
 
     __getattr__ = settling("_bytes")
 
-    def __init__(self, size: Any = 0, *, device: Device | str | None = None) -> None:
-        where = Device(device or "cpu")
-        if isinstance(size, int) and not isinstance(size, bool):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Of ``size`` bytes, none if nobody says, or with the bytes of a ``sequence``."""
+        size, sequence, device = ARGUMENTS[0](args, kwargs)
+        where = device or Device("cpu")
+        if size is not None:
             self._allocate(size, where)
             return
-        items = _items(size)
+        items = _items(sequence)
         self._allocate(len(items), where)
         if self._bytes is not None:
             self._put(0, np.array(items, np.uint8))
@@ -222,22 +237,22 @@ class UntypedStorage(metaclass=NamedAsInC):
 
     def _place(self, index: Any) -> int:
         """The position that an index means; IndexError out of range."""
-        place = self._signed_place(index)
+        if not _is_index(index):
+            raise TypeError(_NO_INDEX.format(type_name(index)))
+        place = int(index)
+        place += self._nbytes if place < 0 else 0
         if not 0 <= place < self._nbytes:
             raise IndexError(f"index {place} out of range for storage of size {self._nbytes}")
         return place
-
-    def _signed_place(self, index: Any) -> int:
-        if not isinstance(index, int) or isinstance(index, bool):
-            raise TypeError(f"can't index a torch.UntypedStorage with {type_name(index)}")
-        return index + self._nbytes if index < 0 else index
 
     def _part(self, index: slice) -> UntypedStorage:
         """A view of some of the bytes."""
         start, stop, step = index.indices(self._nbytes)
         if step != 1:
-            raise RuntimeError(
-                f"Trying to slice with a step of {step}, but only a step of 1 is supported"
+            raise _refusal(
+                _NO_STEP.format(step),
+                f"<method-wrapper '__getitem__' of torch.storage.UntypedStorage object at "
+                f"{id(self):#x}>",
             )
         if self._bytes is None:
             return UntypedStorage._without_memory(max(stop - start, 0), self.device)
@@ -247,17 +262,22 @@ class UntypedStorage(metaclass=NamedAsInC):
         return UntypedStorage._around(self._memory()[start : max(start, stop)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(
+        if not isinstance(value, int):
+            raise _refusal(
                 f"can only set storage content with a int types, but got {type_name(value)} instead"
             )
         if isinstance(index, slice):
-            self._part(index).fill_(value)
+            start, stop, step = index.indices(self._nbytes)
+            if step == 1:
+                self._put(start, np.full(max(stop - start, 0), unpack_byte(value), np.uint8))
+            elif _REFUSES:  # a release that does not leaves the bytes as they are
+                raise RuntimeError(_NO_STEP.format(step))
+        elif not _is_index(index):
+            raise _refusal(_NO_INDEX.format(type_name(index)))
+        elif not 0 <= index < self._nbytes:
+            raise RuntimeError("out of bounds")
         else:
-            place = self._signed_place(index)
-            if not 0 <= place < self._nbytes:
-                raise RuntimeError("out of bounds")
-            self._put(place, np.array([unpack_byte(value)], np.uint8))
+            self._put(int(index), np.array([unpack_byte(value)], np.uint8))
 
     def __iter__(self) -> Iterator[int]:
         return iter([self[place] for place in range(self.size())])
@@ -282,7 +302,11 @@ class UntypedStorage(metaclass=NamedAsInC):
             self._put(0, np.full(self._nbytes, unpack_byte(value), np.uint8))
         return self
 
-    def copy_(self, source: UntypedStorage, non_blocking: bool | None = None) -> UntypedStorage:
+    def copy_(self, *args: Any, **kwargs: Any) -> UntypedStorage:
+        """Take the bytes of ``src``, a storage of the same size."""
+        return self._with_bytes_of(COPIED[0](args, kwargs).untyped())
+
+    def _with_bytes_of(self, source: UntypedStorage) -> UntypedStorage:
         for each in (self, source):
             each._check_valid("copy_")
         if self._nbytes != source._nbytes:
@@ -318,12 +342,12 @@ class UntypedStorage(metaclass=NamedAsInC):
         return UntypedStorage._of(0, self.device)
 
     def clone(self) -> UntypedStorage:
-        return UntypedStorage._of(self._nbytes, self.device).copy_(self)
+        return UntypedStorage._of(self._nbytes, self.device)._with_bytes_of(self)
 
     def cpu(self) -> UntypedStorage:
         if self.device.type == "cpu":
             return self
-        return UntypedStorage._of(self._nbytes, Device("cpu")).copy_(self, False)
+        return UntypedStorage._of(self._nbytes, Device("cpu"))._with_bytes_of(self)
 
     def __copy__(self) -> UntypedStorage:
         return self.clone()
@@ -345,18 +369,42 @@ def _allocated(nbytes: int) -> Bytes:
 
 def _items(data: Any) -> list[int]:
     """The bytes that a sequence of integers gives."""
-    if not hasattr(type(data), "__getitem__") or isinstance(data, dict):
+    kind = type(data)
+    if not hasattr(kind, "__getitem__") or issubclass(kind, (dict, TensorBase)):
         raise RuntimeError(
             f"torch.UntypedStorage(): Expected a sequence type, but got {type_name(data)}"
         )
-    for item in data:
-        if isinstance(item, bool) or not isinstance(item, int):
-            raise RuntimeError(
+    items = list(data)
+    for item in items:
+        if not isinstance(item, int):
+            raise _refusal(
                 f"torch.UntypedStorage(): tried to construct a storage from a sequence "
                 f"({type_name(data)}), but one of the items was of type {type_name(item)} "
-                "instead of int"
+                "instead of int",
+                "<class 'torch.storage.UntypedStorage'>",
             )
-    return [unpack_byte(item) for item in data]
+    return [unpack_byte(item) for item in items]
+
+
+_NO_INDEX: Final = "can't index a torch.UntypedStorage with {}"
+_NO_STEP: Final = "Trying to slice with a step of {}, but only a step of 1 is supported"
+_REFUSES: Final = HABITS["refusals of storages reach Python"]
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _refusal(words: str, caller: str = "") -> Exception:
+    """What a check raises whose words some releases take for its condition, which holds.
+
+    Then C answers NULL and has set no exception; CPython says so of ``caller``.
+    """
+    if _REFUSES:
+        return RuntimeError(words)
+    if not caller:
+        return SystemError("error return without exception set")
+    return SystemError(f"{caller} returned NULL without setting an exception")
 
 
 def typename(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import pytest
@@ -17,3 +18,11 @@ def test_typed_storages_warn_of_their_end_once(monkeypatch: pytest.MonkeyPatch) 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         torch.ones(1).storage()
+
+
+def test_an_untyped_storage_is_written_and_not_read() -> None:
+    written = pickle.dumps(torch.ones(2).untyped_storage())
+    with pytest.raises(AttributeError, match=r"'torch\.storage\.UntypedStorage' has no attribute"):
+        pickle.loads(written)
+    with pytest.raises(NotImplementedError, match=r"^Cannot copy out of meta tensor; no data!$"):
+        pickle.dumps(torch.ones(2, device="meta").untyped_storage())
