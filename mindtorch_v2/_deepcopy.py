@@ -45,7 +45,7 @@ def _elements(self: Any, memo: dict[Any, Any]) -> Any:
     has_no_memory = type(self) is not Tensor and self.data_ptr() == 0
     if self.is_sparse or self.device.type in _CLONED or has_no_memory:
         return _of_class(self, self.clone(), _NO_CLONE)
-    storage = self.untyped_storage().__deepcopy__(memo)
+    storage = deepcopy(self.untyped_storage(), memo)
     copy = _of_class(self, self.new_empty([]), _NO_NEW_EMPTY)
     copy.set_(storage, self.storage_offset(), self.size(), self.stride())
     if self.is_conj():

@@ -107,6 +107,9 @@ class _Methods:
     def __rmatmul__(self: Any, other: Any) -> Any:
         return bound_function("matmul")(other, self)
 
+    def __hash__(self: Any) -> Any:
+        return id(self)
+
     def __deepcopy__(self: Any, memo: Any) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__deepcopy__, (self,), self, memo)
@@ -168,6 +171,11 @@ class _Methods:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__array_wrap__, (self,), self, array=array)
         return from_numpy(array.astype("uint8") if array.dtype == bool else array)
+
+    def is_shared(self: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.is_shared, (self,), self)
+        return self.untyped_storage().is_shared()
 
     def storage(self: Any) -> Any:
         if has_torch_function((self,)):
@@ -418,3 +426,4 @@ def bind() -> None:
     }
     for name, other in others.items():
         setattr(Tensor, name, other)
+    Tensor.__doc__ = None

@@ -52,6 +52,24 @@ _ALONE: Final = (
     "xp.device('cpu') == 'cpu', xp.device('cpu') != 'cpu'",
 )
 
+_PARAMETER: Final = "class P(xp.nn.Parameter): pass\n"
+_OF_TENSORS: Final = (
+    _PARAMETER + "repr(P(xp.ones(2)))",
+    _PARAMETER + "repr(P(xp.ones(2), requires_grad=False))",
+    _PARAMETER + "str(P(xp.tensor(1.5)))",
+    _PARAMETER + "repr(deepcopy(P(xp.ones(2))))",
+    _PARAMETER + "repr(P(xp.ones(2)).detach()), repr(P(xp.ones(2)) + 1)",
+    "class A(xp.Tensor): pass\nrepr(xp.nn.Parameter(xp.ones(2).as_subclass(A)))",
+    "xp.Tensor.__doc__",
+    "m = {}\nd = deepcopy(xp.ones(4), m)\nlen(m)",
+    "m = {}\nd = deepcopy(xp.ones(4, requires_grad=True), m)\nlen(m)",
+    "xp.ones(2).is_shared(), xp.ones(2, device='meta').is_shared()",
+    "xp.empty(1, layout=xp.sparse_coo).is_shared()",
+    "xp.ones(16).resize_([1, 2, 2, 4], memory_format=xp.preserve_format)",
+    "x = xp.ones(4)\ntry: x.resize_([2, 2], memory_format=xp.preserve_format)\n"
+    "except RuntimeError: pass\nx.shape, x.stride()",
+)
+
 
 def texts() -> Iterator[Text]:
     for name, made in OBJECTS.items():
@@ -71,5 +89,5 @@ def texts() -> Iterator[Text]:
         yield "device", f"[pickled(xp.device('{device}'), n) for n in range(6)]"
     for name, given in product(("finfo", "iinfo"), _LIMITS):
         yield name, f"xp.{name}({given})"
-    for text in _ALONE:
+    for text in (*_ALONE, *_OF_TENSORS):
         yield "objects", text

@@ -157,10 +157,12 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     wanted = None if memory_format is None else memory_format_of_value(memory_format)
     if wanted is not None or tuple(size) != tuple(self._sizes):
         check_numel(size)  # a negative size is a large one
-        strides = None if wanted is None else strides_in(size, wanted)
+        strides = None if wanted in (None, _PRESERVE) else strides_in(size, wanted)
         nbytes = self.untyped_storage().nbytes()
         set_sizes(self, tuple(size), strides)
         fill_grown(self, nbytes)
+        if wanted is _PRESERVE:
+            raise RuntimeError("Unsupported memory formatPreserve")
     return self
 
 

@@ -58,6 +58,11 @@ class TensorBase(metaclass=_TensorMeta):
 
     __slots__ = ()
 
+    def __reduce__(self) -> Any:
+        """What ``copyreg`` does for a class of C: it makes one of that, which refuses."""
+        make: Any = TensorBase
+        return make(self)
+
 
 TensorBase.__module__ = "mindtorch_v2._C"
 _stored_name.__set__(TensorBase, "torch._C.TensorBase")

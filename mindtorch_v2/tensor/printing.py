@@ -402,7 +402,7 @@ def tensor_str(tensor: Tensor, tensor_contents: str | None = None) -> str:
         prefix = "_to_functional_tensor("
     suffixes = list(_describe(tensor))
     shown = _add_suffixes(prefix + text, suffixes, indent, force_newline=tensor.is_sparse)
-    return f"Parameter({shown})" if getattr(tensor, "_is_param", False) else shown
+    return f"Parameter({shown})" if _is_other_parameter(tensor) else shown
 
 
 def _sync_unseen(functional: FunctionalTensorWrapper) -> None:
@@ -425,6 +425,15 @@ def _history(tensor: Any) -> str | None:
         return None
     name = type(grad_fn).__name__
     return str(grad_fn.name().rpartition("::")[2] if name == "CppFunction" else name)
+
+
+def _is_other_parameter(tensor: Tensor) -> bool:
+    """Whether it is a parameter of another class than ``Parameter``."""
+    if _class_name(tensor) == "tensor":
+        return False
+    from mindtorch_v2.nn.parameter import Parameter
+
+    return isinstance(tensor, Parameter)
 
 
 def _class_name(tensor: Tensor) -> str:

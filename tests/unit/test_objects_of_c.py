@@ -71,3 +71,14 @@ def test_a_class_below_another_is_the_programs() -> None:
     assert made.__module__ == __name__
     assert made().place == 3
     assert type(vars(made)["place"]) is property
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_are_hashed_by_their_address(requires_grad: bool) -> None:
+    tensor = xp.ones(2, requires_grad=requires_grad)
+    assert hash(tensor) == id(tensor)
+
+
+def test_tensors_are_reduced_by_their_own_method_alone() -> None:
+    with pytest.raises(RuntimeError, match=r"^Cannot directly construct TensorBase; subclass it"):
+        xp.ones(2).__reduce__()
