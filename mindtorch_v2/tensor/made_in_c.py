@@ -53,9 +53,7 @@ class MadeInC(NamedAsInC):
             return
         for attribute, member in namespace.items():
             if type(member) is property and not attribute.startswith("__"):
-                found = getset_descriptor(member.fget)
-                found.__set_name__(cls, attribute)
-                setattr(cls, attribute, found)
+                setattr(cls, attribute, _read_only(cls, attribute, member))
 
 
 AnyClass = TypeVar("AnyClass", bound=type)
@@ -77,37 +75,31 @@ for _metaclass in (NamedAsInC, MadeInC):
 
 
 class getset_descriptor(property):  # noqa: N801 (CPython's name)
-    """A property as C defines it: one without a setter says so in C's words."""
+    """A property as C defines it."""
 
     __name__: str
     __qualname__: str
     __objclass__: type
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def belongs_to(self, owner: type, name: str) -> None:
+        """Tell the class that defines it, and its name there."""
         self.__name__, self.__qualname__ = name, f"{owner.__qualname__}.{name}"
         self.__objclass__ = owner
 
-    def __set__(self, instance: Any, value: Any) -> None:
-        if self.fset is None:
-            self._refuse()
-        super().__set__(instance, value)
-
-    def __delete__(self, instance: Any) -> None:
-        if self.fdel is None:
-            self._refuse()
-        super().__delete__(instance)
-
-    def _refuse(self) -> None:
-        raise AttributeError(f"{self._shown()} is not writable")
-
-    def _shown(self) -> str:
-        return f"attribute '{self.__name__}' of '{tp_name(self.__objclass__)}' objects"
-
     def __repr__(self) -> str:
-        return f"<{self._shown()}>"
+        return f"<attribute '{self.__name__}' of '{tp_name(self.__objclass__)}' objects>"
 
 
 getset_descriptor.__module__ = "builtins"
+
+
+def _read_only(owner: type, name: str, member: property) -> getset_descriptor:
+    def refuse(*args: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of '{tp_name(owner)}' objects is not writable")
+
+    found = getset_descriptor(member.fget, refuse, refuse)
+    found.belongs_to(owner, name)
+    return found
 
 
 # --- methods ----------------------------------------------------------------------------------

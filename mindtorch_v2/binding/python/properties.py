@@ -92,7 +92,7 @@ def _property(name: str, own: property | None) -> property:
             write(self, DELETED)
 
     found = getset_descriptor(getter, setter, deleter)
-    found.__set_name__(TensorBase, name)
+    found.belongs_to(TensorBase, name)
     return found
 
 
