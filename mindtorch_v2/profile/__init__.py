@@ -297,6 +297,11 @@ class Profile:
         return cast("OpInfo", self._section("opinfo.json.xz"))
 
     @cached_property
+    def training(self) -> dict[str, Any]:
+        """What of modules and optimizers differs between releases: words, devices, habits."""
+        return self._section("training.json")
+
+    @cached_property
     def schema_language(self) -> dict[str, Any]:
         """What schemas may name: base types, dtypes, custom classes; how a text ends."""
         return self._section("schema_language.json")
