@@ -285,7 +285,12 @@ NEURAL: Final = words("""
     register_forward_hook register_forward_pre_hook register_full_backward_hook
     register_full_backward_pre_hook train zero_grad requires_grad_
     state_dict load_state_dict clip_grad_value_ clip_grad_norm_ reset_running_stats
-    optim SGD Adam AdamW Optimizer step param_groups add_param_group state""")
+    optim SGD Adam AdamW Optimizer step param_groups add_param_group state
+    ModuleDict Buffer register_module get_parameter get_buffer to_empty from_pretrained
+    get_extra_state set_extra_state register_state_dict_pre_hook
+    register_backward_hook call_super_init _metadata
+    register_step_pre_hook register_step_post_hook register_state_dict_post_hook
+    profile_hook_step defaults insert clear""")
 
 #: Operators as objects, schemas, libraries, modes.
 DISPATCH: Final = words("""
@@ -392,5 +397,6 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
 #: these; tensors do, and refuse some.
 SETTABLE: Final = words("""
     requires_grad grad data names real imag elem inner calls seen _mode_key
+    branch gain tally unkept rectify fresh
     _grad _grad_fn grad_dtype volatile T H mT mH shape ndim is_leaf is_cuda grad_fn output_nr
     retains_grad _base _version _backward_hooks _materialize_non_diff_grads""")

@@ -19,7 +19,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import programs_hooks
+from conformance.cases import programs_hooks, programs_modules
 from conformance.cases.programs_pools import (
     CLIPPED,
     LAYERS,
@@ -113,6 +113,7 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "optimizers", f"{head}repr({made.format('[p, q]')})"
     for text in REFUSED:
         yield "refused", text
+    yield from programs_modules.texts()
 
 
 def _trained() -> Iterator[Text]:

@@ -7,6 +7,7 @@ answers it.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Final
 
 from mindtorch_v2.autograd.grad_mode import no_grad
@@ -90,6 +91,14 @@ def fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return inputs * size, outputs * size
 
 
+def _is_empty(tensor: Any) -> bool:
+    """Whether there is nothing to initialize, which is warned of."""
+    if 0 not in tensor.shape:
+        return False
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return True
+
+
 def _fan(tensor: Any, mode: str) -> int:
     wanted = mode.lower()
     modes = ("fan_in", "fan_out")
@@ -115,6 +124,8 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Any:
+    if _is_empty(tensor):
+        return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
 
@@ -126,5 +137,7 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Any:
+    if _is_empty(tensor):
+        return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)

@@ -15,7 +15,7 @@ from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled
 
-__all__ = ["Parameter"]
+__all__ = ["Buffer", "Parameter"]
 
 
 class _ParameterMeta(_TensorMeta):
@@ -24,6 +24,15 @@ class _ParameterMeta(_TensorMeta):
     def __instancecheck__(self, instance: Any) -> bool:
         is_asked = self is Parameter and isinstance(instance, Tensor)
         is_marked = is_asked and getattr(instance, "_is_param", False)
+        return is_marked or super().__instancecheck__(instance)
+
+
+class _BufferMeta(_TensorMeta):
+    """Has every tensor with ``_is_buffer`` be a buffer."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        is_asked = self is Buffer and isinstance(instance, Tensor)
+        is_marked = is_asked and getattr(instance, "_is_buffer", False)
         return is_marked or super().__instancecheck__(instance)
 
 
@@ -63,6 +72,23 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             copied = data.clone(memory_format=MEMORY_FORMATS["preserve_format"])
             memo[id(self)] = type(self)(copied, self.requires_grad)
         return memo[id(self)]
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """A tensor that becomes one of a module's buffers when the module gets it as attribute.
+
+    ``persistent`` says whether it belongs to the module's state.  It stays one of its own class.
+    """
+
+    __torch_function__ = disabled
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+        given = empty(0) if data is None else data
+        made = given.detach().requires_grad_(given.requires_grad)
+        made.persistent = persistent
+        made._is_buffer = True
+        buffer: Buffer = made
+        return buffer
 
 
 def _of_other_class(given: Any, requires_grad: bool) -> Any:

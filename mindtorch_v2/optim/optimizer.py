@@ -11,8 +11,9 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any
 
+from mindtorch_v2._typename import typename
 from mindtorch_v2.autograd.grad_mode import enable_grad, no_grad
-from mindtorch_v2.nn.modules.module import forget_grad, type_name
+from mindtorch_v2.nn.modules._conversion import forget_grad
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["Optimizer"]
@@ -31,7 +32,7 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {type_name(params)}"
+                f"but got {typename(params)}"
             )
         self.defaults = defaults
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
@@ -62,7 +63,7 @@ class Optimizer:
             if not isinstance(param, Tensor):
                 raise TypeError(
                     f"optimizer can only optimize Tensors, but one of the params is "
-                    f"{type_name(param)}"
+                    f"{typename(param)}"
                 )
             if not (param.is_leaf or param.retains_grad):  # type: ignore[attr-defined]
                 raise ValueError("can't optimize a non-leaf Tensor")

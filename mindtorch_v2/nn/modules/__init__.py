@@ -11,7 +11,7 @@ from mindtorch_v2.nn.modules.activation import (
     Tanh,
 )
 from mindtorch_v2.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from mindtorch_v2.nn.modules.container import ModuleList, Sequential
+from mindtorch_v2.nn.modules.container import ModuleDict, ModuleList, Sequential
 from mindtorch_v2.nn.modules.conv import Conv2d
 from mindtorch_v2.nn.modules.dropout import Dropout
 from mindtorch_v2.nn.modules.flatten import Flatten
@@ -41,6 +41,7 @@ __all__ = [
     "MSELoss",
     "MaxPool2d",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "NLLLoss",
     "ReLU",

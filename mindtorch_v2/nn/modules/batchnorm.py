@@ -22,6 +22,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 class _BatchNorm(Module):
     """Channels brought to mean 0 and deviation 1, then scaled and moved."""
 
+    _version = 2
     weight: Parameter | None
     bias: Parameter | None
     running_mean: Any
@@ -84,6 +85,18 @@ class _BatchNorm(Module):
         learns = self.training or (self.running_mean is None and self.running_var is None)
         parameters = (self.weight, self.bias)
         return functional.batch_norm(input, mean, var, *parameters, learns, share, self.eps)
+
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
+    ) -> None:
+        """States of the first version do not count batches."""
+        name = f"{prefix}num_batches_tracked"
+        is_old = (local_metadata.get("version") or 0) < 2
+        if is_old and self.track_running_stats and name not in state_dict:
+            count = self.num_batches_tracked
+            is_kept = count is not None and not count.is_meta
+            state_dict[name] = count if is_kept else tensor(0, dtype=int64)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:
         bias = ""

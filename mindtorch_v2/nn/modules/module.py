@@ -6,36 +6,28 @@ parameters, no hooks of all modules.
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar
 
-from mindtorch_v2.autograd.grad_mode import no_grad
+from mindtorch_v2 import profile
+from mindtorch_v2._typename import typename
 from mindtorch_v2.autograd.hooks import RemovableHandle
-from mindtorch_v2.nn.modules._backward_hook import BackwardHook
-from mindtorch_v2.nn.parameter import Parameter
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.nn.modules import _calls, _conversion, _registration, _state
+from mindtorch_v2.nn.modules._conversion import forget_grad
+from mindtorch_v2.nn.modules._state import _IncompatibleKeys
+from mindtorch_v2.nn.parameter import Buffer, Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["Module"]
 
 Self = TypeVar("Self", bound="Module")
-_REGISTRIES = ("_parameters", "_buffers", "_modules")
 
-
-class _IncompatibleKeys(NamedTuple):
-    """Which names a state had too few or too many."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return (
-            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
-            f"unexpected_keys={self.unexpected_keys})"
-        )
+_HABITS: Final[dict[str, bool]] = profile.active().training["habits"]
+_PARTS: Final = dict if _HABITS["a module's parts are in plain dictionaries"] else OrderedDict
+_REGISTRIES: Final = ("_parameters", "_buffers", "_modules")
 
 
 def indented(text: str) -> str:
@@ -43,10 +35,26 @@ def indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
+def _within(text: str) -> str:
+    """The same of what a module shows of one below; some releases leave empty lines empty."""
+    if not _HABITS["an empty line of a module's text stays empty"]:
+        return indented(text)
+    first, *lines = text.split("\n")
+    return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in lines)])
+
+
 def _added(
-    hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
+    hooks: OrderedDict[int, Callable[..., Any]],
+    hook: Callable[..., Any],
+    prepend: bool = False,
+    **marks: tuple[dict[int, bool], bool],
 ) -> RemovableHandle:
-    handle = RemovableHandle.added(hooks, hook)
+    """Add a hook, and mark it in those dictionaries of ``marks`` whose mark is true."""
+    handle = RemovableHandle(hooks, extra_dict=[marked for marked, _ in marks.values()])
+    hooks[handle.id] = hook
+    for marked, is_set in marks.values():
+        if is_set:
+            marked[handle.id] = True
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
@@ -55,29 +63,41 @@ def _added(
 class Module:
     """The base of everything that has parameters.  A subclass defines ``forward``."""
 
+    dump_patches: bool = False
+    _version: int = 1
     training: bool
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-    _unsaved: set[str]
-    _forward_hooks: OrderedDict[int, Callable[..., Any]]
-    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
-    _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _non_persistent_buffers_set: set[str]
     _backward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _backward_hooks: OrderedDict[int, Callable[..., Any]]
+    _is_full_backward_hook: bool | None
+    _forward_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _state_dict_hooks: OrderedDict[int, Callable[..., Any]]
+    _state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _modules: dict[str, Module | None]
+    call_super_init: bool = False
 
-    def __init__(self) -> None:
-        for name, value in (
-            ("training", True),
-            ("_parameters", {}),
-            ("_buffers", {}),
-            ("_modules", {}),
-            ("_unsaved", set()),
-            ("_forward_hooks", OrderedDict()),
-            ("_forward_pre_hooks", OrderedDict()),
-            ("_backward_hooks", OrderedDict()),
-            ("_backward_pre_hooks", OrderedDict()),
-        ):
-            object.__setattr__(self, name, value)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init:
+            self._take_no_arguments(args, kwargs)
+        for name, make in _MADE.items():
+            object.__setattr__(self, name, make())
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _take_no_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        init = f"{type(self).__name__}.__init__()"
+        if kwargs:
+            raise TypeError(f"{init} got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args:
+            raise TypeError(f"{init} takes 1 positional argument but {len(args) + 1} were given")
 
     # --- calls --------------------------------------------------------------------------------
 
@@ -88,37 +108,47 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in tuple(self._forward_pre_hooks.values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        told: BackwardHook | None = None
-        if self._backward_hooks or self._backward_pre_hooks:
-            hooks = (self._backward_hooks, self._backward_pre_hooks)
-            told = BackwardHook(self, *(tuple(each.values()) for each in hooks))
-            args = told.setup_input_hook(args)
-        result = self.forward(*args, **kwargs)
-        for hook in tuple(self._forward_hooks.values()):
-            changed = hook(self, args, result)
-            if changed is not None:
-                result = changed
-        if told is None:
-            return result
-        if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
-                "For backward hooks to be called, module output should be a Tensor or a tuple of "
-                f"Tensors but received {type(result)}",
-                stacklevel=2,
-            )
-        return told.setup_output_hook(result)
+        has_hooks = (
+            self._backward_hooks
+            or self._backward_pre_hooks
+            or self._forward_hooks
+            or self._forward_pre_hooks
+        )
+        return _calls.call(self, args, kwargs) if has_hooks else self.forward(*args, **kwargs)
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook(module, args)`` called before ``forward``; it may answer other arguments."""
-        return RemovableHandle.added(self._forward_pre_hooks, hook)
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Have ``hook(module, args)`` called before ``forward``; it may answer other arguments.
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Have ``hook(module, args, output)`` called after; it may answer another output."""
-        return RemovableHandle.added(self._forward_hooks, hook)
+        ``with_kwargs`` says that it is ``hook(module, args, kwargs)``, and answers both.
+        """
+        marks = {"with_kwargs": (self._forward_pre_hooks_with_kwargs, with_kwargs)}
+        return _added(self._forward_pre_hooks, hook, prepend, **marks)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Have ``hook(module, args, output)`` called after; it may answer another output.
+
+        ``with_kwargs`` says that it is ``hook(module, args, kwargs, output)``, ``always_call`` that
+        it is called after an error as well.
+        """
+        return _added(
+            *(self._forward_hooks, hook, prepend),
+            with_kwargs=(self._forward_hooks_with_kwargs, with_kwargs),
+            always_call=(self._forward_hooks_always_called, always_call),
+        )
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The same on the last node of the output's graph, as backward hooks used to be."""
+        self._say_which_backward_hooks(False)
+        return _added(self._backward_hooks, hook)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -127,7 +157,16 @@ class Module:
 
         It may answer another ``grad_input``.
         """
+        self._say_which_backward_hooks(True)
         return _added(self._backward_hooks, hook, prepend)
+
+    def _say_which_backward_hooks(self, are_full: bool) -> None:
+        if self._is_full_backward_hook is (not are_full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = are_full
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -145,35 +184,25 @@ class Module:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
         if isinstance(value, Parameter):
-            self._before_init("parameters")
-            self._forget(name)
+            if "_parameters" not in own:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, "_buffers", "_modules")
             self.register_parameter(name, value)
-        elif self.__dict__.get("_parameters") and name in self._parameters:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type_name(value)}' as parameter '{name}' "
-                    "(torch.nn.Parameter or None expected)"
-                )
-            self._parameters[name] = None
+        elif name in own.get("_parameters", ()):
+            _registration.expect_nothing(name, value, "parameter", "torch.nn.Parameter")
+            self.register_parameter(name, value)
         elif isinstance(value, Module):
-            self._before_init("module")
-            self._forget(name)
+            if "_modules" not in own:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, "_parameters", "_buffers")
             self._modules[name] = value
-        elif name in self.__dict__.get("_modules", ()):
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type_name(value)}' as child module '{name}' "
-                    "(torch.nn.Module or None expected)"
-                )
-            self._modules[name] = None
-        elif name in self.__dict__.get("_buffers", ()):
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    f"cannot assign '{type_name(value)}' as buffer '{name}' "
-                    "(torch.nn.Buffer, torch.Tensor or None expected)"
-                )
-            self._buffers[name] = value
+        elif name in own.get("_modules", ()):
+            _registration.expect_nothing(name, value, "child module", "torch.nn.Module")
+            self._modules[name] = value
+        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+            _registration.assign_buffer(self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -181,82 +210,121 @@ class Module:
         for registry in _REGISTRIES:
             if name in self.__dict__[registry]:
                 del self.__dict__[registry][name]
+                if registry == "_buffers":
+                    self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
 
-    def _before_init(self, what: str) -> None:
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
-
-    def _forget(self, name: str) -> None:
+    def _forget(self, name: str, *registries: str) -> None:
+        """Have a name free for a part of another kind.  One of the same kind keeps its place."""
         self.__dict__.pop(name, None)
-        for registry in _REGISTRIES:
-            if name in self.__dict__[registry] and registry != "_parameters":
-                del self.__dict__[registry][name]
+        for registry in registries:
+            self.__dict__[registry].pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter, or None for one that this module could have."""
+        _registration.check_name(self, name, "parameter", "_parameters")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                f"created explicitly. To express '{name}' as a function of another Tensor, compute "
+                "the value in the forward() method."
+            )
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the state but is not learned."""
+        _registration.check_name(self, name, "buffer", "_buffers")
+        if tensor is not None and not _registration.may_be_buffer(tensor):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
         self._buffers[name] = tensor
-        (self._unsaved.discard if persistent else self._unsaved.add)(name)
+        unsaved = self._non_persistent_buffers_set
+        (unsaved.discard if persistent else unsaved.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under a name."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        if not isinstance(name, str):
+            raise TypeError(f"module name should be a string. Got {typename(name)}")
+        _registration.check_is_free(self, name, "_modules")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError('module name can\'t be empty string ""')
         self._modules[name] = module
 
-    register_module = add_module
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same."""
+        self.add_module(name, module)
 
     # --- what there is ------------------------------------------------------------------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        seen: set[int] = set()
+        """The modules right below, each once."""
+        seen: set[Module] = set()
         for name, module in self._modules.items():
-            if module is not None and id(module) not in seen:
-                seen.add(id(module))
+            if module is not None and module not in seen:
+                seen.add(module)
                 yield name, module
 
     def children(self) -> Iterator[Module]:
         return (module for _, module in self.named_children())
 
     def named_modules(
-        self, memo: set[int] | None = None, prefix: str = ""
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once."""
+        """This module and all below it, each once, or under each of its names."""
         memo = set() if memo is None else memo
-        if id(self) in memo:
+        if self in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(self)
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+                path = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(memo, path, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
         return (module for _, module in self.named_modules())
 
-    def _named(self, registry: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        owners = self.named_modules(prefix=prefix) if recurse else iter([(prefix, self)])
-        for path, module in owners:
+    def _named(
+        self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[Any] = set()
+        below = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        for path, module in below if recurse else iter([(prefix, self)]):
             for name, value in module.__dict__[registry].items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield f"{path}.{name}" if path else name, value
+                if value is None or value in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(value)
+                yield f"{path}.{name}" if path else name, value
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Each parameter once, with the path to it."""
-        return self._named("_parameters", prefix, recurse)
+        """Each parameter once, with the path to it, or under each of its names."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         return (value for _, value in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        return self._named("_buffers", prefix, recurse)
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Each buffer once, with the path to it, or under each of its names."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         return (value for _, value in self.named_buffers(recurse=recurse))
@@ -264,13 +332,33 @@ class Module:
     def get_submodule(self, target: str) -> Module:
         """The module at a path; AttributeError if there is none."""
         module = self
-        for name in filter(None, target.split(".")):
-            if not hasattr(module, name):
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-            module = getattr(module, name)
+        for name in target.split(".") if target else ():
+            module = module._part(name)
             if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
+
+    def _part(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
+        return getattr(self, name)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path; AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        found = self.get_submodule(path)._part(name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path; AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        found: Tensor = module._part(name)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
 
     # --- changes to all -----------------------------------------------------------------------
 
@@ -281,34 +369,62 @@ class Module:
         fn(self)
         return self
 
-    def _apply(self: Self, change: Callable[[Tensor], Tensor]) -> Self:
-        """Have every parameter and buffer hold what ``change`` makes of it."""
-        for module in self.children():
-            module._apply(change)
+    def _apply(self: Self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
+        """Have every parameter and buffer hold what ``fn`` makes of it."""
+        for module in self.children() if recurse else ():
+            module._apply(fn)
         for name, param in self._parameters.items():
             if param is not None:
-                self._parameters[name] = _changed(param, change)
+                self._parameters[name] = _conversion.changed(param, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                self._buffers[name] = change(buffer)
+                self._buffers[name] = fn(buffer)
         return self
+
+    def _converted(self: Self, method: str, *args: Any) -> Self:
+        """Have every tensor of floats hold what a method of it answers."""
+        return self._apply(
+            lambda each: getattr(each, method)(*args) if each.is_floating_point() else each
+        )
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Move or convert parameters and buffers, as ``Tensor.to``; dtypes only those of floats."""
+        return self._apply(_conversion.of(*args, **kwargs))
 
-        def moved(tensor: Tensor) -> Tensor:
-            wanted = tensor.to(*args, **kwargs)  # type: ignore[attr-defined]
-            if tensor._dtype.is_floating_point or tensor._dtype.is_complex:
-                return wanted  # type: ignore[no-any-return]
-            return tensor.to(wanted._device)  # type: ignore[attr-defined, no-any-return]
+    def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
+        """Move parameters and buffers without what they hold."""
+        make = FUNCTIONS["torch"]["empty_like"]
+        return self._apply(lambda each: make(each, device=device), recurse=recurse)
 
-        return self._apply(moved)
+    def cpu(self: Self) -> Self:
+        return self._apply(lambda each: each.cpu())
+
+    def cuda(self: Self, device: Any = None) -> Self:
+        return self._apply(lambda each: each.cuda(device))
+
+    def xpu(self: Self, device: Any = None) -> Self:
+        return self._apply(lambda each: each.xpu(device))
+
+    def ipu(self: Self, device: Any = None) -> Self:
+        return self._apply(lambda each: each.ipu(device))
+
+    def type(self: Self, dst_type: Any) -> Self:
+        return self._apply(lambda each: each.type(dst_type))
 
     def double(self: Self) -> Self:
-        return self._apply(lambda each: each.double() if each._dtype.is_floating_point else each)  # type: ignore[attr-defined]
+        return self._converted("double")
 
     def float(self: Self) -> Self:
-        return self._apply(lambda each: each.float() if each._dtype.is_floating_point else each)  # type: ignore[attr-defined]
+        return self._converted("float")
+
+    def half(self: Self) -> Self:
+        return self._converted("half")
+
+    def bfloat16(self: Self) -> Self:
+        return self._converted("bfloat16")
+
+    def share_memory(self: Self) -> Self:
+        return self._apply(lambda each: each.share_memory_())
 
     def train(self: Self, mode: bool = True) -> Self:
         """Say whether to train: dropout does something, or nothing."""
@@ -334,46 +450,72 @@ class Module:
 
     # --- state --------------------------------------------------------------------------------
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Any]:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
         """Parameters and buffers by their paths, detached unless ``keep_vars``."""
-        found: OrderedDict[str, Any] = OrderedDict()
-        for name, value in self._saved():
-            found[prefix + name] = value if keep_vars else value.detach()
-        for name, module in self._modules.items():
-            if module is not None:
-                found |= module.state_dict(prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return found
+        return _state.save(self, args, destination, prefix, keep_vars)
 
-    def _saved(self) -> Iterator[tuple[str, Tensor]]:
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, value in self._saved():
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if self._has_extra_state("get_extra_state"):
+            destination[prefix + _state.EXTRA] = self.get_extra_state()
+
+    def _saved(self) -> Iterator[tuple[str, Any]]:
         for name, param in self._parameters.items():
             if param is not None:
                 yield name, param
         for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._unsaved:
+            if buffer is not None and name not in self._non_persistent_buffers_set:
                 yield name, buffer
 
+    def _has_extra_state(self, method: str) -> bool:
+        return getattr(type(self), method) is not getattr(Module, method)
+
+    def get_extra_state(self) -> Any:
+        """What a subclass saves beside its parameters and buffers."""
+        raise RuntimeError(_NO_EXTRA_STATE.format("get"))
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take it back."""
+        raise RuntimeError(_NO_EXTRA_STATE.format("set"))
+
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:
-        """Copy a state into this module's; RuntimeError if it does not fit."""
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        own = self.state_dict(keep_vars=True)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        errors = []
-        for name, target in own.items():
-            if name in state_dict:
-                error = _copied(name, target, state_dict[name])
-                errors += [error] if error else []
-        if strict:
-            errors = [*_listed("Missing", missing), *_listed("Unexpected", unexpected), *errors]
-        if errors:
-            lines = "\n\t".join(errors)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
-            )
-        return _IncompatibleKeys(missing, unexpected)
+        """Copy a state into this module's, or assign it; RuntimeError if it does not fit."""
+        return _state.load(self, state_dict, strict, assign)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        keys = _IncompatibleKeys(missing_keys, unexpected_keys)
+        _state.load_part(self, state_dict, prefix, local_metadata, strict, keys, error_msgs)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook(module, prefix, keep_vars)`` called before a state is made."""
+        return _added(self._state_dict_pre_hooks, hook)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        return _added(self._state_dict_hooks, hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        called = partial(hook, self) if with_module else hook
+        return _added(self._load_state_dict_pre_hooks, called)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Have ``hook(module, keys)`` called after a state came; it may change the keys."""
+        return _added(self._load_state_dict_post_hooks, hook)
 
     # --- text ---------------------------------------------------------------------------------
 
@@ -387,67 +529,41 @@ class Module:
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
-        children = [f"({name}): {indented(repr(each))}" for name, each in self._modules.items()]
+        children = [f"({name}): {_within(repr(each))}" for name, each in self._modules.items()]
         if not children and len(lines) < 2:
             return f"{self._get_name()}({extra})"
         inner = "\n  ".join([*lines, *children])
         return f"{self._get_name()}(\n  {inner}\n)"
 
-
-def _changed(param: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """The parameter with what ``change`` makes of it, or on another device a new one."""
-    with no_grad():
-        changed: Any = change(param)
-        grad = None if param.grad is None else change(param.grad)
-    kept = param
-    if changed._device == param._device:
-        param.data = changed
-    else:
-        kept = Parameter(changed, param.requires_grad)
-    if grad is not None:
-        kept.grad = grad
-    return kept
+    def __dir__(self) -> list[str]:
+        own = (self.__dict__, *(self.__dict__[registry] for registry in _REGISTRIES))
+        found = [*dir(type(self)), *(name for names in own for name in names)]
+        return sorted(name for name in found if not name[0].isdigit())
 
 
-def forget_grad(param: Any, set_to_none: bool) -> None:
-    """No gradient, or one of zeros that has no history."""
-    if param.grad is None:
-        return
-    if set_to_none:
-        param.grad = None
-        return
-    if param.grad.grad_fn is not None:
-        param.grad.detach_()
-    else:
-        param.grad.requires_grad_(False)
-    param.grad.zero_()
+_MADE: Final[dict[str, Callable[[], Any]]] = {
+    "training": lambda: True,
+    "_parameters": _PARTS,
+    "_buffers": _PARTS,
+    "_non_persistent_buffers_set": set,
+    "_backward_pre_hooks": OrderedDict,
+    "_backward_hooks": OrderedDict,
+    "_is_full_backward_hook": lambda: None,
+    "_forward_hooks": OrderedDict,
+    "_forward_hooks_with_kwargs": OrderedDict,
+    "_forward_hooks_always_called": OrderedDict,
+    "_forward_pre_hooks": OrderedDict,
+    "_forward_pre_hooks_with_kwargs": OrderedDict,
+    "_state_dict_hooks": OrderedDict,
+    "_state_dict_pre_hooks": OrderedDict,
+    "_load_state_dict_pre_hooks": OrderedDict,
+    "_load_state_dict_post_hooks": OrderedDict,
+    "_modules": _PARTS,
+}
+"""The attributes of a new module."""
 
-
-def _copied(name: str, target: Any, value: Any) -> str | None:
-    """Copy one tensor; what is wrong with it otherwise."""
-    if not isinstance(value, Tensor):
-        return (
-            f'While copying the parameter named "{name}", expected torch.Tensor or Tensor-like '
-            f"object from checkpoint but received {type(value)}"
-        )
-    if tuple(target._sizes) != tuple(value._sizes):
-        return (
-            f"size mismatch for {name}: copying a param with shape {value._sizes} from "
-            f"checkpoint, the shape in current model is {target._sizes}."
-        )
-    with no_grad():
-        target.copy_(value)
-    return None
-
-
-def _listed(which: str, names: list[str]) -> list[str]:
-    shown = ", ".join(f'"{name}"' for name in names)
-    return [f"{which} key(s) in state_dict: {shown}. "] if names else []
-
-
-def type_name(value: Any) -> str:
-    """``torch.typename``."""
-    if isinstance(value, Tensor):
-        return str(value.type())  # type: ignore[attr-defined]
-    cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+_NO_EXTRA_STATE: Final = (
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
+    "issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this "
+    "bug."
+)
