@@ -19,7 +19,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import programs_hooks, programs_modules
+from conformance.cases import programs_hooks, programs_modules, programs_optimizers
 from conformance.cases.programs_pools import (
     CLIPPED,
     LAYERS,
@@ -114,6 +114,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for text in REFUSED:
         yield "refused", text
     yield from programs_modules.texts()
+    yield from programs_optimizers.texts()
 
 
 def _trained() -> Iterator[Text]:

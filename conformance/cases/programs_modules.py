@@ -24,8 +24,8 @@ _HEAD: Final = (
     "with xp.no_grad():\n    m.branch.weight.fill_(1), m.branch.bias.zero_()\n"
 )
 _PARTS: Final = (
-    "[n for n, p in m.named_parameters()], [n for n, t in m.named_buffers()], list(m.state_dict()), "
-    "repr(m)"
+    "[n for n, p in m.named_parameters()], [n for n, t in m.named_buffers()], "
+    "list(m.state_dict()), repr(m)"
 )
 
 #: What is put where something else may be.
@@ -83,8 +83,10 @@ _ASKED: Final = (
     "m.call_super_init",
     *("m.get_extra_state()", "m.set_extra_state(1)", "nn.Module(1)", "nn.Module(x=1)"),
     "nn.Sequential(m, m)",
-    "q = nn.ModuleList([m.branch, m.branch])\n[n for n, p in q.named_parameters(remove_duplicate=False)]",
-    "q = nn.ModuleList([m.branch, m.branch])\n[n for n, p in q.named_modules(remove_duplicate=False)]",
+    "q = nn.ModuleList([m.branch, m.branch])\n"
+    "[n for n, p in q.named_parameters(remove_duplicate=False)]",
+    "q = nn.ModuleList([m.branch, m.branch])\n"
+    "[n for n, p in q.named_modules(remove_duplicate=False)]",
     "m.fresh = m.tally\nm.register_buffer('b3', m.tally)\n"
     "[n for n, p in m.named_buffers(remove_duplicate=False)]",
     "class Shown(xp.nn.Module):\n    def extra_repr(self):\n        return 'a\\n\\nb'\n"
@@ -93,7 +95,8 @@ _ASKED: Final = (
 )
 _CONVERTED: Final = tuple(
     f"m(xp.ones(2)).sum().backward()\ng = m.gain.grad\nk = m.{call}\n"
-    "k is m, m.gain.grad is g, [(t.dtype, t.device) for t in (m.gain, m.tally, m.unkept, m.gain.grad)]"
+    "k is m, m.gain.grad is g, "
+    "[(t.dtype, t.device) for t in (m.gain, m.tally, m.unkept, m.gain.grad)]"
     for call in (
         *("half()", "bfloat16()", "double()", "float()", "cpu()", "type(xp.float64)"),
         *("type('torch.DoubleTensor')", "to(xp.int64)", "to(xp.complex64)", "to(xp.float16)"),
@@ -121,7 +124,8 @@ _CALLED: Final = tuple(
         "m.register_forward_hook(lambda s, a, k, o: (o, k), with_kwargs=True)\n"
         "m(xp.ones(2), scale=2)",
         "m.register_forward_hook(lambda s, a, o: told.append(1))\n"
-        "m.register_forward_hook(lambda s, a, o: told.append(2), prepend=True)\nm(xp.ones(2))\ntold",
+        "m.register_forward_hook(lambda s, a, o: told.append(2), prepend=True)\n"
+        "m(xp.ones(2))\ntold",
         "m.register_forward_pre_hook(lambda s, a: told.append(1))\n"
         "m.register_forward_pre_hook(lambda s, a: told.append(2), prepend=True)\n"
         "m(xp.ones(2))\ntold",
@@ -163,7 +167,8 @@ _SAVED: Final = (
     "repr(n.load_state_dict(s))",
     "n = nn.BatchNorm1d(2)\ns = n.state_dict()\ns.pop('num_batches_tracked')\n"
     "repr(n.load_state_dict(s))",
-    "told = []\nm.register_state_dict_pre_hook(lambda *a: told.append(a[1:]))\nm.state_dict()\ntold",
+    "told = []\nm.register_state_dict_pre_hook(lambda *a: told.append(a[1:]))\n"
+    "m.state_dict()\ntold",
     "class Extra(xp.nn.Module):\n    def get_extra_state(self):\n        return 7\n"
     "    def set_extra_state(self, state):\n        self.seen = state\n"
     "e = nn.Sequential(Extra())\ns = e.state_dict()\ns['0._extra_state'] = 8\n"

@@ -1,32 +1,52 @@
-"""Adam, and Adam whose weight decay stands apart from the gradient.
+"""Adam: steps by running means of the gradient and of its square.
 
-Mirrors ``torch/optim/adam.py`` and ``adamw.py``; without AMSGrad.
+Mirrors ``torch/optim/adam.py``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
-from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.optim.optimizer import Group, Optimizer
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels import switches
+from mindtorch_v2.optim.optimizer import (
+    DEVICES,
+    HABITS,
+    Group,
+    Optimizer,
+    as_number,
+    check_fused_device,
+    check_fused_devices_early,
+    check_rate,
+    uncounted_if,
+)
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.factories import tensor, zeros_like
+from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["Adam", "AdamW"]
+__all__ = ["Adam"]
+
+MAY_DECOUPLE: Final = switches.HABITS["Adam may decouple weight decay"]
+_TORCH: Final = FUNCTIONS["torch"]
+_MEANS: Final = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
 
 
 class Adam(Optimizer):
-    """Steps by running means of the gradient and of its square."""
+    """Steps by running means of the gradient and of its square.
 
-    _decouples_weight_decay = False
+    Weight decay is part of the gradient, unless ``decoupled_weight_decay`` makes it a step of its
+    own, in releases that have that.
+    """
 
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: Any = 1e-3,
+        betas: tuple[Any, Any] = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: float = 0,
+        weight_decay: Any = 0,
         amsgrad: bool = False,
         *,
         foreach: bool | None = None,
@@ -34,18 +54,8 @@ class Adam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
+        **later: Any,
     ) -> None:
-        if not lr >= 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for place, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {place}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if amsgrad:
-            raise NotImplementedError("mindtorch_v2 has no AMSGrad yet")
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -58,45 +68,186 @@ class Adam(Optimizer):
             "differentiable": differentiable,
             "fused": fused,
         }
-        if HABITS["Adam may decouple weight decay"]:
-            defaults["decoupled_weight_decay"] = self._decouples_weight_decay
-        super().__init__(params, defaults)
+        if MAY_DECOUPLE:
+            defaults["decoupled_weight_decay"] = later.pop("decoupled_weight_decay", False)
+        if later:
+            raise TypeError(
+                f"Adam.__init__() got an unexpected keyword argument '{next(iter(later))}'"
+            )
+        initialize(self, params, defaults)
 
-    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
-        if not state:
-            state["step"] = tensor(0.0, dtype=DTYPES["float32"])
-            state["exp_avg"] = zeros_like(param)
-            state["exp_avg_sq"] = zeros_like(param)
-        state["step"] += 1
-        lr, decay = group["lr"], group["weight_decay"]
-        if decay != 0:
-            if self._decouples_weight_decay:
-                param.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(param, alpha=decay)
-        beta1, beta2 = group["betas"]
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad.conj(), value=1 - beta2)
-        step = state["step"].item()
-        correction = (1 - beta2**step) ** 0.5
-        scale = (square.sqrt() / correction).add_(group["eps"])
-        param.addcdiv_(mean, scale, value=-lr / (1 - beta1**step))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        complete(self)
+        if MAY_DECOUPLE:
+            for group in self.param_groups:
+                group.setdefault("decoupled_weight_decay", False)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step: change the parameters by their gradients."""
+        return self._stepped(lambda group, params: update_all(self, group, params), closure)
 
 
-class AdamW(Adam):
-    """The same, where weight decay is a step of its own."""
+def initialize(optimizer: Optimizer, params: Any, defaults: dict[str, Any]) -> None:
+    """Begin, with options that are checked; ValueError or RuntimeError for wrong ones."""
+    lr, betas, foreach = defaults["lr"], defaults["betas"], defaults["foreach"]
+    listed = foreach and not defaults["capturable"]
+    if isinstance(lr, Tensor) and listed:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+    check_rate(lr)
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+    if not defaults["eps"] >= 0.0:
+        raise ValueError(f"Invalid epsilon value: {defaults['eps']}")
+    for place in range(2):
+        if not 0.0 <= betas[place] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
+    if not defaults["weight_decay"] >= 0.0:
+        raise ValueError(f"Invalid weight_decay value: {defaults['weight_decay']}")
+    if HABITS["Adam's betas are both numbers or both tensors"]:
+        _check_betas(betas, listed)
+    if HABITS["Adam's betas are in a tuple"]:
+        defaults["betas"] = tuple(map(as_number, betas))
+    Optimizer.__init__(optimizer, params, defaults)
+    if defaults["fused"]:
+        if defaults["differentiable"]:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        optimizer._step_supports_amp_scaling = True  # type: ignore[attr-defined]
+        check_fused_devices_early(optimizer)
+        if foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
-    _decouples_weight_decay = True
 
-    def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        **options: Any,
-    ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+def _check_betas(betas: tuple[Any, Any], listed: bool) -> None:
+    if not any(all(isinstance(each, kind) for each in betas[:2]) for kind in (float, Tensor)):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for place, beta in enumerate(betas[:2]):
+        if not isinstance(beta, Tensor):
+            continue
+        if listed:
+            raise ValueError(
+                f"betas[{place}] as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        if beta.numel() != 1:  # type: ignore[attr-defined]
+            raise ValueError(f"Tensor betas[{place}] must be 1-element")
+
+
+def complete(optimizer: Optimizer) -> None:
+    """Have a state of an old release have the options of this one, and numbers in tensors."""
+    for group in optimizer.param_groups:
+        group.setdefault("amsgrad", False)
+        group.setdefault("maximize", False)
+        group.setdefault("foreach", None)
+        group.setdefault("capturable", False)
+        group.setdefault("differentiable", False)
+        group.setdefault("fused", None)
+        for param in group["params"]:
+            state = optimizer.state.get(param, {})
+            if len(state) != 0 and not isinstance(state["step"], Tensor):
+                state["step"] = _number_of_steps(float(state["step"]), param, group)
+
+
+def _number_of_steps(value: float, param: Any, group: Group) -> Any:
+    """On the CPU unless what counts is on the parameter's device."""
+    is_double = get_default_dtype() is DTYPES["float64"] and not group["fused"]
+    is_with_param = group["capturable"] or group["fused"]
+    device = {"device": param.device} if is_with_param else {}
+    return tensor(value, dtype=DTYPES["float64" if is_double else "float32"], **device)
+
+
+def update_all(
+    optimizer: Optimizer, group: Group, params: list[Any], *, decays: bool = False
+) -> None:
+    """Change the parameters of a group; those that step for the first time get a state.
+
+    ``decays`` is true where weight decay is always a step of its own, even of nothing.
+    """
+    states = [_state(optimizer, param, group) for param in params]
+    means = [state[name] for state in states for name in _MEANS if name in state]
+    if group["foreach"]:
+        for param, state in zip(params, states, strict=True):
+            _check_capturable(param, state, group)
+    with uncounted_if(group["fused"], [*params, *means]):
+        for param, state in zip(params, states, strict=True):
+            _update(param, state, group, decays)
+
+
+def _state(optimizer: Optimizer, param: Any, group: Group) -> dict[str, Any]:
+    if param.grad.is_sparse:
+        name = type(optimizer).__name__
+        advice = ", please consider SparseAdam instead"
+        is_told = name != "AdamW" or HABITS["AdamW is an Adam"]
+        shown = "Adam" if is_told else name
+        raise RuntimeError(f"{shown} does not support sparse gradients{advice if is_told else ''}")
+    state: dict[str, Any] = optimizer.state[param]
+    if not state:
+        if group["fused"]:
+            check_fused_device(param)
+        state["step"] = _number_of_steps(0.0, param, group)
+        for name in _MEANS if group["amsgrad"] else _MEANS[:2]:
+            state[name] = zeros_like(param)
+    if group["differentiable"] and state["step"].requires_grad:
+        raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+    if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:
+        raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+    return state
+
+
+def _check_capturable(param: Any, state: dict[str, Any], group: Group) -> None:
+    """AssertionError where nothing could be captured."""
+    devices = [each for each in DEVICES["capturable"] if each != "xla" or not group["foreach"]]
+    kind = param.device.type
+    if group["capturable"] and not (kind == state["step"].device.type and kind in devices):
+        raise AssertionError(
+            f"If capturable=True, params and state_steps must be on supported devices: {devices}."
+        )
+
+
+def _update(param: Any, state: dict[str, Any], group: Group, decays: bool) -> None:
+    lr, decay = as_number(group["lr"]), group["weight_decay"]
+    beta1, beta2 = map(as_number, group["betas"])
+    grad = -param.grad if group["maximize"] else param.grad
+    if not group["fused"]:
+        _check_capturable(param, state, group)
+    state["step"] += 1
+    if decays or (decay != 0 and group.get("decoupled_weight_decay")):
+        param.mul_(1 - lr * decay)
+    elif isinstance(decay, Tensor) and decay.requires_grad:
+        grad = grad.addcmul_(param.clone(), decay)
+    elif decay != 0:
+        grad = grad.add(param, alpha=decay)
+    mean, square, largest = (state.get(name) for name in _MEANS)
+    if param.is_complex():
+        real = _TORCH["view_as_real"]
+        param, grad, mean, square = map(real, (param, grad, mean, square))
+        largest = None if largest is None else real(largest)
+    mean.lerp_(grad, 1 - beta1)
+    if isinstance(beta2, Tensor) and beta2.requires_grad:
+        square.lerp_(grad.square(), 1 - beta2)
+    else:
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+    if group["differentiable"]:
+        _differentiable_step(param, mean, square, largest, state["step"], lr, group)
+        return
+    step = state["step"].item()
+    size = lr / (1 - beta1**step)
+    if largest is not None:
+        square = _TORCH["maximum"](largest, square, out=largest)
+    scale = (square.sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
+    param.addcdiv_(mean, scale, value=-size)
+
+
+def _differentiable_step(
+    param: Any, mean: Any, square: Any, largest: Any, step: Any, lr: Any, group: Group
+) -> None:
+    """The same, of tensors alone."""
+    beta1, beta2 = (
+        (beta, step.clone()) if isinstance(beta, Tensor) and beta.requires_grad else (beta, step)  # type: ignore[attr-defined]
+        for beta in map(as_number, group["betas"])
+    )
+    size = (lr / (1 - beta1[0] ** beta1[1])).neg()
+    correction = (1 - beta2[0] ** beta2[1]).sqrt()
+    if largest is not None:
+        square = largest.copy_(_TORCH["maximum"](largest.clone(), square))
+    scale = (square.sqrt() / (correction * size)).add_(group["eps"] / size)
+    param.addcdiv_(mean.clone(), scale)

@@ -5,9 +5,19 @@ Mirrors ``torch/optim/sgd.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from mindtorch_v2.optim.optimizer import Group, Optimizer
+from mindtorch_v2.optim.optimizer import (
+    Group,
+    Optimizer,
+    as_number,
+    check_fused_device,
+    check_fused_devices_early,
+    check_rate,
+    uncounted_if,
+)
+from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["SGD"]
 
@@ -18,10 +28,10 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Any,
-        lr: float = 1e-3,
+        lr: Any = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: Any = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -29,6 +39,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_rate(lr)
         if lr < 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
         if momentum < 0.0:
@@ -49,16 +60,57 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, defaults)
+        if fused:
+            self._step_supports_amp_scaling = True
+            self._need_device_dtype_check_for_fused = True
+            check_fused_devices_early(self)
+            if differentiable:
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if foreach:
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
-    def _update(self, param: Any, grad: Any, state: dict[str, Any], group: Group) -> None:
-        if group["weight_decay"] != 0:
-            grad = grad.add(param, alpha=group["weight_decay"])
-        momentum = group["momentum"]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("nesterov", False)
+            group.setdefault("maximize", False)
+            group.setdefault("foreach", None)
+            group.setdefault("differentiable", False)
+            group.setdefault("fused", False)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step: change the parameters by their gradients."""
+        return self._stepped(self._update_all, closure)
+
+    def _update_all(self, group: Group, params: list[Any]) -> None:
+        if group["fused"] and params and getattr(self, "_need_device_dtype_check_for_fused", True):
+            check_fused_device(params[0])
+            self._need_device_dtype_check_for_fused = False
+        buffers = [
+            self.state[each].get("momentum_buffer") if group["momentum"] != 0 else None
+            for each in params
+        ]
+        with uncounted_if(
+            group["fused"], [*params, *(each for each in buffers if each is not None)]
+        ):
+            for param, buffer in zip(params, buffers, strict=True):
+                self._update(param, buffer, group)
+
+    def _update(self, param: Any, buffer: Any, group: Group) -> None:
+        lr, momentum, decay = as_number(group["lr"]), group["momentum"], group["weight_decay"]
+        grad = -param.grad if group["maximize"] else param.grad
+        if isinstance(decay, Tensor) and decay.requires_grad:
+            grad = grad.addcmul_(param.clone(), decay)
+        elif decay != 0:
+            grad = grad.add(param, alpha=decay)
         if momentum != 0:
-            buffer = state.get("momentum_buffer")
             if buffer is None:
-                buffer = state["momentum_buffer"] = grad.detach().clone()
+                buffer = grad.detach().clone()
             else:
                 buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+            self.state[param]["momentum_buffer"] = buffer
             grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        param.add_(grad, alpha=-group["lr"])
+        if isinstance(lr, Tensor) and lr.requires_grad:
+            param.addcmul_(grad, lr, value=-1)
+        else:
+            param.add_(grad, alpha=-lr)
