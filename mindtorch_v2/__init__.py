@@ -34,9 +34,8 @@ from mindtorch_v2.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from mindtorch_v2.binding.python import devices
-from mindtorch_v2.binding.python.tensor_types import set_default_tensor_type
 from mindtorch_v2.binding.python import devices, storages
+from mindtorch_v2.binding.python.tensor_types import set_default_tensor_type
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.kernels import npu as npu_kernels
 from mindtorch_v2.random import (

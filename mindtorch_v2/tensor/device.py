@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
@@ -102,9 +103,12 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
             )
         self._index = _as_int8(index)
 
-    @property
-    def type(self) -> str:
-        return self._type
+    if TYPE_CHECKING:
+
+        @property
+        def type(self) -> str: ...
+    else:
+        type = property(attrgetter("_type"))  # it is asked often, and this is no call of Python's
 
     @property
     def index(self) -> int | None:

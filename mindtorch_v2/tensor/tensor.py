@@ -158,7 +158,7 @@ class Tensor(TensorBase):
         twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
         twin._storage = storage
         mode = tls.thread_local.raw.inference_mode
-        twin._keys = dense_keys(self._dtype, self._device.type, mode)
+        twin._keys = dense_keys(self._dtype, self._device._type, mode)
         counter = twin._versions = _new(VersionCounter)
         counter.value = None if mode else 0
         twin._autograd = twin._content = twin._functional = twin._custom = None
