@@ -61,7 +61,7 @@ def _step_capturable() -> None:
 
 def _answer_of_a_post_hook() -> None:
     module = nn.ReLU()
-    module.register_load_state_dict_post_hook(lambda module, keys: 1)  # type: ignore[arg-type, return-value]
+    module.register_load_state_dict_post_hook(lambda module, keys: 1)
     module.load_state_dict({})
 
 
@@ -101,7 +101,7 @@ HABITS: dict[str, Callable[[], bool]] = {
         "both" in said(_adam(betas=(torch.tensor(0.5), 0.5)))
     ),
     "Adam's betas are in a tuple": lambda: isinstance(
-        optim.Adam([_with_gradient()], betas=[0.5, 0.5]).defaults["betas"],  # type: ignore[arg-type]
+        optim.Adam([_with_gradient()], betas=[0.5, 0.5]).defaults["betas"],
         tuple,
     ),
     "parameters may have names": lambda: takes(lambda: optim.SGD([("x", _with_gradient())])),
@@ -110,7 +110,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "nn has buffers of a class": lambda: hasattr(nn, "Buffer"),
     "what overrides functions may be a buffer": lambda: takes(
-        lambda: nn.Module().register_buffer("x", _Overriding())  # type: ignore[arg-type]
+        lambda: nn.Module().register_buffer("x", _Overriding())
     ),
     "a module's parts are in plain dictionaries": lambda: type(nn.Module()._modules) is dict,
     "an empty line of a module's text stays empty": lambda: (

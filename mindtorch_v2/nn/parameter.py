@@ -83,7 +83,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
-        given = empty(0) if data is None else data
+        given: Any = empty(0) if data is None else data
         made = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
         made._is_buffer = True

@@ -128,7 +128,7 @@ def _check_betas(betas: tuple[Any, Any], listed: bool) -> None:
             raise ValueError(
                 f"betas[{place}] as a Tensor is not supported for capturable=False and foreach=True"
             )
-        if beta.numel() != 1:  # type: ignore[attr-defined]
+        if beta.numel() != 1:
             raise ValueError(f"Tensor betas[{place}] must be 1-element")
 
 
@@ -205,7 +205,8 @@ def _check_capturable(param: Any, state: dict[str, Any], group: Group) -> None:
 
 def _update(param: Any, state: dict[str, Any], group: Group, decays: bool) -> None:
     lr, decay = as_number(group["lr"]), group["weight_decay"]
-    beta1, beta2 = map(as_number, group["betas"])
+    beta1: Any = as_number(group["betas"][0])
+    beta2: Any = as_number(group["betas"][1])
     grad = -param.grad if group["maximize"] else param.grad
     if not group["fused"]:
         _check_capturable(param, state, group)
@@ -216,13 +217,14 @@ def _update(param: Any, state: dict[str, Any], group: Group, decays: bool) -> No
         grad = grad.addcmul_(param.clone(), decay)
     elif decay != 0:
         grad = grad.add(param, alpha=decay)
-    mean, square, largest = (state.get(name) for name in _MEANS)
+    mean, square = state["exp_avg"], state["exp_avg_sq"]
+    largest = state.get("max_exp_avg_sq")
     if param.is_complex():
         real = _TORCH["view_as_real"]
         param, grad, mean, square = map(real, (param, grad, mean, square))
         largest = None if largest is None else real(largest)
     mean.lerp_(grad, 1 - beta1)
-    if isinstance(beta2, Tensor) and beta2.requires_grad:
+    if getattr(beta2, "requires_grad", False):
         square.lerp_(grad.square(), 1 - beta2)
     else:
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
@@ -242,7 +244,7 @@ def _differentiable_step(
 ) -> None:
     """The same, of tensors alone."""
     beta1, beta2 = (
-        (beta, step.clone()) if isinstance(beta, Tensor) and beta.requires_grad else (beta, step)  # type: ignore[attr-defined]
+        (beta, step.clone()) if isinstance(beta, Tensor) and beta.requires_grad else (beta, step)
         for beta in map(as_number, group["betas"])
     )
     size = (lr / (1 - beta1[0] ** beta1[1])).neg()

@@ -386,7 +386,7 @@ def check_rate(lr: Any) -> None:
 
 def as_number(value: Any) -> Any:
     """An option, which may be a tensor of one element."""
-    is_row = isinstance(value, Tensor) and value.dim() != 0  # type: ignore[attr-defined]
+    is_row = isinstance(value, Tensor) and value.dim() != 0
     if is_row and HABITS["a rate of one dimension counts as a number"]:
         return value.squeeze()
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import mindtorch_v2 as xp
@@ -87,3 +89,41 @@ def test_dropout_does_nothing_when_it_is_not_trained() -> None:
     given = xp.ones(50)
     assert 0.0 in module(given).tolist()
     assert module.eval()(given) is given
+
+
+def test_hooks_are_told_what_a_state_lacks_and_may_forgive_it() -> None:
+    module = nn.Linear(1, 1)
+    told: list[str] = []
+
+    def forgive(module: nn.Module, keys: Any) -> None:
+        told.extend(keys.missing_keys)
+        keys.missing_keys.clear()
+
+    module.register_load_state_dict_post_hook(forgive)
+    assert repr(module.load_state_dict({})) == "<All keys matched successfully>"
+    assert told == ["weight", "bias"]
+
+
+def test_a_hook_after_a_state_came_answers_nothing() -> None:
+    module = nn.ReLU()
+    module.register_load_state_dict_post_hook(lambda module, keys: 1)
+    with pytest.raises(AssertionError, match="to return new values"):
+        module.load_state_dict({})
+
+
+def test_an_optimizer_tells_hooks_of_states_that_come_back() -> None:
+    optimizer = optim.SGD([xp.ones(1)], lr=0.1)
+    told: list[str] = []
+    optimizer.register_load_state_dict_pre_hook(lambda optimizer, state: told.append("before"))
+    optimizer.register_load_state_dict_post_hook(lambda optimizer: told.append("after"))
+    optimizer.register_load_state_dict_pre_hook(
+        lambda optimizer, state: told.append("first"), prepend=True
+    )
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert told == ["first", "before", "after"]
+
+
+def test_a_new_module_has_what_hooks_need_in_torchs_order() -> None:
+    names = list(nn.Module().__dict__)
+    assert names[:4] == ["training", "_parameters", "_buffers", "_non_persistent_buffers_set"]
+    assert names[-1] == "_modules"

@@ -108,13 +108,13 @@ class _Call:
 
     def _register_on_node(self, hooks: tuple[Any, ...]) -> None:
         """Hooks of the old kind see the gradients of the last node alone."""
-        found = self.result
+        found: Any = self.result
         while not isinstance(found, Tensor):
             if isinstance(found, dict):
                 found = next(each for each in found.values() if isinstance(each, Tensor))
             else:
                 found = found[0]
-        node: Any = found.grad_fn
+        node: Any = found.grad_fn  # type: ignore[attr-defined]
         if node is None:
             return
         for hook in hooks:
@@ -128,7 +128,7 @@ _ADVICE = "Please use register_full_backward_hook to get the documented behavior
 
 def _missing(args: tuple[Any, ...], result: Any, node: Any) -> Iterator[str]:
     """What a hook on a node does not see of a module's gradients: at most one text."""
-    outputs = (result,) if isinstance(result, Tensor) else result
+    outputs: Any = (result,) if isinstance(result, Tensor) else result
     if not _are_tensors(outputs):
         yield (
             "Using non-full backward hooks on a Module that does not return a single Tensor or a "

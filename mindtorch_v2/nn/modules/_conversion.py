@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from mindtorch_v2._C import _nn
 from mindtorch_v2.autograd.grad_mode import no_grad
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.nn.parameter import Parameter
 
 __all__ = ["changed", "forget_grad", "of"]
 
+_PARSE_TO: Final = FUNCTIONS["torch._C._nn"]["_parse_to"]
+
 
 def of(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
     """What ``Module.to`` does with each tensor; TypeError for a dtype that learns nothing."""
-    device, dtype, non_blocking, memory_format = _nn._parse_to(*args, **kwargs)
+    device, dtype, non_blocking, memory_format = _PARSE_TO(*args, **kwargs)
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
             "nn.Module.to only accepts floating point or complex dtypes, but got desired "

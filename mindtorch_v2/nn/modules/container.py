@@ -99,8 +99,8 @@ class Sequential(_Row):
         return Sequential().extend(self).extend(other)
 
     def __iadd__(self: Self, other: Any) -> Self:
-        self._expect_sequential(other)  # type: ignore[attr-defined]
-        return self.extend(other)  # type: ignore[attr-defined, no-any-return]
+        self._expect_sequential(other)
+        return self.extend(other)  # type: ignore[no-any-return]
 
     def _expect_sequential(self, other: Any) -> None:
         if not isinstance(other, Sequential):
@@ -116,8 +116,8 @@ class Sequential(_Row):
     __rmul__ = __mul__
 
     def __imul__(self: Self, other: int) -> Self:
-        self._expect_factor(other)  # type: ignore[attr-defined]
-        return self.extend(list(self) * (other - 1))  # type: ignore[attr-defined, no-any-return]
+        self._expect_factor(other)
+        return self.extend(list(self) * (other - 1))  # type: ignore[no-any-return]
 
     def _expect_factor(self, other: Any) -> None:
         if not isinstance(other, int):
@@ -161,7 +161,7 @@ class ModuleList(_Row):
         return self
 
     def __iadd__(self: Self, modules: Iterable[Module]) -> Self:
-        return self.extend(modules)  # type: ignore[attr-defined, no-any-return]
+        return self.extend(modules)  # type: ignore[no-any-return]
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList(chain(self, other))

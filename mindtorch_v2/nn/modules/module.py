@@ -230,7 +230,7 @@ class Module:
                 f"cannot assign '{typename(param)}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
-        if param is not None and param.grad_fn:
+        if param is not None and param.grad_fn:  # type: ignore[attr-defined]
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
                 f"created explicitly. To express '{name}' as a function of another Tensor, compute "
