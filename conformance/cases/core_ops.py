@@ -35,6 +35,7 @@ from conformance.cases import (
     core_composites,
     core_convolutions,
     core_drawn_convolutions,
+    core_extremes,
     core_foreach,
     core_large_numbers,
     core_nn,
@@ -104,6 +105,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
     yield from core_advanced_indexing.texts()
+    yield from core_extremes.texts(dtypes)
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -12,10 +12,17 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.operators import Call, Packet, find_packet
-from mindtorch_v2.kernels.promotion import number_dtype
+from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, Layout, memory_format, sparse_coo
+from mindtorch_v2.tensor.dtype import (
+    MEMORY_FORMATS,
+    DType,
+    Layout,
+    memory_format,
+    sparse_coo,
+    strided,
+)
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -37,7 +44,10 @@ class TensorOptions(NamedTuple):
     device: Device
 
     @classmethod
-    def of(cls, tensor: Tensor) -> TensorOptions:
+    def of(cls, tensor: Operand) -> TensorOptions:
+        """Those of a tensor, or the one that wraps a number."""
+        if not isinstance(tensor, Tensor):
+            return cls(number_dtype(tensor), strided, Device("cpu"))
         device = tensor._device  # which its class is asked for first
         return cls(tensor._dtype, tensor._layout, device)
 

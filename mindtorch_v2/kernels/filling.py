@@ -14,12 +14,14 @@ from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
+from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, iteration_order
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel
+from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -35,11 +37,11 @@ _COPIED: Final = Config(
 
 
 @kernel("aten::copy_", key="CompositeExplicitAutograd")
-def copy_(self: Tensor, src: Tensor, non_blocking: bool) -> Tensor:
+def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
     if self is src:
         return self
-    if not isinstance(src, Tensor):
-        return fill_(self, src)
+    if not isinstance(src, Tensor):  # a number, which C++ has in a tensor that is copied like any
+        src = scalar_tensor_static(src, number_dtype(src))
     if self.is_meta:
         check_broadcast(self, src)
         return self

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.std_extremes import (
     is_first_of_zeros,
     std_fmax,
@@ -44,7 +45,7 @@ from mindtorch_v2.kernels.tensor_iterator import (
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
 from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -217,10 +218,8 @@ pointwise("aten::fmin", std_fmin, BINARY_OP, 2, prepare=is_first_of_zeros)
 def _power(base: Array, exponent: Array) -> Array:
     """``std::pow``, and for integers ``powi``: to a negative power 0 unless the base is a unit."""
     if base.dtype.kind == "c":
-        found = np.power(base, exponent)
-        # C++ has no shortcuts for powers of zero and of NaN, where NumPy has them
-        is_direct = (base == 0) | np.isnan(base)
-        return np.where(is_direct, np.exp(exponent * np.log(base)), found)
+        # C++ has no shortcuts for whole powers and for those of zero and of NaN, as NumPy has
+        return np.exp(complex_functions.product(exponent, np.log(base)))
     if base.dtype.kind not in "iu":
         return np.power(base, exponent)
     if base.dtype.kind == "u":
@@ -246,6 +245,8 @@ def _power_of_number(base: Array, exponent: Any) -> Array:
         return base * base
     if exponent == 3:
         return base * base * base
+    if exponent == -2:
+        return 1 / (base * base)
     return _power(base, np.asarray(exponent).astype(base.dtype))
 
 
@@ -270,7 +271,11 @@ _WITH_SHORTCUTS: Final = tuple(
 
 @structured.structured(_TENSOR_SCALAR)
 def pow_tensor_scalar(outputs: Outputs, base: Tensor, exponent: Number) -> tuple[Tensor, ...]:
-    if is_integral(base._dtype) and isinstance(exponent, int) and exponent < 0:
+    if (
+        is_integral(base._dtype)
+        and isinstance(exponent, int)
+        and scalar_to(exponent, DTYPES["int64"]) < 0
+    ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     converted = base._converted(base._device, result_type((base, exponent)))
     if exponent == 0:

@@ -63,6 +63,28 @@ def atan(self: Array) -> Array:
     return _of(0 * real - imag / 2, 0 * imag + real / 2)
 
 
+def product(left: Array, right: Array) -> Array:
+    """As C multiplies: what is infinite stays so where the formula knows no part of a product."""
+    a, b, c, d = np.broadcast_arrays(left.real, left.imag, right.real, right.imag)
+    found = _of(a * c - b * d, a * d + b * c)
+    is_lost = np.isnan(found.real) & np.isnan(found.imag)
+    if not is_lost.any():
+        return found
+    is_left, is_right = np.isinf(a) | np.isinf(b), np.isinf(c) | np.isinf(d)
+    overflows = np.isinf(a * c) | np.isinf(b * d) | np.isinf(a * d) | np.isinf(b * c)
+    a, b = _direction(a, is_left), _direction(b, is_left)
+    c, d = _direction(c, is_right), _direction(d, is_right)
+    infinite = _of(np.inf * (a * c - b * d), np.inf * (a * d + b * c))
+    return np.where(is_lost & (is_left | is_right | overflows), infinite, found)
+
+
+def _direction(part: Array, is_infinite: Array) -> Array:
+    """A part that is nan as nought; of an infinite number the infinite parts as one, no others."""
+    boxed = np.where(np.isinf(part), part.dtype.type(1), part.dtype.type(0))
+    known = np.where(np.isnan(part), part.dtype.type(0), part)
+    return np.asarray(np.copysign(np.where(is_infinite, boxed, known), part))
+
+
 def _divided(left: Array, right: Array) -> Array:
     """A quotient, scaled by the divisor's larger part first."""
     scale = 1 / np.maximum(abs(right.real), abs(right.imag))

@@ -1,0 +1,45 @@
+"""Extremes: numbers that a dtype does not have, and powers of what is not finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+
+_COPIED: Final = (
+    *("2**31", "300", "-1", "2**63", "-2**63", "2**64", "1e300", "0.5", "True", "3-1j"),
+    *("float('nan')", "float('-inf')"),
+)
+_TARGETS: Final = (
+    *("xp.zeros(2, dtype=xp.{0})", "xp.zeros((), dtype=xp.{0})", "xp.zeros(0, dtype=xp.{0})"),
+)
+_OVERLAPPING: Final = (
+    *("xp.ones(1).expand(2)", "xp.ones(3, 1).expand(3, 2)", "xp.ones(1).expand(1)"),
+    *("xp.ones(4).as_strided((2, 2), (1, 1))", "xp.ones(2, device='meta')"),
+    "xp.ones(2, dtype=xp.complex64).conj()",
+)
+_COPIES_WITH_GRADIENT: Final = ("y.copy_(3)", "y.copy_(2j)", "y[0].copy_(1.5)", "y[:1].copy_(True)")
+_BASES: Final = (
+    *("float('inf')", "float('-inf')", "float('nan')", "0", "1", "1-1j", "1e200"),
+    *("complex('inf+infj')", "complex('infj')", "complex('inf+nanj')", "complex('2-infj')"),
+)
+_EXPONENTS: Final = ("0", "1", "-1", "-2", "7", "2.5", "1j", "1-2j", "float('inf')", "float('nan')")
+_POWERS: Final = ("x ** xp.tensor([{e}, {e}]).to(x.dtype)", "x ** {e}", "xp.pow({b}, x * 0 + {e})")
+_LARGE_POWERS: Final = ("x ** 2**63", "xp.pow(x, 2**63)", "x.pow_(2**63)", "x.pow_(2**63 - 1)")
+
+
+def texts(dtypes: Sequence[str]) -> Iterator[Text]:
+    for dtype, target, number in product(dtypes, _TARGETS, _COPIED):
+        yield "copy_", f"{target.format(dtype)}.copy_({number})"
+    for target in _OVERLAPPING:
+        yield "copy_", f"{target}.copy_(1)"
+    for copy in _COPIES_WITH_GRADIENT:
+        made = "x = xp.ones(2, requires_grad=True)\ny = x * 2"
+        yield "copy_", f"{made}\n{copy}\ny.sum().backward()\ny, x.grad"
+    for base, exponent, power in product(_BASES, _EXPONENTS, _POWERS):
+        made = f"x = xp.tensor([{base}, {base}]).to(xp.complex128)"
+        yield "pow", f"{made}\n{power.format(b=base, e=exponent)}"
+    for dtype, power in product(dtypes, _LARGE_POWERS):
+        yield "pow", f"x = xp.ones(2, dtype=xp.{dtype})\n{power}"
