@@ -268,7 +268,8 @@ AUTOGRAD: Final = words("""
     _saved_result _sequence_nr _input_metadata saved_tensors_hooks disable_saved_tensors_hooks
     Node get_gradient_edge increment_version _unsafe_preserve_version_counter
     allow_mutation_on_saved_tensors register_multi_grad_hook dual_level make_dual unpack_dual
-    primal tangent enter_dual_level exit_dual_level detect_anomaly set_detect_anomaly""")
+    primal tangent enter_dual_level exit_dual_level detect_anomaly set_detect_anomaly
+    is_anomaly_enabled is_anomaly_check_nan_enabled GradientEdge mark_shared_storage""")
 
 #: Modules, losses and optimizers, and what is done with them.  ``eval`` is Python's: a case says
 #: ``train(False)``.

@@ -28,6 +28,7 @@ from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types, 
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
+from mindtorch_v2.autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from mindtorch_v2.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -230,6 +231,8 @@ __all__ = [
     "imag",
     "inference_mode",
     "initial_seed",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_autocast_cache_enabled",
     "is_autocast_enabled",
     "is_grad_enabled",

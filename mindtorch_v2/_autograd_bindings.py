@@ -12,7 +12,13 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd import at, basic_ops, engine, grad_mode, saved_tensors_hooks
 from mindtorch_v2.autograd.basic_ops import Error, ManualNode
-from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad, current_node
+from mindtorch_v2.autograd.node import (
+    Gradient,
+    Node,
+    PythonInputMetadata,
+    any_requires_grad,
+    current_node,
+)
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.variable import collect_next_edges, create_gradient_edge, tensor_data
 from mindtorch_v2.dispatch import tls
@@ -97,10 +103,12 @@ EXPORTS: Final[dict[str, Any]] = {
     "_autograd": _module(
         "_autograd",
         SavedTensor=SavedTensor,
+        _InputMetadata=PythonInputMetadata,
         **saved_tensors_hooks.BOUND,
     ),
     "_current_autograd_node": current_node,
     "_current_graph_task_id": engine.current_graph_task_id,
     "_is_multithreading_enabled": grad_mode.is_multithreading_enabled,
+    "_set_grad_enabled": grad_mode._set_grad_enabled,
     "_will_engine_execute_node": engine.will_engine_execute_node,
 }

@@ -1,6 +1,7 @@
 """Extracts what ``torch.autograd`` does in this release and not in all.
 
-``python``: what it takes, refuses and answers; ``words``: messages that releases word differently.
+``python``: what it takes, refuses and answers; ``words``: messages that releases word differently;
+``node_methods``: what ``torch.autograd.graph.Node`` leaves to the classes of nodes.
 """
 
 import re
@@ -28,9 +29,11 @@ def extract() -> dict[str, Any]:
             "changed_by_pack_hook": str(raised_by(changed_by_pack_hook)),
             "output_is_no_tensor": output_is_no_tensor(),
             "hook_without_gradient": hook_without_gradient(),
+            "edge_without_node": edge_without_node(),
             "mark_dirty": refused_mark("mark_dirty"),
             "mark_non_differentiable": refused_mark("mark_non_differentiable"),
         },
+        "node_methods": sorted(torch.autograd.graph.Node.__abstractmethods__),
     }
 
 
@@ -55,6 +58,16 @@ def hook_without_gradient() -> list[str]:
     hook = torch.autograd.graph.register_multi_grad_hook
     error = raised_by(lambda: hook((torch.ones(1),), print))
     return [type(error).__name__, str(error)]
+
+
+def edge_without_node() -> str:
+    """How the first object of an edge is called that is no node."""
+    edge = torch.autograd.graph.GradientEdge(3, 0)
+    name, found, _ = str(raised_by(lambda: torch.autograd.grad(leaf() * 2, [edge]))).partition(
+        " must be an autograd.graph.Node"
+    )
+    require(bool(found), f"an edge without a node is refused in other words: {name}")
+    return name
 
 
 def change_saved_list() -> None:

@@ -25,11 +25,13 @@ class _Mode:
     check_nan = True
 
 
-def is_enabled() -> bool:
+def is_anomaly_enabled() -> bool:
+    """Whether nodes keep where they are made."""
     return _Mode.enabled
 
 
-def should_check_nan() -> bool:
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether the first nan stops backward."""
     return _Mode.check_nan
 
 

@@ -20,12 +20,12 @@ class detect_anomaly:  # noqa: N801 (torch's name)
     """Context manager that switches it on."""
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.prev = anomaly.is_enabled(), anomaly.should_check_nan()
+        self.prev = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
         self.check_nan = check_nan
         warnings.warn(_WARNING, stacklevel=2)
 
     def __enter__(self) -> None:
-        self.prev = anomaly.is_enabled(), anomaly.should_check_nan()
+        self.prev = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
         anomaly.set_enabled(True, self.check_nan)
 
     def __exit__(self, *args: object) -> None:
@@ -36,7 +36,7 @@ class set_detect_anomaly:  # noqa: N801 (torch's name)
     """Switches it on or off, at once; back at the end of a ``with``."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev = anomaly.is_enabled(), anomaly.should_check_nan()
+        self.prev = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
         anomaly.set_enabled(mode, check_nan)
 
     def __enter__(self) -> None:

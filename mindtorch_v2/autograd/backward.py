@@ -7,6 +7,7 @@ Mirrors ``torch/autograd/__init__.py`` and ``THPEngine_run_backward`` in
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -59,7 +60,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any]) -> tuple[Any, ...]
 def _metadata(output: Any) -> Any:
     """What is known of the output: shape, dtype and device."""
     if isinstance(output, GradientEdge):
-        return output.node._input_metadata[output.output_nr]
+        return output.node._received[output.output_nr]
     kind, text = _WORDS["output_is_no_tensor"]
     if kind == "AssertionError" and not isinstance(output, Tensor):
         raise AssertionError(*filter(None, [text]))
@@ -102,8 +103,8 @@ def _implicit(output: Any, metadata: Any) -> Any:
             f"grad can be implicitly created only for real scalar outputs but got {metadata.dtype}"
         )
     if is_edge:
-        options = at.TensorOptions(metadata.dtype, metadata.layout, metadata.device)
-        return at.call("ones", list(metadata.shape), options)
+        options = {"dtype": metadata.dtype, "device": metadata.device}
+        return bound_function("ones")(metadata.shape, **options)
     return bound_function("ones_like")(output, memory_format=MEMORY_FORMATS["preserve_format"])
 
 
@@ -271,13 +272,15 @@ def _zeros(like: Tensor, requires_grad: bool) -> Tensor:
 def run_backward(
     tensors: Any,
     grad_tensors: Any,
-    keep_graph: bool,
-    create_graph: bool,
+    keep_graph: Any,
+    create_graph: Any,
     inputs: Any = (),
-    allow_unreachable: bool = False,
+    allow_unreachable: Any = False,
     accumulate_grad: bool = False,
 ) -> Any:
     """``_execution_engine.run_backward``."""
+    keep_graph, create_graph = _byte(keep_graph), _byte(create_graph)
+    allow_unreachable = _byte(allow_unreachable)
     if len(tensors) != len(grad_tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
     roots, grads = [], []
@@ -289,8 +292,8 @@ def run_backward(
     found = engine.execute(
         roots,
         [each for each in grads if each is not None],
-        keep_graph=bool(keep_graph),
-        create_graph=bool(create_graph),
+        keep_graph=keep_graph != 0,
+        create_graph=create_graph != 0,
         accumulate_grad=accumulate_grad,
         outputs=edges,
     )
@@ -300,6 +303,17 @@ def run_backward(
         if each is None and not allow_unreachable:
             raise RuntimeError(_WORDS["unused_input"].format(place))
     return tuple(found)
+
+
+def _byte(value: Any) -> int:
+    """A flag as C takes it: a number that fits into a byte (``PyArg_Parse`` with ``b``)."""
+    number = operator.index(value)
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError("Python int too large to convert to C long")
+    if not 0 <= number < 2**8:
+        bound = "less than minimum" if number < 0 else "greater than maximum"
+        raise OverflowError(f"unsigned byte integer is {bound}")
+    return number
 
 
 def _root(place: int, tensor: Any) -> Edge:
@@ -338,7 +352,7 @@ def _check_root_grad(place: int, tensor: Any, grad: Any) -> None:
 def _parsed(edge: GradientEdge) -> Edge:
     if not isinstance(edge.node, Node):
         raise RuntimeError(
-            "GradientEdge's first object must be an autograd.graph.Node but got "
+            f"{_WORDS['edge_without_node']} must be an autograd.graph.Node but got "
             f"{type_name(edge.node)}"
         )
     return Edge(edge.node, edge.output_nr)

@@ -12,6 +12,7 @@ from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
 from mindtorch_v2.autograd.node import (
     MAX_SEQUENCE_NR,
+    CppFunction,
     Edge,
     Gradient,
     Hook,
@@ -30,7 +31,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
 
-class ManualNode(Node):
+class ManualNode(CppFunction):
     """A node that torch writes by hand; C++ shows its name with the namespace."""
 
     __slots__ = ()

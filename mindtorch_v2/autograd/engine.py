@@ -154,7 +154,7 @@ class GraphTask(RunningTask):
                     with running(node=node):
                         self._evaluate(node, grads)
                 except Exception:
-                    if anomaly.is_enabled():
+                    if anomaly.is_anomaly_enabled():
                         anomaly.print_stack(node)
                     raise
                 if defaults.hooks != hooks:
@@ -181,7 +181,7 @@ class GraphTask(RunningTask):
         grads.clear()  # so that what the node hands on as it is has no second owner
         if not self.keep_graph:
             node._release_variables()
-        if anomaly.is_enabled() and anomaly.should_check_nan():
+        if anomaly.is_anomaly_enabled() and anomaly.is_anomaly_check_nan_enabled():
             _check_nan(node, outputs)
         for place, edge in zip(range(len(outputs)), node._edges, strict=False):
             if edge.function is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, ClassVar, Final, NoReturn
@@ -17,6 +18,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
+from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
@@ -51,7 +53,7 @@ class FunctionBase(Node):
         self.non_differentiable: Any = None
         self.dirty_tensors: Any = None
         self.needs_input_grad: tuple[bool, ...] = ()
-        self.materialize_grads = self._materialize_non_diff_grads = True
+        self._materialize_grads = self._materialize_non_diff_grads = True
         self._is_tensor_input: tuple[bool, ...] = ()
         self._output_info: list[TypeAndSize | None] = []
         self._saved_variables: list[SavedVariable] = []
@@ -81,6 +83,22 @@ class FunctionBase(Node):
         )
         return self._unpacked()
 
+    @property
+    def materialize_grads(self) -> NoReturn:
+        raise AttributeError(
+            "attribute 'materialize_grads' of 'mindtorch_v2._C._FunctionBase' objects is not "
+            "readable"
+        )
+
+    @materialize_grads.setter
+    def materialize_grads(self, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but "
+                "expected (bool)"
+            )
+        self._materialize_grads = value
+
     def _unpacked(self) -> tuple[Any, ...]:
         if self._has_freed_buffers:
             raise RuntimeError(ERR_BACKWARD_TWICE)
@@ -107,7 +125,7 @@ class FunctionBase(Node):
 
     def _materialized(self, place: int, grad: Gradient) -> Any:
         """Zeros for a gradient that did not arrive, unless the user wants to see that."""
-        if grad is not None or not self.materialize_grads:
+        if grad is not None or not self._materialize_grads:
             return grad
         info = self._output_info[place]
         is_differentiable = self._received[place] is not None
@@ -122,7 +140,7 @@ class FunctionBase(Node):
             if not is_tensor:
                 if answer is not None:
                     raise RuntimeError(
-                        f"function {self.name()} returned a gradient different from None at "
+                        f"function {self.name()} returned a gradient different than None at "
                         f"position {place + 1}, but the corresponding forward input was not a "
                         "Variable"
                     )
@@ -202,6 +220,9 @@ class FunctionBase(Node):
         return marked
 
 
+FunctionBase.__name__ = FunctionBase.__qualname__ = "_FunctionBase"
+
+
 def _tensors_only(marked: Sequence[Any], method: str) -> Iterator[Tensor]:
     """What a method of the context was told; RuntimeError at the first that is no tensor."""
     for place, each in enumerate(marked):
@@ -228,6 +249,14 @@ class FunctionCtx:
     def mark_dirty(self, *args: Any) -> None:
         self.dirty_tensors = args
 
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
+            "tracked. Note that calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def mark_non_differentiable(self, *args: Any) -> None:
         self.non_differentiable = args
 
@@ -235,7 +264,17 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
-class BackwardCFunction(FunctionBase, FunctionCtx):
+class _HookMixin:
+    @staticmethod
+    def _register_hook(
+        backward_hooks: OrderedDict[int, Any] | None, hook: Any
+    ) -> tuple[OrderedDict[int, Any], RemovableHandle]:
+        if backward_hooks is None:
+            backward_hooks = OrderedDict()
+        return backward_hooks, RemovableHandle.added(backward_hooks, hook)
+
+
+class BackwardCFunction(FunctionBase, FunctionCtx, _HookMixin):  # type: ignore[misc]
     """The node of a user's function."""
 
     _forward_cls: ClassVar[Any]
@@ -261,7 +300,9 @@ class FunctionMeta(type):
         super().__init__(name, bases, attrs)
 
 
-class _SingleLevelFunction(FunctionBase, FunctionCtx, metaclass=FunctionMeta):
+class _SingleLevelFunction(  # type: ignore[misc]
+    FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta
+):
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.formula import compiled
-from mindtorch_v2.autograd.node import Gradient, Node
+from mindtorch_v2.autograd.node import CppFunction, Gradient
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
@@ -79,7 +79,7 @@ class Saved(NamedTuple):
         return re.search(r"at::Scalar\b", self.type) is not None
 
 
-class GeneratedNode(Node):
+class GeneratedNode(CppFunction):
     """A node whose gradients are formulas over what it has saved."""
 
     __slots__ = ("_counts", "_kept", "_released", "_retain_variables")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from abc import ABC, abstractmethod
+from abc import ABC, abstractmethod, update_abstractmethods
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
@@ -49,9 +49,41 @@ class Node(ABC):
     def name(self) -> str:
         """Of the operation."""
 
+    @property
+    @abstractmethod
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Nodes that gradients go to, and which of their inputs."""
+
+    @abstractmethod
+    def metadata(self) -> dict[str, Any]:
+        """What anybody has said of it."""
+
+    @property
+    @abstractmethod
+    def _input_metadata(self) -> list[Any]: ...
+
+    @abstractmethod
+    def _sequence_nr(self) -> int: ...
+
+    @abstractmethod
+    def _register_hook_dict(self, tensor: Any) -> None: ...
+
+    @abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node."""
+
+    @abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the node."""
+
     @classmethod
     def __subclasshook__(cls, subclass: type) -> bool:
         return True if cls is Node and issubclass(subclass, node.Node) else NotImplemented
+
+
+for _name in Node.__abstractmethods__ - {*profile.active().autograd["node_methods"]}:
+    delattr(Node, _name)  # what newer releases have
+update_abstractmethods(Node)  # type: ignore[type-abstract]
 
 
 _OWNS: Final = HABITS["a gradient edge owns its graph"]

@@ -16,8 +16,9 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
+from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import Layout
+from mindtorch_v2.tensor.dtype import Layout, float32, strided
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -25,6 +26,7 @@ Gradient: TypeAlias = "Tensor | None"
 """None is C++'s undefined tensor: a gradient of zeros that nobody has made."""
 
 _NAMES_OPERATIONS: Final = profile.active().autograd["python"]["errors_name_operations"]
+_METHODS: Final = frozenset(profile.active().autograd["node_methods"])
 _BACKWARD: Final = re.compile(r"Backward(?:0?$|(?=[1-9]\d*$))")
 
 _NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
@@ -57,6 +59,38 @@ class InputMetadata(NamedTuple):
         nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
         sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
         return _new_tuple(cls, (dtype, tensor._layout, device, sizes, nested, seen))
+
+
+_UNDEFINED: Final = InputMetadata(float32, strided, Device("cpu"), Size(()))
+"""Of an output that is undefined, or no tensor."""
+
+
+class PythonInputMetadata(metaclass=pybind11_type, cpp_name="torch._C._autograd._InputMetadata"):
+    """``torch._C._autograd._InputMetadata``: the same, for Python."""
+
+    __slots__ = ("_cpp",)
+    __module__ = "mindtorch_v2._C._autograd"
+    __doc__ = None
+
+    _cpp: InputMetadata
+
+    def __init__(self) -> None:
+        raise TypeError("torch._C._autograd._InputMetadata: No constructor defined!")
+
+    @classmethod
+    def _of(cls, metadata: InputMetadata) -> PythonInputMetadata:
+        self = cls.__new__(cls)
+        self._cpp = metadata
+        return self
+
+    dtype = property(lambda self: self._cpp.dtype)
+    device = property(lambda self: self._cpp.device)
+    shape = property(lambda self: list(self._cpp.shape))
+    is_nested_tensor = property(lambda self: self._cpp.is_nested_tensor)
+    is_cpp_nested_tensor = property(lambda self: self._cpp.is_nested_tensor)
+
+
+PythonInputMetadata.__qualname__ = "_InputMetadata"
 
 
 class Edge(NamedTuple):
@@ -115,7 +149,7 @@ class Node:
         self._pre_hooks: OrderedDict[int, Hook] | None = None
         self._post_hooks: OrderedDict[int, Hook] | None = None
         self._metadata: dict[str, Any] | None = None
-        if anomaly.is_enabled():
+        if anomaly.is_anomaly_enabled():
             anomaly.store_stack(self.metadata, current_node())
 
     # --- the graph ----------------------------------------------------------------------------
@@ -194,9 +228,11 @@ class Node:
     def requires_grad(self) -> bool:
         return True
 
-    @property
-    def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
-        return tuple(self._received)
+    if "_input_metadata" in _METHODS:
+
+        @property
+        def _input_metadata(self) -> tuple[PythonInputMetadata, ...]:
+            return tuple(PythonInputMetadata._of(each or _UNDEFINED) for each in self._received)
 
     def _sequence_nr(self) -> int:
         return self._sequence
@@ -225,6 +261,13 @@ class Node:
             raise TypeError("_register_hook_dict expected a variable")
         meta = tensor._materialize_autograd_meta()
         self._add_tensor_pre_hook(TensorPreHook(meta.backward_hooks, meta.output_nr))
+
+
+class CppFunction(Node):
+    """A node that C++ has, and not a user's function: Python may call it."""
+
+    __slots__ = ()
+    __module__ = "builtins"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:

@@ -25,7 +25,7 @@ from mindtorch_v2.tensor.autograd_meta import UNRECORDED
 from mindtorch_v2.tensor.dtype import DType, sparse_coo
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
+from mindtorch_v2.warn import warn
 
 _GRAD_HAS_DTYPE: Final = "grad_dtype" in profile.active().signatures["names"]["torch._C.TensorBase"]
 """Whether the gradient may have another dtype than the tensor, which the tensor then says."""
@@ -46,7 +46,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     found = None if meta is None else meta.grad
     retains = meta is not None and meta.retains_grad
     if found is None and not self._is_leaf() and not retains:
-        warn_once("Tensor.grad", WARNING_TEXTS["Tensor.grad"])
+        warn("Tensor.grad", WARNING_TEXTS["Tensor.grad"])
     return found
 
 

@@ -217,7 +217,7 @@ class SavedVariable:
         hint = (
             "the backtrace further above shows the operation that failed to compute its "
             "gradient. The variable in question was changed in there or anywhere later. Good luck!"
-            if anomaly.is_enabled()
+            if anomaly.is_anomaly_enabled()
             else "enable anomaly detection to find the operation that failed to compute its "
             f"gradient, with {_WORDS['anomaly_advice']}."
         )

@@ -309,6 +309,8 @@ class VariableType:
         (rebase_history if changes else set_history)(found, node)
 
     def _node(self, inputs: Sequence[Any], stack: tuple[Any, ...]) -> Node:
+        if self._is_boxed:  # the fallback has edges of those alone that want a gradient
+            inputs = [each for each in flattened(inputs) if any_requires_grad((each,))]
         edges = collect_next_edges(inputs)
         if self.node is None:
             unknown = Underivable(self.operator.name if self._is_boxed else self.cpp_name)

@@ -176,7 +176,7 @@ def _why_not(call: Call, traits: Traits, tensors: Sequence[Tensor], pipeline: Pi
     """
     if traits.reason:
         return traits.reason
-    if anomaly.is_enabled() or saved_variable.defaults.hooks:
+    if anomaly.is_anomaly_enabled() or saved_variable.defaults.hooks:
         return "hooks want to see what is saved"
     is_inference_mode = tls.thread_local.raw.inference_mode
     for tensor in tensors:

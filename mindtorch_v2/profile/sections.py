@@ -257,6 +257,8 @@ class Autograd(TypedDict):
     python: dict[str, bool]
     #: Messages that releases word differently.
     words: dict[str, str]
+    #: What ``torch.autograd.graph.Node`` leaves to the classes of nodes.
+    node_methods: list[str]
 
 
 class _SampleTensorExtras(TypedDict, total=False):

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import mindtorch_v2 as torch
 from mindtorch_v2 import torch_function
-from mindtorch_v2.autograd.grad_mode import _decorated
 from mindtorch_v2.overrides import (
     TorchFunctionMode,
     _get_current_function_mode_stack,
@@ -24,6 +23,7 @@ from mindtorch_v2.overrides import (
 )
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.utils._contextlib import context_decorator
 
 CURRENT_DEVICE: Device | None = None
 
@@ -86,7 +86,7 @@ class DeviceContext(TorchFunctionMode):
 
 def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., Any]:
     """The function, each call of it on a device."""
-    return _decorated(lambda: device, func)
+    return context_decorator(lambda: device, func)
 
 
 def _enter(self: Device) -> Device:
