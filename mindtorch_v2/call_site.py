@@ -144,7 +144,7 @@ def _kind_of(module: str) -> _Kind:
     kind = _kinds[module] = _Kind(
         module.startswith(_PACKAGE) or module == __package__,
         module != _CASTS and module.startswith(_CPP),
-        module in _BINDINGS,
+        module in _HANDING_ON,
         module == _OPERATORS,
     )
     return kind
@@ -162,6 +162,8 @@ _ASKING: Final = (__name__, f"{__package__}.binding.python.checks")
 _BINDINGS: Final = tuple(
     f"{__package__}.binding.python.{name}" for name in ("bindings", "function", "properties")
 )
+_HANDING_ON: Final = (*_BINDINGS, f"{__package__}.autograd.backward")
+"""Backward too is bound, and Python learns of what it warns of."""
 
 
 def _caller() -> FrameType | None:

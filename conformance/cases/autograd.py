@@ -21,7 +21,13 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Area, Text
-from conformance.cases import autograd_graph, autograd_masks, autograd_nn, autograd_odd_calls
+from conformance.cases import (
+    autograd_graph,
+    autograd_masks,
+    autograd_nn,
+    autograd_odd_calls,
+    autograd_odd_gradients,
+)
 from conformance.cases.autograd_functions import FUNCTIONS
 from conformance.cases.autograd_pools import (
     ASKED,
@@ -74,6 +80,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for text in FUNCTIONS:
         yield "Function", text
     yield from autograd_odd_calls.texts()
+    yield from autograd_odd_gradients.texts()
     for number in range(PROGRAMS):
         yield "programs", program(random.Random(number))
 

@@ -318,6 +318,8 @@ def as_view(
         if of_base.creation_meta is not CreationMeta.DEFAULT:
             creation_meta = _propagated(of_base.creation_meta, creation_meta)
         meta.view = _chained(of_base.view, base, view, view_fn)
+        if not view._is_inference():  # ``base`` may have been made to count for itself
+            view._versions = meta.view.base._versions
     else:
         meta.view = _new_tuple(ViewInfo, (base, view_fn))
     meta.creation_meta = creation_meta

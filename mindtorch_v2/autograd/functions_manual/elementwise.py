@@ -20,7 +20,8 @@ from mindtorch_v2.autograd.operators import (
 )
 from mindtorch_v2.binding.python.constructors import BY_NUMBER
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, strided
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -49,8 +50,16 @@ def handle_r_to_c(of: Any, gradient: Any) -> Any:
     return gradient
 
 
+def _conj_of_tensor(other: Any) -> Any:
+    """``conj`` of a tensor that may wrap a number: of a complex one it is a view, and wraps none."""
+    if isinstance(other, complex):
+        options = TensorOptions(DTYPES["complex128"], strided, Device("cpu"))
+        other = call("scalar_tensor", other, options)
+    return conj(other)
+
+
 def mul_tensor_backward(grad: Any, other: Any, self_st: Any) -> Any:
-    return handle_r_to_c(self_st, mul_tensor(grad, conj(other)))
+    return handle_r_to_c(self_st, mul_tensor(grad, _conj_of_tensor(other)))
 
 
 def mul_tensor_backward_of_scalar(grad: Any, other: Any, self_st: Any) -> Any:
@@ -60,7 +69,7 @@ def mul_tensor_backward_of_scalar(grad: Any, other: Any, self_st: Any) -> Any:
 def div_tensor_self_backward(grad: Any, other: Any, self_st: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is not None:
         return call("zeros_like", grad, TensorOptions.of(grad)._replace(dtype=self_st))
-    return handle_r_to_c(self_st, div_tensor(grad, conj(other)))
+    return handle_r_to_c(self_st, div_tensor(grad, _conj_of_tensor(other)))
 
 
 def div_tensor_self_backward_of_scalar(

@@ -83,6 +83,7 @@ def layer_norm_double_backward(
         return None if tensor is None else call("reshape", tensor, list(sizes))
 
     affine = bool(method(weight, "defined"))
+    adds_to_bias = ggb is not None
     grad_rows = shaped(grad_output, rows, count)
     scale = call("to", shaped(rstd, rows, 1), input._dtype)
     batch = _Rows(
@@ -95,8 +96,8 @@ def layer_norm_double_backward(
     if affine:
         factor = shaped(weight, 1, count)
         ggg, ggb = shaped(ggg, 1, count), shaped(ggb, 1, count)
-    else:
-        factor = call("ones", [1], TensorOptions.of(input))
+    else:  # which torch forgets where a gradient of a bias has come
+        factor, ggb = call("ones", [1], TensorOptions.of(input)), None
     ggi = shaped(ggi, rows, count)
 
     by_input = by_weight = by_grad = None
@@ -113,7 +114,7 @@ def layer_norm_double_backward(
         by_grad = batch.first_backward(ggi, factor)
     if ggg is not None:
         by_grad = _plus(by_grad, mul(mul(ggg, batch.centred), batch.scale))
-    if ggb is not None:
+    if adds_to_bias:
         by_grad = _plus(by_grad, ggb)
     if by_grad is not None:
         by_grad = call("reshape_as", call("expand", by_grad, [rows, count]), input)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call
-from mindtorch_v2.autograd.operators import div
+from mindtorch_v2.autograd.operators import div_
 from mindtorch_v2.autograd.variable import TensorGeometry
 from mindtorch_v2.tensor.dtype import DTYPES
 
@@ -49,7 +49,7 @@ def as_strided_backward(
         index = call("reshape", call("as_strided", places, *source, source_offset), [-1])
         ones = call("expand_as", call("ones", [1], TensorOptions.of(grad)), index)
         call("index_add_", counts, 0, index, ones)
-        storage = div(storage, counts)
+        div_(storage, counts)
     return call("as_strided", storage, list(geometry.sizes), list(geometry.strides), source_offset)
 
 

@@ -25,7 +25,7 @@ from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import is_warned_of, warn_once
@@ -39,6 +39,7 @@ _LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 _MEAN: Final = OperatorHandle("aten::mean")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _SUM: Final = OperatorHandle("aten::sum")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
@@ -384,8 +385,12 @@ def nll_loss2d_backward(
     total_weight: Tensor,
 ) -> Tensor:
     _check_images(self, target, weight)
-    made = new_tensor(self._sizes, self._dtype, self._device)
-    if not made.is_meta:
+    if self.is_meta:
+        return new_tensor(self._sizes, self._dtype, self._device)
+    made: Tensor = _ZEROS_LIKE(self, memory_format=None)
+    if not is_contiguous(made._sizes, made._strides):
+        raise RuntimeError("grad_input must be contiguous")
+    if numel(made._sizes):
         reshape = OperatorHandle("aten::reshape")
         grad = reshape(grad_output, [-1]) if reduction == NONE else grad_output
         rows = (_as_rows(self), reshape(target, [-1]))

@@ -47,17 +47,24 @@ def _log_softmax(values: Array, dim: int, dtype: DType) -> Array:
 
 
 def _softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) -> Array:
-    total = (grad * output).sum(axis=dim, keepdims=True)
+    total = _total(grad * output, dim)
     if _rounds_sum(grad, dim):
         total = rounded(total, dtype)
     return np.asarray(output * (grad - total))
 
 
 def _log_softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) -> Array:
-    total = grad.sum(axis=dim, keepdims=True)
+    total = _total(grad, dim)
     if _rounds_sum(grad, dim):
         total = rounded(total, dtype)
     return np.asarray(grad - np.exp(output) * total)
+
+
+def _total(terms: Array, dim: int) -> Array:
+    """Over the last dimension negative zeros alone make a negative zero: the sum starts with one of
+    them, and not with zero."""
+    start = -0.0 if _is_last(terms, dim) else 0.0
+    return np.asarray(terms.sum(axis=dim, keepdims=True, initial=start))
 
 
 def _is_last(values: Array, dim: int) -> bool:
