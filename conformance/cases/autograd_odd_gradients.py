@@ -1,4 +1,4 @@
-"""Texts of area ``autograd`` about gradients of odd tensors: numbers, zeros with a sign, no elements,
+"""Texts of area ``autograd`` about gradients of odd tensors: numbers, zeros with a sign, none,
 elements that lie in one place, parts that count for themselves.
 """
 
