@@ -51,7 +51,7 @@ def handle_r_to_c(of: Any, gradient: Any) -> Any:
 
 
 def _conj_of_tensor(other: Any) -> Any:
-    """``conj`` of a tensor that may wrap a number: of a complex one it is a view that wraps none."""
+    """``conj`` of a tensor that may wrap a number: of a complex one, a view that wraps none."""
     if isinstance(other, complex):
         options = TensorOptions(DTYPES["complex128"], strided, Device("cpu"))
         other = call("scalar_tensor", other, options)
