@@ -59,7 +59,7 @@ _ELSEWHERE: Final = (
     "with xp.autograd.set_detect_anomaly(True, False):\n"
     "    y = xp.is_anomaly_enabled(), xp.is_anomaly_check_nan_enabled()\n"
     "y",
-    "xp._C._set_grad_enabled(False), xp.is_grad_enabled()",
+    "xp._C._set_grad_enabled(False), xp.is_grad_enabled(), xp._C._set_grad_enabled(True)",
     "xp._C._set_grad_enabled(1)",
     f"{_LEAF}xp.autograd.grad(x.sum(), [xp.autograd.graph.GradientEdge(3, 0)])",
     f"{_LEAF}y = x * 2\ny.grad\ny.grad",
