@@ -138,7 +138,7 @@ class Queued:
     def _called(self, straight: Target | None) -> Any:
         """What the call answers, in the state in which it was made."""
         state = self.state.copy()
-        if straight is not None:
+        if straight is not None and not state.inference_mode:  # where no autograd stands above
             state.excluded |= BELOW_INPLACE_OR_VIEW
         plan = None if self.plan is None else self.plan.plan
         handed_on = self.site.hands_warnings_on
