@@ -7,7 +7,9 @@ difference (tests/unit/test_normalise.py).  Everything else is compared to the l
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,6 +67,8 @@ INTERPRETER_FRAMES: Final = Rule(
     re.compile(f"{_PLAIN}|{_QUOTED}"),
     "",
 )
+
+_STRING: Final = " : str"
 
 BOTH_SIDES: Final = (MEMORY_ADDRESS, REGISTRATION_SOURCE, INTERPRETER_FRAMES)
 
@@ -125,9 +129,18 @@ def _rewrite_value(value: Description, rewrite: Callable[[str], str]) -> Descrip
 
 def _rewrite(value: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return rewrite(value)
+        return _quoted_again(value, rewrite(value))
     if isinstance(value, list):
         return [_rewrite(item, rewrite) for item in value]
     if isinstance(value, dict):
         return {key: _rewrite(item, rewrite) for key, item in value.items()}
     return value
+
+
+def _quoted_again(shown: str, rewritten: str) -> str:
+    """``rewritten``, quoted as a string without what was taken out is: that may have been what
+    ``repr`` chose the other quotes for."""
+    if rewritten != shown and shown.endswith(_STRING):
+        with suppress(SyntaxError, ValueError):  # of a string that is shown shortened
+            return repr(literal_eval(rewritten.removesuffix(_STRING))) + _STRING
+    return rewritten

@@ -360,8 +360,12 @@ def _fitted(param: Any, value: Any, options: Group, key: Any = None) -> Any:
 
 
 def check_fused_device(param: Any) -> None:
-    """RuntimeError for a parameter that nothing fused takes."""
-    if param.device.type not in DEVICES["fused"] or not param.is_floating_point():
+    """RuntimeError for a parameter that nothing fused takes.
+
+    The NPU is a backend beside torch, as the one that the release's list calls ``privateuseone``.
+    """
+    of_list = "privateuseone" if param.device.type == "npu" else param.device.type
+    if of_list not in DEVICES["fused"] or not param.is_floating_point():
         is_named = HABITS["a fused optimizer looks at devices in its steps"]
         which = f" but {param.dtype} and {param.device.type}" if is_named else "."
         raise RuntimeError(

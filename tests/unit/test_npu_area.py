@@ -11,7 +11,7 @@ from conformance.case import Case
 from conformance.cases import npu_keysets
 from conformance.cases.npu_moving import factories_of, moved
 from conformance.compare import compare
-from conformance.normalise import DEVICE_NAME
+from conformance.normalise import DEVICE_NAME, normalise
 from conformance.on_npu import Here, is_on_npu
 from conformance.outcome import DEVICE_FAULT, NO_KERNEL, VIOLATIONS, Outcome
 from mindtorch_v2 import profile
@@ -85,6 +85,19 @@ def test_what_is_on_the_cpu_differs_still(text: str) -> None:
 def test_nothing_else_is_renamed(text: str) -> None:
     assert "npu:1" in text or DEVICE_NAME(text) == text
     assert DEVICE_NAME("npu:1") == "cpu:1"
+
+
+@pytest.mark.parametrize("text", ["ones(1)", "it's one", 'both \' and "'])
+def test_a_string_without_the_device_is_quoted_as_that_is(text: str) -> None:
+    """Python chooses the quotes by what is inside, which was the device's name."""
+    ours = Outcome("returned", f"{text + ", device='npu:0'"!r} : str")
+    assert normalise(ours, (DEVICE_NAME,)) == Outcome("returned", f"{text!r} : str")
+    assert normalise(ours, (DEVICE_NAME,)) != Outcome("returned", f"{text + '…'!r} : str")
+
+
+def test_a_string_that_is_shown_shortened_keeps_its_quotes() -> None:
+    ours = Outcome("returned", "\"ones, device='npu:0'… : str")
+    assert normalise(ours, (DEVICE_NAME,)) == Outcome("returned", '"ones… : str')
 
 
 def test_a_case_that_ran_elsewhere_is_counted_apart_if_it_agrees() -> None:
