@@ -87,10 +87,11 @@ def test_nothing_else_is_renamed(text: str) -> None:
     assert DEVICE_NAME("npu:1") == "cpu:1"
 
 
-@pytest.mark.parametrize("text", ["ones(1)", "it's one", 'both \' and "'])
+@pytest.mark.parametrize("text", ["ones(1)", "it's one", "both ' and \""])
 def test_a_string_without_the_device_is_quoted_as_that_is(text: str) -> None:
     """Python chooses the quotes by what is inside, which was the device's name."""
-    ours = Outcome("returned", f"{text + ", device='npu:0'"!r} : str")
+    on_npu = text + ", device='npu:0'"
+    ours = Outcome("returned", f"{on_npu!r} : str")
     assert normalise(ours, (DEVICE_NAME,)) == Outcome("returned", f"{text!r} : str")
     assert normalise(ours, (DEVICE_NAME,)) != Outcome("returned", f"{text + '…'!r} : str")
 

@@ -22,7 +22,7 @@ from conformance.case import Case
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing, RecordingError
 from conformance.recorded.blocks import blocks
-from conformance.recorded.passes import Part, Pass, parts
+from conformance.recorded.passes import BATCH_SIZE, Part, Pass, parts
 from conformance.recorded.recorder import settle
 from conformance.recorded.recording import MANIFEST, Recording, Source, add, known
 
@@ -265,7 +265,7 @@ def test_a_pass_goes_on_for_the_same_torch_alone(kept: Pass) -> None:
 
 
 def test_parts_hold_every_case_once_and_in_order() -> None:
-    cases = some(4500)
+    cases = some(2 * BATCH_SIZE + 500)
     area = Area("tiny", lambda profile: (), lambda profile: st.nothing())
     made = list(parts(area, cases))
     assert [case for part in made for case in part.cases] == cases

@@ -18,7 +18,7 @@ from conformance.outcome import Outcome
 from conformance.recorded import passes
 from conformance.recorded import recorder as recorders
 from conformance.recorded.area import Missing, RecordingError
-from conformance.recorded.passes import Pass, parts, wanted
+from conformance.recorded.passes import BATCH_SIZE, Pass, parts, wanted
 from conformance.recorded.recorder import Recorder, Told
 from conformance.recorded.recording import Recording, Source
 from conformance.shard import Shard
@@ -129,14 +129,14 @@ def test_a_release_is_recorded_twice_and_what_differs_is_dropped_and_counted(
 def test_an_interrupted_recording_goes_on_where_it_was(record: Record) -> None:
     first = Torch(steady, parts_until_interrupted=3)
     recorder, _ = record(first)
-    areas = [area("one", 2001), area("two", 5)]
+    areas = [area("one", BATCH_SIZE + 1), area("two", 5)]
     with pytest.raises(KeyboardInterrupt):
         list(recorder.record(areas, silent, silent))
     assert not recorder.target.exists()
     second = Torch(steady)
     recorder, _ = record(second)
     [*_, recording] = recorder.record(areas, silent, silent)
-    assert recording.cases == 2006
+    assert recording.cases == BATCH_SIZE + 6
     assert len(first.ran) == 3
     assert len(second.ran) == 3
     assert not set(first.ran) & set(second.ran)
