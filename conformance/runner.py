@@ -119,22 +119,33 @@ def prepare(xp: ModuleType) -> Prepare:
     What ``xp`` lacks, it does not import.
     """
 
-    prepared: set[str] = set()
+    imported: set[str] = set()
+    is_warm = False
 
     def run(case: Case) -> None:
+        nonlocal is_warm
         area = BY_NAME.get(case.area)
         names = [f"{xp.__name__}.{name}" for name in (area.imports if area else ())]
-        if prepared.issuperset(names):
-            return
-        prepared.update(names)
-        for name in names:
-            with suppress(ImportError):
-                import_module(name)
-        with suppress(AttributeError):  # not every xp is a whole torch
-            annotated.types(xp)
-        gc.freeze()  # what came in need not be looked at by every collection
+        if not imported.issuperset(names):
+            imported.update(names)
+            for name in names:
+                with suppress(ImportError):
+                    import_module(name)
+            gc.freeze()  # what came in need not be looked at by every collection
+        if case.isolation == "fork" and not is_warm:
+            is_warm = True
+            warm(xp)
+            gc.freeze()
 
     return run
+
+
+def warm(xp: ModuleType) -> None:
+    """Make what ``xp`` makes at the first call of all, and each fork would make again."""
+    with suppress(AttributeError):  # not every xp is a whole torch
+        annotated.types(xp)
+    with suppress(Exception):  # nor works
+        str(xp.ones(1) + 1)
 
 
 class Interactive:

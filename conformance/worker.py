@@ -33,7 +33,7 @@ from conformance.outcome import Outcome
 Execute = Callable[[Case], Outcome]
 """What a worker does with a case."""
 Prepare = Callable[[Case], None]
-"""What a worker does before it forks for a case."""
+"""What a worker does before a case, and before it forks for one."""
 
 
 def _nothing(case: Case) -> None:
@@ -262,8 +262,8 @@ def _work(
         gc.freeze()  # what is there by now need not be looked at by every collection
         forks = 0
         for case in cases:
+            prepare(case)
             if case.isolation == "fork":
-                prepare(case)
                 if not forks:
                     pages.collapse()
                 forks += 1

@@ -120,4 +120,5 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return drawn.map(lambda values: (values[1], case(*values)))
 
 
-AREA: Final = Area("dispatch-trace", texts, strategy)
+# References in Python have 2.7 and others import the compiler, which would be traced too.
+AREA: Final = Area("dispatch-trace", texts, strategy, imports=("_dynamo",))

@@ -65,6 +65,8 @@ _WITHOUT: Final = re.compile(
             r"sorted=False",  # in no order that documents name
             r"\[[^]]*\b(?P<twice>\d+),[^]]*\b(?P=twice)\b.*\.topk\(",  # which of two alike
             r"(sign|threshold|var_mean|std_mean|clamp)\w*\(.*(nan|inf)",  # what NaN becomes
+            r"\binf.*complex(64|128)\)\n.*\*\*",  # and powers of complex infinities
+            r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
         )
     ),
     re.DOTALL | re.MULTILINE,

@@ -33,6 +33,7 @@ def extract() -> dict[str, Any]:
         "tensors_fill_lists": STRIDED.sum(ONE_INTEGER).dim() == 1,
         "varargs_begin_with_int": "found element" not in str(refusal(lambda: STRIDED.permute("a"))),
         "overrides_anywhere": overrides_anywhere(),
+        "overrides_dtypes": overrides_dtypes(),
         "symbolic_devices": isinstance(
             refusal(lambda: torch.zeros(1, device=torch.SymInt(None))), AttributeError
         ),
@@ -54,10 +55,27 @@ class Overriding:
         return "overridden"
 
 
+class OverridingTensor(torch.Tensor):
+    """The same, of a tensor."""
+
+    @classmethod
+    def __torch_function__(cls, *_: object) -> str:
+        return "overridden"
+
+
 def overrides_anywhere() -> bool:
     """Whether an object that overrides functions is asked wherever it stands."""
     try:
         return bool(torch.dropout(STRIDED, Overriding(), True) == "overridden")
+    except TypeError:
+        return False
+
+
+def overrides_dtypes() -> bool:
+    """Whether what overrides functions, a tensor too, is asked in a dtype's place."""
+    tensor = STRIDED.as_subclass(OverridingTensor)
+    try:
+        return bool(torch.can_cast(tensor, torch.float32) == "overridden")
     except TypeError:
         return False
 

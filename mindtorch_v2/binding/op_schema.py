@@ -136,7 +136,6 @@ def compile_signature(schema: FunctionSchema, converters: Sequence[Cast]) -> Cal
     names = parameter_names(arguments, prefix)
     scope: dict[str, Any] = {
         f"{prefix}absent": _ABSENT,
-        f"{prefix}required": _required,
         f"{prefix}schema": schema,
         f"{prefix}mismatch": messages.mismatch,
         f"{prefix}ConversionError": ConversionError,
@@ -154,6 +153,9 @@ def _source(arguments: Sequence[Argument], names: Sequence[str], prefix: str) ->
     if not names:
         yield " return ()"
         return
+    for argument, name, absent in zip(arguments, names, _may_be_absent(arguments), strict=True):
+        if absent and not argument.has_default:  # looked at before a conversion has effects
+            yield f" if {name} is {prefix}absent: raise TypeError"
     yield " try:"
     for position, (argument, name) in enumerate(zip(arguments, names, strict=True)):
         yield f"  {prefix}at = {position}"
@@ -167,27 +169,28 @@ def _source(arguments: Sequence[Argument], names: Sequence[str], prefix: str) ->
 
 
 def _parameters(arguments: Sequence[Argument], names: Sequence[str], prefix: str) -> Iterator[str]:
-    """After one with a default all may be absent, which ``required`` sees to."""
-    optional, starred = False, False
-    for argument, name in zip(arguments, names, strict=True):
+    starred = False
+    for argument, name, absent in zip(arguments, names, _may_be_absent(arguments), strict=True):
         if argument.kwarg_only and not starred:
-            optional, starred = False, True
+            starred = True
             yield "*"
-        optional = optional or argument.has_default
-        yield f"{name}={prefix}absent" if optional else name
+        yield f"{name}={prefix}absent" if absent else name
+
+
+def _may_be_absent(arguments: Sequence[Argument]) -> Iterator[bool]:
+    """Which arguments Python lets be absent: after one with a default all of their kind."""
+    optional, by_keyword = False, False
+    for argument in arguments:
+        optional = argument.has_default or (optional and argument.kwarg_only == by_keyword)
+        by_keyword = argument.kwarg_only
+        yield optional
 
 
 def _value(argument: Argument, name: str, position: int, prefix: str) -> str:
     convert = f"{prefix}convert{position}"
     if argument.has_default:
         return f"{prefix}default{position} if {name} is {prefix}absent else {convert}({name})"
-    return f"{convert}({prefix}required({name}))" if position else f"{convert}({name})"
-
-
-def _required(value: Any) -> Any:
-    if value is _ABSENT:
-        raise TypeError
-    return value
+    return f"{convert}({name})"
 
 
 def free_prefix(arguments: Sequence[Argument]) -> str:

@@ -67,6 +67,17 @@ def test_a_value_is_converted_once_even_if_it_does_not_suit():
     assert seen == [7]
 
 
+def test_nothing_is_converted_before_all_that_is_required_is_there():
+    seen = []
+    schema = parse_schema("aten::f(float a=1., *, int b=1, int c) -> ()")
+    bind = compile_signature(schema, [seen.append] * 3)
+    with pytest.raises(TypeError):
+        bind(7, b=8)
+    assert seen == []
+    assert bind(7, b=8, c=9) == (None, None, None)
+    assert seen == [7, 8, 9]
+
+
 def test_every_operator_of_the_profile_compiles_and_prints_as_torch_prints_it():
     for name in registered():
         packet = find_packet(name)

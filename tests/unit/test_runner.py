@@ -350,3 +350,15 @@ def test_what_an_area_imports_is_there_before_a_case_is_forked(
     for name in ("imports", "imports", "other"):
         run(replace(case("1"), area=name))
     assert imported == ["xp.a", "xp.nosuch"]
+
+
+def test_a_worker_makes_a_first_call_once_and_before_it_forks_alone() -> None:
+    made: list[int] = []
+    xp = module("xp")
+    xp.ones = lambda size: made.append(size) or 1
+    run = prepare(xp)
+    run(case("1"))
+    assert made == []
+    for _ in range(2):
+        run(replace(case("1"), isolation="fork"))
+    assert made == [1]

@@ -35,6 +35,7 @@ from mindtorch_v2.torch_function import (
 _FACTS: Final = profile.active().argument_parser
 _SYMBOLIC_DEVICES: Final[bool] = _FACTS["symbolic_devices"]
 OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
+OVERRIDES_DTYPES: Final[bool] = _FACTS["overrides_dtypes"]
 """Whether what overrides functions is taken for any parameter, and as an element of any list."""
 
 _NUMPY_INTEGERS: Final = (np.integer,)

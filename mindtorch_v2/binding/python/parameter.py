@@ -140,7 +140,8 @@ class Parameter:
         """
         if self._suits(value, overloaded, position):
             return True
-        if not checks.OVERRIDES_ANYWHERE or checks.is_tensor(value):
+        is_asked = checks.OVERRIDES_ANYWHERE and not checks.is_tensor(value)
+        if not is_asked and not (checks.OVERRIDES_DTYPES and self.type is SCALARTYPE):
             return False
         if checks.has_torch_function(value):
             append_overloaded(overloaded, value)
