@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -19,6 +21,10 @@ from conformance.commands.common import (
     say,
 )
 from conformance.recorded.recording import RECORDINGS, known
+
+if TYPE_CHECKING:
+    from conformance.drift.model import Drift
+    from mindtorch_v2.profile import Profile
 
 HELP = "say what changed between two releases of PyTorch, grouped by rule"
 LIMIT = 5
@@ -49,9 +55,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    from conformance.cases import AREAS
-    from conformance.drift import facts, outcomes, schemas, text
-    from conformance.drift.model import Drift
+    from conformance.drift import text
     from conformance.report import drift_page
     from mindtorch_v2 import profile as profiles
 
@@ -59,22 +63,7 @@ def run(options: Namespace) -> int:
         before, after = (profiles.load(name) for name in (options.before, options.after))
     except profiles.UnknownProfileError as error:
         raise UsageError(str(error)) from None
-    sections = [
-        facts.keys(before, after),
-        schemas.drift(before, after),
-        facts.signatures(before, after),
-        facts.tables(before, after),
-        *facts.rest(before, after),
-    ]
-    recorded = [_recorded(profile.name, options.recordings) for profile in (before, after)]
-    if recorded[0] and recorded[1]:
-        sections += outcomes.drift(AREAS, recorded[0], recorded[1])
-    wanted = options.section
-    if wanted and (unknown := set(wanted) - {section.name for section in sections}):
-        names = ", ".join(section.name for section in sections)
-        raise UsageError(f"no section is called {', '.join(sorted(unknown))}; there are {names}")
-    chosen = tuple(each for each in sections if not wanted or each.name in wanted)
-    drift = Drift(before.release, after.release, chosen, facts.notes(before, after))
+    drift = _drift(before, after, options)
     if options.page:
         say(f"wrote {drift_page.write(drift, options.reports)}")
         report.write_overview(options.reports)
@@ -83,7 +72,38 @@ def run(options: Namespace) -> int:
     else:
         for line, style in text.lines(drift, options.limit or None, options.rules or None):
             console().print(Text(line, style=style))
-    return DIFFER if any(section.rules for section in chosen) else AGREE
+    return DIFFER if any(section.rules for section in drift.sections) else AGREE
+
+
+def _drift(before: Profile, after: Profile, options: Namespace) -> Drift:
+    """The sections that are asked for; those of outcomes take minutes, so no other is made."""
+    from conformance.drift import facts, outcomes, schemas
+    from conformance.drift.model import Drift
+
+    sections = [
+        facts.keys(before, after),
+        schemas.drift(before, after),
+        facts.signatures(before, after),
+        facts.tables(before, after),
+        *facts.rest(before, after),
+    ]
+    earlier, later = (_recorded(each.name, options.recordings) for each in (before, after))
+    there = [section.name for section in sections]
+    of_outcomes = outcomes.names(earlier, later) if earlier and later else {}
+    wanted = options.section or [*there, *of_outcomes]
+    _check(wanted, [*there, *of_outcomes])
+    chosen = [section for section in sections if section.name in wanted]
+    if earlier and later:
+        asked = {name: area for name, area in of_outcomes.items() if name in wanted}
+        chosen += outcomes.drift(asked, earlier, later)
+    return Drift(before.release, after.release, tuple(chosen), facts.notes(before, after))
+
+
+def _check(wanted: Iterable[str], there: Sequence[str]) -> None:
+    if unknown := set(wanted) - set(there):
+        raise UsageError(
+            f"no section is called {', '.join(sorted(unknown))}; there are {', '.join(there)}"
+        )
 
 
 def _recorded(profile: str, recordings: Path) -> oracle.RecordedOracle | None:

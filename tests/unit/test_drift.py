@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance import oracle
 from conformance.__main__ import main
 from conformance.area import Area
-from conformance.drift import facts, outcomes, schemas, text
+from conformance.drift import answers, facts, outcomes, schemas, text
 from conformance.drift.model import Drift, Item, Section, section
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing
@@ -176,12 +176,21 @@ def test_kernels_are_told_by_key() -> None:
     [
         ("f(): no 'a'", "f(): not 'a'", [("no", "not")]),
         ("got 'a'", "has 'a'", [("got", "has")]),
-        ("got 1", "got 7", [("…", "…")]),
+        ("got 1", "got 7", [("got …", "got …")]),
+        ("at f.h:1, say so", "at f.h:7, say so", [("at f.h:…, say so", "at f.h:…, say so")]),
+        ("1", "7", [("…", "…")]),
+        ("of [1]", "of [-1, 2]", [("of […]", "of […]")]),
+        ("['add x', 'mul y']", "['add x']", [(", 'mul …'", "")]),
         ("a 'don't' b", "a 'won't' b", [("don", "won")]),
-        ("a b c", "a c", [("b", "")]),
-        ("a, b, a, b", "c, b, c, b", [("a", "c")]),
-        ("a, b, c, d", "e, b, f, d", [("a", "e"), ("c", "f")]),
-        ("a b " * 200, "c d " * 200, [(("a b " * 200).strip(), ("c d " * 200).strip())]),
+        ("one two three", "one three", [("two", "")]),
+        ("sizes must match", "sizes have length", [("must match", "have length")]),
+        ("old, of: old", "new, of: new", [("old, of: old", "new, of: new")]),
+        (
+            "old: of all these. old",
+            "new: of all these. not",
+            [("old", "new"), ("old", "not")],
+        ),
+        ("old b " * 200, "new d " * 200, [(("old b " * 200).strip(), ("new d " * 200).strip())]),
         ("a", "a", []),
     ],
 )
@@ -207,26 +216,36 @@ def recording(directory: Path, release: str, cases: Any, answers: list[Answer]) 
 
 
 def test_a_message_that_was_reworded_is_one_rule(tmp_path: Path) -> None:
-    texts = [("t", f"xp.f({number})") for number in range(5)]
+    texts = [("t", f"xp.f({number})") for number in range(7)]
     area = Area("keys", lambda profile: texts, lambda profile: st.nothing())
     cases = list(area.cases(profiles.load(FIRST)))
-    old: list[Answer] = [Outcome("raised", type="E", message=f"no {n}") for n in range(5)]
-    new: list[Answer] = [Outcome("raised", type="E", message=f"never {n}") for n in range(5)]
+    old: list[Answer] = [Outcome("raised", type="E", message=f"no {n}") for n in range(7)]
+    new: list[Answer] = [Outcome("raised", type="E", message=f"never {n}") for n in range(7)]
     new[0] = old[0]
     new[1] = Missing.NONDETERMINISTIC
     new[2] = Outcome("crashed", message="killed by SIGSEGV")
+    old[5] = Outcome("returned")
+    old[6] = Outcome("raised", type="E", message="line 1 of 2")
+    new[6] = Outcome("raised", type="E", message="line 3 of 2")
     sides = [
         oracle.RecordedOracle(recording(tmp_path, release, cases, answers))
         for release, answers in (("2.4.1", old), ("2.13.0", new))
     ]
-    [made] = outcomes.drift([area], sides[0], sides[1])
+    assert outcomes.names(*sides) == {"outcomes: keys": "keys"}
+    profile = profiles.load(FIRST)
+    told = (answers.survived(area, side, profile) for side in sides)
+    made = outcomes.changes("outcomes: keys", *told)
     assert made.name == "outcomes: keys"
-    [rule] = made.rules
-    assert rule.title == "no → never"
-    assert rule.items == (
-        Item("xp.f(3)", "raised E: no 3", "raised E: never 3"),
-        Item("xp.f(4)", "raised E: no 4", "raised E: never 4"),
-    )
+    assert {rule.title: rule.items for rule in made.rules} == {
+        "no → never": (
+            Item("xp.f(3)", "raised E: no 3", "raised E: never 3"),
+            Item("xp.f(4)", "raised E: no 4", "raised E: never 4"),
+        ),
+        "E: line … of …, with other names or numbers": (
+            Item("xp.f(6)", "raised E: line 1 of 2", "raised E: line 3 of 2"),
+        ),
+        "returned → raised E: never …": (Item("xp.f(5)", str(old[5]), "raised E: never 5"),),
+    }
 
 
 # The views --------------------------------------------------------------------------------------
