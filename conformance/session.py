@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from rich.console import Console
 
-from conformance import oracle, report
+from conformance import examples, oracle, report
 from conformance.batch import Batch, Outcomes, Plan, batches, record
 from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
@@ -111,6 +111,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--shard", metavar="K/N", help="run the K-th of N parts; `conformance merge` joins them"
     )
+    group.addoption(
+        "--examples",
+        metavar="DATABASE",
+        help="where what hypothesis finds is kept, and tried first: a directory, or "
+        "github:OWNER/REPOSITORY[/ARTIFACT]",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -118,6 +124,8 @@ def pytest_configure(config: pytest.Config) -> None:
     state = config.stash[STATE] = State(config)
     if config.getoption("--hypothesis-profile", None) is None:
         settings.load_profile("ci" if os.environ.get("CI") else "dev")
+    if config.getoption("examples") is not None:
+        _keep_examples(config)
     if state.is_controller:
         _choose_seed(config)
         if not config.option.collectonly:
@@ -126,9 +134,21 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("CONFORMANCE_WORKER_LOG", str(state.outcomes.directory / "worker.log"))
 
 
+def _drawing(config: pytest.Config) -> str:
+    """The name of the hypothesis profile, which hypothesis' own plugin may load later."""
+    return config.getoption("--hypothesis-profile", None) or settings.get_current_profile_name()
+
+
+def _keep_examples(config: pytest.Config) -> None:
+    try:
+        examples.keep(config.getoption("examples"), _drawing(config))
+    except examples.ExamplesError as error:
+        raise pytest.UsageError(f"--examples: {error}") from None
+
+
 def _choose_seed(config: pytest.Config) -> None:
     """A seed of our own where none is given, so that what a run finds can be found again."""
-    name = config.getoption("--hypothesis-profile", None) or settings.get_current_profile_name()
+    name = _drawing(config)
     if _seed(config) is None and not settings.get_profile(name).derandomize:
         sharded = config.getoption("--shard") is not None  # the shards are to draw as one run does
         chosen = 0 if sharded else random.SystemRandom().randrange(1 << 32)
@@ -263,6 +283,7 @@ class Checker:
             def compare(case: Case) -> None:
                 exploration.check(case)
 
+            examples.keep_under(area, compare)
             compare()
 
     def explore(self, area: str) -> Exploration:

@@ -23,6 +23,12 @@ def configure(parser: ArgumentParser) -> None:
     suite_options(parser)
     parser.add_argument("--seed", type=int, help="the seed of what hypothesis draws")
     parser.add_argument("--hypothesis-profile", metavar="NAME", help="dev, ci or nightly")
+    parser.add_argument(
+        "--examples",
+        metavar="DATABASE",
+        help="keep what hypothesis finds, and try it first: a directory, or "
+        "github:OWNER/REPOSITORY[/ARTIFACT]",
+    )
     parser.add_argument("-k", dest="expression", metavar="EXPRESSION", help="as of pytest")
 
 
@@ -31,6 +37,7 @@ def run(options: Namespace) -> int:
     drawing = {
         "--hypothesis-seed": options.seed,
         "--hypothesis-profile": options.hypothesis_profile,
+        "--examples": options.examples,
         "-k": options.expression,
     }
     chosen = [
