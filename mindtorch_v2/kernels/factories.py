@@ -16,7 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.binding import messages
+from mindtorch_v2.binding.casts import uncastable
 from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.operators import find_operator
 from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -29,6 +32,7 @@ from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
+from mindtorch_v2.tensor.arange import UncountableError
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -219,8 +223,19 @@ def arange_start(start: Any, end: Any, *options: Any) -> Any:
 
 @kernel("aten::arange.start_step", keys=_MADE)
 def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
-    made = factories.arange(start, end, step, **given_options(options))
+    made = _arange(start, end, step, **given_options(options))
     return _ARANGE_OUT(start, end, step, out=made) if _is_numbered(made) else made
+
+
+def _arange(*bounds: Any, **options: Any) -> Tensor:
+    """On meta a prim is asked for as many numbers as Python counts, and takes an int64."""
+    try:
+        return factories.arange(*bounds, **options)
+    except UncountableError as beyond:
+        iota = find_operator("prims::iota", "")
+        assert iota is not None
+        refusal = messages.mismatch(iota.schema, 0, beyond.count, uncastable(beyond.count))
+        raise RuntimeError(str(refusal)) from None
 
 
 @kernel("aten::eye", keys=_MADE)
@@ -352,7 +367,7 @@ def arange_out(end: Any, out: Tensor) -> Any:
 
 @kernel("aten::arange.start_out", keys=("CPU", "Meta"))
 def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
-    made = factories.arange(start, end, step, dtype=out._dtype, device=out._device)
+    made = _arange(start, end, step, dtype=out._dtype, device=out._device)
     given, count = numel(out._sizes), numel(made._sizes)
     if given and given != count:
         warn(

@@ -7,6 +7,7 @@ Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and the ``fill_diago
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,8 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
-from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -252,11 +254,33 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     values = value_array(source).reshape(-1)
     places = np.nonzero(chosen.reshape(-1))[0]
     reached = places[: values.size]
+    if _is_read_from(self, source):
+        values = _read_as_written(self, source, values, reached)
     found.reshape(-1)[reached] = values[: len(reached)]
     store(self, found)
     if len(places) > len(reached):
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return self
+
+
+def _is_read_from(self: Tensor, source: Tensor) -> bool:
+    """Whether no copy is made of what is read."""
+    return self._storage is source._storage and is_contiguous(source._sizes, source._strides)
+
+
+def _read_as_written(self: Tensor, source: Tensor, values: Array, places: Array) -> Array:
+    """The elements of the source as they are when their turn comes, one place after the other."""
+    steps = [
+        np.arange(size) * stride for size, stride in zip(self._sizes, self._strides, strict=True)
+    ]
+    offsets = np.asarray(reduce(np.add.outer, steps, self._storage_offset)).reshape(-1)
+    written = {int(offset): at for at, offset in enumerate(offsets[places])}
+    values = values.copy()
+    for at in range(len(places)):
+        earlier = written.get(source._storage_offset + at, at)
+        if earlier < at:
+            values[at] = values[earlier]
+    return values
 
 
 @kernel("aten::masked_scatter", keys=("CPU", "Meta", "CompositeExplicitAutograd"))

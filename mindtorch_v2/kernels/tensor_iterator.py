@@ -41,6 +41,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _CPU: Final = Device("cpu")
+_META: Final = Device("meta")
 
 
 class _StandIns(threading.local):
@@ -248,13 +249,17 @@ class TensorIterator:
     def _is_on_cpu(self) -> bool:
         return self.device.type == "cpu" or (self.device.type == "meta" and _stand_ins.are_for_cpu)
 
-    def _promoted(self, operand: Tensor) -> Tensor:
+    def _promoted(self, operand: Operand) -> Operand:
         """The geometry that is walked: on the CPU that of a copy, if there is to be a cast."""
         casts = self.config.promote_inputs_to_common_dtype and self._is_on_cpu()
-        if not casts or operand._dtype is self.common_dtype:
+        if not casts or dtype_of(operand) is self.common_dtype:
             return operand
-        strides = dense_strides_like(operand._sizes, operand._strides)
-        return new_tensor(operand._sizes, self.common_dtype, Device("meta"), strides)
+        strides = (
+            dense_strides_like(operand._sizes, operand._strides)
+            if (isinstance(operand, Tensor))
+            else ()
+        )
+        return new_tensor(sizes_of(operand), self.common_dtype, _META, strides)
 
     def _strides(self) -> tuple[int, ...]:
         """Strides of an output that is made or resized."""
@@ -263,8 +268,8 @@ class TensorIterator:
             for each, resized in zip(self._given, self._will_resize, strict=True)
             if each is not None and not resized
         ]
-        inputs = (self._promoted(each) for each in self.inputs if isinstance(each, Tensor))
-        operands = [*shaped, *inputs]
+        inputs = map(self._promoted, self.inputs)
+        operands = [*shaped, *(each for each in inputs if isinstance(each, Tensor))]
         same_shape = all(tuple(sizes_of(each)) == self.shape for each in (*shaped, *self.inputs))
         if same_shape:
             found = _fast_strides(self.shape, operands)

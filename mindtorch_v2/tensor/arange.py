@@ -24,6 +24,14 @@ _STEPS_BELOW_ONE: Final = HABITS["arange takes a step below 1 in int32"]
 _STEP: Final = "integer step of arange"
 
 
+class UncountableError(Exception):
+    """More numbers than an int64 counts, of a function in Python, which counts them."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
+
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     """How many numbers there are; raises for bounds and steps that make no range."""
     whole = not (dtype.is_floating_point or dtype.is_complex)
@@ -70,6 +78,8 @@ def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if not math.isfinite(step):
         raise RuntimeError(f"step must be finite but got {step}")
+    if dtype is not int64 or int(step):
+        _check_count(start, end, step, dtype)
     if int(step) or dtype.is_floating_point or dtype.is_complex:
         return
     if dtype is not int64:
@@ -80,6 +90,15 @@ def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
         if isinstance(said, ValueError)
         else ZeroDivisionError("integer division or modulo by zero")
     )
+
+
+def _check_count(start: Any, end: Any, step: Any, dtype: DType) -> None:
+    if dtype is int64:
+        count = -((int(start) - int(end)) // int(step))
+    else:
+        count = math.ceil((end - start) / step)
+    if count >= _LARGEST:
+        raise UncountableError(count)
 
 
 def are_whole(*numbers: Any) -> bool:

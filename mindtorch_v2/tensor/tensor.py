@@ -47,6 +47,7 @@ from mindtorch_v2.tensor.pending import Pending, settling
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
+from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
     from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
@@ -64,6 +65,15 @@ _WITHOUT_STORAGE: Final = {
     **dict.fromkeys(sparse_compressed, "SparseCsrTensorImpl"),
 }
 """Layouts whose tensors have no storage, and the C++ class of those tensors."""
+_COMPLEX_HALF: Final = DTYPES["complex32"]
+
+
+def _warn_of_complex_half() -> None:
+    """``raise_warning_for_complex_half`` of ``ATen/EmptyTensor.cpp``."""
+    warn_once(
+        "raise_warning_for_complex_half",
+        "ComplexHalf support is experimental and many operators don't support it yet.",
+    )
 
 
 class Tensor(TensorBase):
@@ -141,6 +151,8 @@ class Tensor(TensorBase):
             strides = geometry.strides_of_new(shape, layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
+            if dtype is _COMPLEX_HALF:
+                _warn_of_complex_half()
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
         self._storage = storage

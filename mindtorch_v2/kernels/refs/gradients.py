@@ -80,6 +80,12 @@ def hardsigmoid_backward(grad_output: Tensor, self: Tensor) -> Any:
     return _WHERE_OTHER(is_between, _MUL(grad_output, 1.0 / 6.0), 0.0)
 
 
+@body(_DECOMPOSED + "hardswish_backward")
+def hardswish_backward(grad_output: Tensor, self: Tensor) -> Any:
+    curve = _MUL(grad_output, _ADD(_DIV(self, 3), 0.5))
+    return _WHERE_SELF(_LT(self, -3), 0.0, _WHERE(_LE(self, 3), curve, grad_output))
+
+
 @body(_DECOMPOSED + "leaky_relu_backward")
 def leaky_relu_backward(
     grad_output: Tensor, self: Tensor, negative_slope: Number, self_is_result: bool
