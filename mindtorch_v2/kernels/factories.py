@@ -25,6 +25,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.pinning import check_pin_memory
 from mindtorch_v2.kernels.refs.common import output_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
@@ -229,6 +230,8 @@ def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
 
 def _arange(*bounds: Any, **options: Any) -> Tensor:
     """On meta a prim is asked for as many numbers as Python counts, and takes an int64."""
+    if "device" in options and options["device"].type == "meta":
+        check_pin_memory(options.get("pin_memory"))
     try:
         return factories.arange(*bounds, **options)
     except UncountableError as beyond:

@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.pinning import check_pin_memory
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -310,6 +311,7 @@ def rand_of(size: Sequence[int], generator: Generator | None, *options: Any) -> 
 
 @kernel("aten::randn", key="Meta")
 def randn_on_meta(size: Sequence[int], dtype: int | None, *options: Any) -> Any:
+    check_pin_memory(options[-1])
     found = get_default_dtype() if dtype is None else dtype_of_value(dtype)
     if not found.is_floating_point and not found.is_complex:
         raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={found}")

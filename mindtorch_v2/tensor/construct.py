@@ -95,7 +95,7 @@ def new_from_data(
         return _around_storage(data, held, dtype, device)
     sizes = compute_sizes(data)
     found_dtype = dtype or infer_dtype(data)
-    if pin_memory:
+    if pin_memory and not (device and device.type == "meta"):
         raise worded("pin_memory")
     return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
 

@@ -82,7 +82,7 @@ def _empty(
         raise NotImplementedError(
             f"mindtorch_v2 makes no tensors on {where} yet; use cpu, meta or npu"
         )
-    if pin_memory:
+    if pin_memory and where.type == "cpu":
         raise worded("pin_memory")
     _check_layout(name, shape, kind, how, where)
     made = Tensor._make(

@@ -1,0 +1,42 @@
+"""Memory that stays where it is for devices to read: nothing has it yet.
+
+Mirrors ``aten/src/ATen/native/Memory.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IS_PINNED: Final = OperatorHandle("aten::is_pinned")
+_PIN_MEMORY: Final = OperatorHandle("aten::_pin_memory")
+_KEYS: Final = ("BackendSelect", "CompositeExplicitAutograd")
+"""The first until an accelerator is asked whichever it is."""
+
+
+def check_pin_memory(pin_memory: bool | None) -> None:
+    """That of ``torch/_prims_common/__init__.py``."""
+    if pin_memory:
+        raise NotImplementedError("PrimTorch does not support pinned memory")
+
+
+@kernel("aten::is_pinned", keys=_KEYS)
+def is_pinned(self: Tensor, device: Device | None) -> bool:
+    return False
+
+
+@kernel("aten::pin_memory", key="CompositeImplicitAutograd")
+def pin_memory(self: Tensor, device: Device | None) -> Any:
+    return self if _IS_PINNED(self, device=device) else _PIN_MEMORY(self, device=device)
+
+
+@kernel("aten::_pin_memory", keys=_KEYS)
+def pinned_copy(self: Tensor, device: Device | None) -> Tensor:
+    if self._device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{tensor_type(self)}' only dense CPU tensors can be pinned")
+    raise NotImplementedError("mindtorch_v2 has no allocator of pinned memory yet")
