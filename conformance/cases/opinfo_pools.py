@@ -76,7 +76,9 @@ OPERATORS: Final = words("""
     xlogy polygamma_polygamma_n_0 polygamma_polygamma_n_1 polygamma_polygamma_n_2
     polygamma_polygamma_n_3 polygamma_polygamma_n_4 special_polygamma_special_polygamma_n_0
     msort einsum quantile nanquantile cartesian_prod combinations gradient trapezoid trapz
-    cumulative_trapezoid linalg_vander empty_permuted bincount block_diag complex""")
+    cumulative_trapezoid linalg_vander empty_permuted bincount block_diag complex
+    scatter_reduce_sum scatter_reduce_prod scatter_reduce_mean scatter_reduce_amin
+    scatter_reduce_amax isin histc searchsorted bucketize""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -516,6 +516,11 @@ WARNINGS: dict[str, Callable[[], object]] = {
         0, torch.zeros(1).long(), torch.ones(1), reduce="add"
     ),
     "expandTensors": lambda: torch.ones(1)[torch.ones(1, dtype=torch.uint8)],
+    "searchsorted(input)": lambda: torch.searchsorted(torch.ones(2), torch.ones(2, 2).t()),
+    "searchsorted(boundaries)": lambda: torch.searchsorted(torch.ones(2, 2).t(), torch.ones(2, 1)),
+    "searchsorted(sorter)": lambda: torch.searchsorted(
+        torch.ones(2, 2), torch.ones(2, 1), sorter=torch.tensor([[0, 1], [1, 0]]).t()
+    ),
     "mse_kernel": lambda: torch.nn.functional.mse_loss(torch.ones(1).half(), torch.ones(1).half()),
     "arange_out": lambda: torch.arange(2, out=torch.ones(1)),
     "numpy_T": lambda: torch.ones(()).T,

@@ -387,7 +387,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         if not tls.is_grad_enabled() or not any_requires_grad(args):
             return outputs
         given = outputs if isinstance(outputs, tuple) else (outputs,)
-        return _delayed_error(
+        return delayed_error(
             "trying to differentiate twice a function that was marked with @once_differentiable",
             [_as_leaf(each) for each in given],
         )
@@ -403,7 +403,7 @@ def _as_leaf(value: Any) -> Any:
     return leaf
 
 
-def _delayed_error(message: str, inputs: list[Any]) -> Any:
+def delayed_error(message: str, inputs: list[Any]) -> Any:
     """``DelayedError``: the same tensors, whose history raises."""
     node = Error(message)
     node._set_next_edges(collect_next_edges(inputs))

@@ -128,21 +128,22 @@ def _check_bounds(places: Array, reached: Array, dim: int, size: int) -> None:
 # --- scatter ----------------------------------------------------------------------------------
 
 Combine = Callable[[Array, tuple[Array, ...], Array], None]
+"""Puts values at places of an array, the latter one index for each dimension."""
 
 
-def _replace(target: Array, places: tuple[Array, ...], values: Array) -> None:
+def replace(target: Array, places: tuple[Array, ...], values: Array) -> None:
     target[places] = values
 
 
-def _add(target: Array, places: tuple[Array, ...], values: Array) -> None:
+def add_to(target: Array, places: tuple[Array, ...], values: Array) -> None:
     np.add.at(target, places, values)
 
 
-def _multiply(target: Array, places: tuple[Array, ...], values: Array) -> None:
+def multiply_by(target: Array, places: tuple[Array, ...], values: Array) -> None:
     np.multiply.at(target, places, values)
 
 
-_REDUCTIONS: Final[dict[str, Combine]] = {"add": _add, "multiply": _multiply}
+_REDUCTIONS: Final[dict[str, Combine]] = {"add": add_to, "multiply": multiply_by}
 
 
 def _scatter(
@@ -155,7 +156,7 @@ def _scatter(
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
     tensor = source if isinstance(source, Tensor) else None
-    _check_scattered(self, dim, index, tensor)
+    check_scattered(self, dim, index, tensor)
     (given,) = outputs
     if given is not None and not given.is_meta:  # whose kernels in Python do not ask
         assert_no_internal_overlap(given)
@@ -173,12 +174,12 @@ def _scatter(
         if numel(index._sizes):
             kind = "scalar" if tensor is None else "tensor"
             dispatch(f"scatter_gather_{kind}_cpu", self._dtype)
-            combine = _replace if reduce is None else _REDUCTIONS[reduce]
-            _scatter_into(output, dim, index, source, self, combine)
+            combine = replace if reduce is None else _REDUCTIONS[reduce]
+            scatter_into(output, dim, index, source, self, combine)
     return (output,)
 
 
-def _scatter_into(
+def scatter_into(
     output: Tensor,
     dim: int,
     index: Tensor,
@@ -203,7 +204,7 @@ def _scatter_into(
     _check_bounds(places, reached, dim, target.shape[dim])
 
 
-def _check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> None:
+def check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> None:
     if numel(index._sizes) and index._dtype not in _GATHERED_BY:
         raise worded("scatter by floats")
     if source is not None and source._dtype is not self._dtype:

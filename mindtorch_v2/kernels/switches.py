@@ -35,5 +35,24 @@ def dispatch(name: str, dtype: DType) -> None:
     What no switch of a release refuses, that has none of the name.
     """
     if dtype in _REFUSED.get(name, ()):
-        message = f"\"{name}\" not implemented for '{CPP_NAMES[dtype]}'"
-        raise exception_of(_FACTS["error"], message)
+        raise not_implemented(name, dtype)
+
+
+FLOATING_TYPES: Final = frozenset(DTYPES[name] for name in ("float32", "float64"))
+ALL_TYPES: Final = FLOATING_TYPES | {
+    DTYPES[name] for name in ("uint8", "int8", "int16", "int32", "int64")
+}
+HALVES: Final = frozenset(DTYPES[name] for name in ("float16", "bfloat16"))
+"""The cases of ``AT_DISPATCH_FLOATING_TYPES``, ``AT_DISPATCH_ALL_TYPES``, and what both may have
+more of, in every release."""
+
+
+def dispatch_over(cases: frozenset[DType], name: str, dtype: DType) -> None:
+    """The same of a switch whose cases are known."""
+    if dtype not in cases:
+        raise not_implemented(name, dtype)
+
+
+def not_implemented(name: str, dtype: DType) -> Exception:
+    message = f"\"{name}\" not implemented for '{CPP_NAMES[dtype]}'"
+    return exception_of(_FACTS["error"], message)

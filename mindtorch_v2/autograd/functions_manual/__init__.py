@@ -22,7 +22,7 @@ LN10: Final = math.log(10)
 
 _MODULES: Final = (
     *("clamp", "elementwise", "linalg", "losses", "nn", "normalization"),
-    *("reductions", "shapes", "strided"),
+    *("reductions", "scattering", "shapes", "strided"),
 )
 
 

@@ -30,6 +30,7 @@ from mindtorch_v2.kernels.refs import (
     pooling,
     products,
     reductions,
+    searching,
     softmax,
     views,
 )
@@ -217,6 +218,7 @@ __all__ = [
     "pooling",
     "products",
     "reductions",
+    "searching",
     "softmax",
     "views",
 ]

@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
+from mindtorch_v2.kernels.scatter_reducing import check_reduction
 from mindtorch_v2.kernels.switches import HABITS as SWITCHES
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import (
@@ -122,6 +123,23 @@ def meta_scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tens
 @body(_META + "meta_scatter_add_")
 def meta_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return meta_scatter_(self, dim, index, src, "add")
+
+
+@body(_META + "meta_scatter_reduce_two")
+def meta_scatter_reduce_two(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True
+) -> Tensor:
+    _check_scattered(self, dim, index, src, None)
+    check_reduction(reduce)
+    return _like(self)
+
+
+@body(_META + "meta_scatter_reduce__two")
+def meta_scatter_reduce__two(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True
+) -> Tensor:
+    meta_scatter_reduce_two(self, dim, index, src, reduce, include_self)
+    return self
 
 
 def _check_scattered(

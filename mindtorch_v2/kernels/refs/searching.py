@@ -1,0 +1,51 @@
+"""The reference functions of what is sought among sorted values and counted in bins.
+
+Mirrors functions of ``torch/_meta_registrations.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import Number, Operand
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.tensor_iterator import sizes_of
+from mindtorch_v2.tensor.dtype import DTYPES, int64
+from mindtorch_v2.tensor.tensor import Tensor
+
+_META: Final = "torch._meta_registrations."
+
+
+def _places(like: Operand, boundaries: Tensor, out_int32: bool) -> Tensor:
+    dtype = DTYPES["int32"] if out_int32 else int64
+    return new_tensor(sizes_of(like), dtype, boundaries._device)
+
+
+@body(_META + "meta_searchsorted")
+def meta_searchsorted(
+    sorted_sequence: Tensor,
+    self: Operand,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    return _places(self, sorted_sequence, out_int32)
+
+
+@body(_META + "meta_bucketize", _META + "meta_bucketize_scalar")
+def meta_bucketize(
+    self: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    return _places(self, boundaries, out_int32)
+
+
+@body(_META + "meta_histc")
+def meta_histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+    if bins <= 0:
+        raise RuntimeError(f"histc(): bins must be > 0, but got {bins}")
+    if max < min:  # type: ignore[operator]
+        raise RuntimeError("histc(): max must be larger than min")
+    return new_tensor((bins,), input._dtype, input._device)
