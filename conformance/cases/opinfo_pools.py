@@ -78,7 +78,9 @@ OPERATORS: Final = words("""
     msort einsum quantile nanquantile cartesian_prod combinations gradient trapezoid trapz
     cumulative_trapezoid linalg_vander empty_permuted bincount block_diag complex
     scatter_reduce_sum scatter_reduce_prod scatter_reduce_mean scatter_reduce_amin
-    scatter_reduce_amax isin histc searchsorted bucketize""")
+    scatter_reduce_amax isin histc searchsorted bucketize
+    angle conj_physical frexp nn_functional_cosine_similarity nn_functional_pairwise_distance
+    nn_functional_pixel_shuffle nn_functional_pixel_unshuffle""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -127,7 +129,7 @@ which each element has another weight."""
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 
-NEARLY_FLAT: Final = words("addbmm std_mean tanh")
+NEARLY_FLAT: Final = words("addbmm std_mean tanh nn_functional_cosine_similarity")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.gathering import (
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
+from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import dispatch, not_implemented
 from mindtorch_v2.tensor.dtype import DType
@@ -102,8 +103,7 @@ def scatter_reduce(
         copy_(output, self, False)
     if numel(index._sizes):
         dispatch(_SWITCH, self._dtype)
-        if reduce in _EXTREMES and self._dtype.is_complex:
-            raise not_implemented(_SWITCH, self._dtype)
+        _check_compiled(reduce, self._dtype)
         if not include_self:
             begin = _identity(reduce, self._dtype)
             scatter_into(output, dim, index, begin, self, replace)
@@ -111,6 +111,12 @@ def scatter_reduce(
     if reduce == "mean":
         _average(output, dim, index, src, include_self)
     return (output,)
+
+
+def _check_compiled(reduce: str, dtype: DType) -> None:
+    """Means have no case for truth values, and extremes none for complex numbers."""
+    if dtype.is_complex if reduce in _EXTREMES else reduce == "mean" and dtype is BOOL:
+        raise not_implemented(f"{_SWITCH}_reduce_{reduce}", dtype)
 
 
 def _average(output: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> None:

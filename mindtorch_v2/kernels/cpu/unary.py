@@ -13,20 +13,23 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
 from mindtorch_v2.tensor.copying import store, value_array
-from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX, DType
+from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_INT32: Final = DTYPES["int32"]
 _LN2: Final = math.log(2)
 
 
@@ -164,17 +167,16 @@ def round_decimals(outputs: Outputs, self: Tensor, decimals: int) -> tuple[Tenso
     return _ROUND(outputs, self)
 
 
-# --- the absolute value, which is real -------------------------------------------------------
+# --- absolute values and angles, which are real ----------------------------------------------
 
 _ABS: Final = Pointwise("aten::abs", np.abs, UNARY_OP, 1)
 
 
-@structured.structured("aten::abs")
-def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+def _complex_to_float(function: Pointwise, outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
     """``unary_op_impl_with_complex_to_float``."""
     (output,) = outputs
     if not self._dtype.is_complex or (output is not None and output._dtype.is_complex):
-        return _ABS(outputs, self)
+        return function(outputs, self)
     real = REAL_OF_COMPLEX[self._dtype]
     if output is None:
         strides = dense_strides_like(self._sizes, self._strides)
@@ -184,11 +186,16 @@ def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
             f"result type {CPP_NAMES[real]} can't be cast to the desired output type "
             f"{CPP_NAMES[output._dtype]}"
         )
-    (computed,) = _ABS((None,), self)
+    (computed,) = function((None,), self)
     resize_output(output, computed._sizes)
     if not output.is_meta:
         store(output, value_array(computed).real)
     return (output,)
+
+
+@structured.structured("aten::abs")
+def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+    return _complex_to_float(_ABS, outputs, self)
 
 
 @kernel("aten::abs_", key="CompositeExplicitAutograd")
@@ -197,3 +204,84 @@ def abs_inplace(self: Tensor) -> Tensor:
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     _ABS((self,), self)
     return self
+
+
+def _angle(self: Array) -> Array:
+    """Of a number below zero half a turn."""
+    if self.dtype.kind == "c":
+        return np.asarray(np.arctan2(self.imag, self.real), self.dtype)
+    return np.where(np.isnan(self), self, np.where(self < 0, self.dtype.type(math.pi), 0))
+
+
+_ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP, 1)
+
+
+@structured.structured("aten::angle")
+def angle(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+    return _complex_to_float(_ANGLE, outputs, self)
+
+
+# --- conjugation, carried out ----------------------------------------------------------------
+
+_CONJUGATED: Final = Pointwise("aten::conj_physical", np.conj, UNARY_OP, 1)
+_CLONE: Final = OperatorHandle("aten::clone")
+_CONJ: Final = OperatorHandle("aten::conj")
+_CONJ_PHYSICAL: Final = OperatorHandle("aten::_conj_physical")
+
+
+@kernel("aten::conj_physical", key="CompositeImplicitAutograd")
+def conj_physical(self: Tensor) -> Any:
+    return _CONJ_PHYSICAL(self) if self._dtype.is_complex else self
+
+
+@kernel("aten::_conj_physical", key="CompositeExplicitAutograd")
+def conj_physical_of_complex(self: Tensor) -> Any:
+    return _CLONE(_CONJ(self)) if self._is_conj() else _CONJUGATED((None,), self)[0]
+
+
+@kernel("aten::conj_physical_", key="CompositeExplicitAutograd")
+def conj_physical_inplace(self: Tensor) -> Tensor:
+    if self._dtype.is_complex:
+        _CONJUGATED((self,), self)
+    return self
+
+
+@kernel("aten::conj_physical.out")
+def conj_physical_out(self: Tensor, out: Tensor) -> Tensor:
+    return _CONJUGATED((out,), self)[0]
+
+
+# --- mantissas and exponents -----------------------------------------------------------------
+
+
+@structured.structured("aten::frexp.Tensor", outputs=2)
+def frexp(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
+    if not self._dtype.is_floating_point:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    _check_parts(self._dtype, *outputs)
+    like = dense_strides_like(self._sizes, self._strides)
+    parts = [
+        new_tensor(self._sizes, dtype, self._device, like) if given is None else given
+        for given, dtype in zip(outputs, (self._dtype, _INT32), strict=True)
+    ]
+    for part in parts:
+        assert_no_internal_overlap(part)
+        resize_output(part, self._sizes)
+    if not self.is_meta:
+        dispatch_over(FLOATING_TYPES | HALVES, "frexp_cpu", self._dtype)
+        for part, values in zip(parts, np.frexp(value_array(self)), strict=True):
+            store(part, values)
+    return tuple(parts)
+
+
+def _check_parts(dtype: DType, mantissa: Tensor | None, exponent: Tensor | None) -> None:
+    if mantissa is not None and mantissa._dtype is not dtype:
+        raise RuntimeError(
+            f"torch.frexp() expects mantissa to have dtype {TYPE_NAMES[dtype]} but got "
+            f"{TYPE_NAMES[mantissa._dtype]}"
+        )
+    if exponent is not None and exponent._dtype is not _INT32:
+        raise RuntimeError(
+            "torch.frexp() expects exponent to have int dtype but got "
+            f"{TYPE_NAMES[exponent._dtype]}"
+        )

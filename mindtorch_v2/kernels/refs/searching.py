@@ -5,16 +5,20 @@ Mirrors functions of ``torch/_meta_registrations.py``.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.kernels.cpu.searching import check_isin_dtype
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import Number, Operand
+from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.tensor_iterator import sizes_of
+from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 
 
 def _places(like: Operand, boundaries: Tensor, out_int32: bool) -> Tensor:
@@ -40,6 +44,19 @@ def meta_bucketize(
     self: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
     return _places(self, boundaries, out_int32)
+
+
+@body(_META + "meta_isin")
+def meta_isin(
+    elements: Operand, test_elements: Operand, *, assume_unique: bool = False, invert: bool = False
+) -> Any:
+    tensor = elements if isinstance(elements, Tensor) else test_elements
+    assert isinstance(tensor, Tensor)
+    for each in (elements, test_elements):
+        check_isin_dtype(dtype_of(each), repr(dtype_of(each)))
+    if isinstance(elements, Tensor):
+        return _EMPTY_LIKE(elements, dtype=enum_value(BOOL))
+    return new_tensor((), BOOL, tensor._device)
 
 
 @body(_META + "meta_histc")
