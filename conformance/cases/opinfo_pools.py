@@ -80,7 +80,9 @@ OPERATORS: Final = words("""
     scatter_reduce_sum scatter_reduce_prod scatter_reduce_mean scatter_reduce_amin
     scatter_reduce_amax isin histc searchsorted bucketize
     angle conj_physical frexp nn_functional_cosine_similarity nn_functional_pairwise_distance
-    nn_functional_pixel_shuffle nn_functional_pixel_unshuffle""")
+    nn_functional_pixel_shuffle nn_functional_pixel_unshuffle
+    nn_functional_avg_pool1d nn_functional_avg_pool2d nn_functional_adaptive_avg_pool1d
+    nn_functional_adaptive_avg_pool2d""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

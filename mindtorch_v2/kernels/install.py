@@ -76,11 +76,13 @@ from mindtorch_v2.kernels.composite import (
     stacking,
 )
 from mindtorch_v2.kernels.composite import losses as composite_losses
+from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
+    average_pooling,
     batch_norm,
     bitwise,
     clamp,
@@ -117,6 +119,7 @@ __all__ = [
     "arithmetic",
     "autocast",
     "autograd",
+    "average_pooling",
     "backend_select",
     "batch_norm",
     "bitwise",
@@ -129,6 +132,7 @@ __all__ = [
     "composite_activation",
     "composite_batch_norm",
     "composite_losses",
+    "composite_pooling",
     "composite_products",
     "composite_reductions",
     "composite_views",

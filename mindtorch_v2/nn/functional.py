@@ -267,6 +267,26 @@ def max_pool2d(*args: Any, **kwargs: Any) -> Any:
     return (max_pool2d_with_indices if asks else _max_pool2d)(*args, **kwargs)
 
 
+avg_pool1d = _TORCH["avg_pool1d"]
+avg_pool2d = _NN["avg_pool2d"]
+adaptive_avg_pool1d = _TORCH["adaptive_avg_pool1d"]
+
+
+@overridable("input")
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    return _NN["adaptive_avg_pool2d"](input, _list_with_default(output_size, input.size()))
+
+
+def _list_with_default(output_size: Any, defaults: Sequence[int]) -> Any:
+    """Where no size is given, that of the input."""
+    if isinstance(output_size, int):
+        return output_size
+    if len(defaults) <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    given = zip(output_size, defaults[-len(output_size) :], strict=False)
+    return [default if size is None else size for size, default in given]
+
+
 # --- losses -----------------------------------------------------------------------------------
 
 binary_cross_entropy = _losses.binary_cross_entropy

@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel, wrap_dim
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -33,7 +33,7 @@ def _pair(values: Sequence[int], default: tuple[int, int] | None, message: str) 
     if not values and default is not None:
         return default
     if len(values) not in (1, 2):
-        raise RuntimeError(f"max_pool2d: {message}")
+        raise RuntimeError(message)
     return values[0], values[-1]
 
 
@@ -55,15 +55,18 @@ class Window:
         padding: Sequence[int],
         dilation: Sequence[int],
         ceil_mode: bool,
+        name: str = "max_pool2d",
     ) -> Window:
         two = "must either be a single int, or a tuple of two ints"
-        size = _pair(kernel, None, f"kernel_size {two}")
+        size = _pair(kernel, None, f"{name}: kernel_size {two}")
         step = _pair(
-            stride, size, "stride must either be omitted, a single int, or a tuple of two ints"
+            stride,
+            size,
+            f"{name}: stride must either be omitted, a single int, or a tuple of two ints",
         )
-        edge = _pair(padding, None, f"padding {two}")
+        edge = _pair(padding, None, f"{name}: padding {two}")
         spread = _pair(
-            dilation, None, "dilation must be either a single int, or a tuple of two ints"
+            dilation, None, f"{name}: dilation must be either a single int, or a tuple of two ints"
         )
         return cls(size, step, edge, spread, ceil_mode)
 
@@ -125,18 +128,22 @@ class Window:
             )
 
 
-def _checked(input: Tensor, window: Window) -> tuple[tuple[int, int], bool]:
+def checked(input: Tensor, window: Window) -> tuple[tuple[int, int], bool]:
     """Height and width of the output, and whether channels lie innermost."""
     sizes = input._sizes
     channels_last = suggest_memory_format(input) is _CHANNELS_LAST
-    if len(sizes) not in (3, 4):
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    wrap_dim(-3, len(sizes), scalar=False)
     output = window.output_size(sizes[-2], 0), window.output_size(sizes[-1], 1)
     window.check(sizes, output, channels_last=channels_last)
     return output, channels_last
 
 
-def _strides(sizes: Sequence[int], *, channels_last: bool) -> tuple[int, ...] | None:
+def _check_rank(input: Tensor) -> None:
+    if len(input._sizes) not in (3, 4):
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+
+
+def strides_of(sizes: Sequence[int], *, channels_last: bool) -> tuple[int, ...] | None:
     return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST]) if channels_last else None
 
 
@@ -151,9 +158,10 @@ def max_pool2d_with_indices(
     ceil_mode: bool,
 ) -> tuple[Tensor, ...]:
     window = Window.of(kernel_size, stride, padding, dilation, ceil_mode)
-    image, channels_last = _checked(self, window)
+    _check_rank(self)
+    image, channels_last = checked(self, window)
     shape = (*self._sizes[:-2], *image)
-    strides = _strides(shape, channels_last=channels_last)
+    strides = strides_of(shape, channels_last=channels_last)
     output = set_output(outputs[0], shape, self._dtype, self._device, strides)
     indices = set_output(outputs[1], shape, int64, self._device, strides)
     if not output.is_meta and numel(shape):
@@ -172,8 +180,8 @@ def _pooled(values: Array, window: Window, image: tuple[int, int]) -> tuple[Arra
     found = np.zeros((*values.shape[:-2], *image), np.int64)
     for row in range(window.kernel[0]):
         for column in range(window.kernel[1]):
-            ys = _places(window, row, 0, image[0])
-            xs = _places(window, column, 1, image[1])
+            ys = places_of(window, row, 0, image[0])
+            xs = places_of(window, column, 1, image[1])
             inside = ((ys >= 0) & (ys < height))[:, None] & ((xs >= 0) & (xs < width))
             where = np.clip(ys, 0, height - 1)[:, None] * width + np.clip(xs, 0, width - 1)
             here = values.reshape(*values.shape[:-2], -1)[..., where]
@@ -198,7 +206,7 @@ def _first_places(window: Window, image: tuple[int, int], size: tuple[int, int])
     return np.asarray(starts[0][:, None] * size[1] + starts[1])
 
 
-def _places(window: Window, offset: int, place: int, count: int) -> Array:
+def places_of(window: Window, offset: int, place: int, count: int) -> Array:
     start = offset * window.dilation[place] - window.padding[place]
     return np.asarray(np.arange(count) * window.stride[place] + start)
 
@@ -227,12 +235,13 @@ def max_pool2d_with_indices_backward(
             f"expected dtype {TYPE_NAMES[self._dtype]} for `gradOutput` but got dtype "
             f"{TYPE_NAMES[grad_output._dtype]}"
         )
-    image, channels_last = _checked(self, window)
+    _check_rank(self)
+    image, channels_last = checked(self, window)
     rank = len(self._sizes)
     for tensor in (grad_output, indices):
         for dim, size in zip((-3, -2, -1), (self._sizes[-3], *image), strict=True):
             check_dim_size(tensor, rank, rank + dim, size)
-    strides = _strides(self._sizes, channels_last=channels_last)
+    strides = strides_of(self._sizes, channels_last=channels_last)
     result = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     if not result.is_meta and numel(result._sizes):
         dispatch("max_pool2d_backward", self._dtype)

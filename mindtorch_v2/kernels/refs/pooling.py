@@ -24,7 +24,7 @@ _IMAGE: Final = (-3, -2, -1)
 def _pair(values: Sequence[int], message: str) -> tuple[int, int]:
     """A height and a width; RuntimeError if there are neither one nor two numbers."""
     if len(values) not in (1, 2):
-        raise RuntimeError(f"max_pool2d: {message}")
+        raise RuntimeError(message)
     return values[0], values[-1]
 
 
@@ -35,21 +35,22 @@ def _pooled_sizes(
     padding: Sequence[int],
     dilation: Sequence[int],
     ceil_mode: bool,
+    name: str = "max_pool2d",
 ) -> tuple[int, int, int]:
     """``max_pool2d_checks_and_compute_shape``: planes, height and width."""
     two = "must either be a single int, or a tuple of two ints"
-    kernel = _pair(kernel_size, f"kernel_size {two}")
+    kernel = _pair(kernel_size, f"{name}: kernel_size {two}")
     if len(stride) not in (0, 1, 2):
         raise RuntimeError(
-            "max_pool2d: stride must either be omitted, a single int, or a tuple of two ints"
+            f"{name}: stride must either be omitted, a single int, or a tuple of two ints"
         )
     step = _pair(stride, "") if stride else kernel
-    edge = _pair(padding, f"padding {two}")
-    spread = _pair(dilation, f"dilation {two}")
+    edge = _pair(padding, f"{name}: padding {two}")
+    spread = _pair(dilation, f"{name}: dilation {two}")
     rank = len(input._sizes)
     planes, height, width = (input._sizes[wrap_dim(dim, rank, scalar=False)] for dim in _IMAGE)
     format = suggest_memory_format(input)
-    if format is not _CHANNELS_LAST and rank not in (3, 4):
+    if name == "max_pool2d" and format is not _CHANNELS_LAST and rank not in (3, 4):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
     image = [
         _pooled_size(size, kernel[place], edge[place], step[place], spread[place], ceil_mode)
@@ -167,3 +168,73 @@ def _check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
             f"Expected a tensor of dimension {rank} and tensor.size[{dim}] == {size}, but got : "
             f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {tensor._sizes[dim]}"
         )
+
+
+def _averaged_sizes(
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    divisor_override: int | None,
+) -> tuple[int, int, int]:
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    return _pooled_sizes(input, kernel_size, stride, padding, (1,), ceil_mode, "avg_pool2d")
+
+
+@body(_META + "meta_avg_pool2d")
+def meta_avg_pool2d(
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    image = _averaged_sizes(input, kernel_size, stride, padding, ceil_mode, divisor_override)
+    return _formatted(input, (*input._sizes[:-3], *image), input._dtype)
+
+
+@body(_META + "meta_avg_pool2d_backward")
+def meta_avg_pool2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    image = _averaged_sizes(input, kernel_size, stride, padding, ceil_mode, divisor_override)
+    rank = len(input._sizes)
+    for place, size in zip(range(rank - 3, rank), image, strict=True):
+        _check_dim_size(grad_output, rank, place, size)
+    return _formatted(input, input._sizes, input._dtype)
+
+
+@body(_META + "meta_adaptive_avg_pool2d")
+def meta_adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
+    if len(self._sizes) not in (3, 4):
+        raise RuntimeError(f"Expected 3D or 4D tensor, but got {self._sizes}")
+    return _formatted(self, (*self._sizes[:-2], *output_size), self._dtype)
+
+
+@body(_META + "meta__adaptive_avg_pool2d_backward")
+def meta__adaptive_avg_pool2d_backward(grad_out: Tensor, self: Tensor) -> Tensor:
+    name, rank = "adaptive_avg_pool2d_backward()", len(grad_out._sizes)
+    for dim in range(1, rank):
+        if not grad_out._sizes[dim]:
+            raise RuntimeError(
+                f"{name}: Expected grad_output to have non-zero                       size for "
+                f"non-batch dimensions, {grad_out._sizes} with dimension {dim} being empty"
+            )
+    if rank not in (3, 4):
+        raise RuntimeError(f"{name}: Expected 3D or 4D tensor, but got {self._sizes}")
+    if self._dtype is not grad_out._dtype:
+        raise RuntimeError(
+            f"expected dtype {self._dtype} for `grad_output` but got dtype {grad_out._dtype}"
+        )
+    return _formatted(self, self._sizes, self._dtype)
