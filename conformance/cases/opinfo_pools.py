@@ -82,7 +82,8 @@ OPERATORS: Final = words("""
     angle conj_physical frexp nn_functional_cosine_similarity nn_functional_pairwise_distance
     nn_functional_pixel_shuffle nn_functional_pixel_unshuffle
     nn_functional_avg_pool1d nn_functional_avg_pool2d nn_functional_adaptive_avg_pool1d
-    nn_functional_adaptive_avg_pool2d""")
+    nn_functional_adaptive_avg_pool2d
+    nn_functional_group_norm native_group_norm""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -101,6 +102,7 @@ UNINITIALISED: Final = words("""
 
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
+    "nn_functional_group_norm": ("float32",),
     **dict.fromkeys(
         words(
             "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
@@ -117,6 +119,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
   shorter vectors; one and that function nearly cancel.  By tanh it is the same everywhere
   (`EXACTLY`).
 - transposed convolutions in bfloat16: with units for that dtype sums are rounded on the way.
+- group norms: means are added up in as many sums as a vector has elements, and what is left where
+  an element is nearly the bias is the mean's last digit.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
@@ -124,7 +128,8 @@ EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
 
 CANCELLED: Final = words("""
     native_layer_norm nn_functional_layer_norm native_batch_norm _native_batch_norm_legit
-    _batch_norm_with_update nn_functional_batch_norm""")
+    _batch_norm_with_update nn_functional_batch_norm nn_functional_group_norm
+    native_group_norm""")
 """Gradients of the sum of what is normalized are zero, but for rounding.  So they are of a sum in
 which each element has another weight."""
 

@@ -208,6 +208,8 @@ _OF_TENSORS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 _OF_VALUES: Final[Mapping[str, Callable[..., Any]]] = {
+    "is_cpu": lambda device: device.type == "cpu",
+    "is_xpu": lambda device: False,
     "toDouble": float,
     "toFloat": float,
     "toComplexDouble": complex,

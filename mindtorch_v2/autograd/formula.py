@@ -55,6 +55,7 @@ _CONSTANTS: Final[dict[str, Any]] = {
     "c10::kJagged": LAYOUTS.get("jagged"),
     "at::kLong": functions_manual.INT64,
     "at::MemoryFormat::Contiguous": MEMORY_FORMATS["contiguous_format"],
+    "c10::MemoryFormat::Contiguous": MEMORY_FORMATS["contiguous_format"],
     "LEGACY_CONTIGUOUS_MEMORY_FORMAT": MEMORY_FORMATS["contiguous_format"],
     "M_PI": functions_manual.PI,
     "M_PI_2": functions_manual.PI / 2,

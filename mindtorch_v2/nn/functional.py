@@ -211,6 +211,19 @@ def layer_norm(
     return _TORCH["layer_norm"](input, normalized_shape, weight, bias, eps, True)
 
 
+@overridable("input", "weight", "bias")
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05
+) -> Any:
+    if input.dim() < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
+    size = list(input.size())
+    _check_batch([size[0] * size[1] // num_groups, num_groups, *size[2:]])
+    return _TORCH["group_norm"](input, num_groups, weight, bias, eps, True)
+
+
 @overridable("input", "running_mean", "running_var", "weight", "bias")
 def batch_norm(
     input: Any,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call, method
-from mindtorch_v2.autograd.operators import div, mul, sub
+from mindtorch_v2.autograd.functions_manual.reductions import var_mean_backward
+from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
 
 
 def _sum_of_rows(tensor: Any) -> Any:
@@ -119,3 +120,67 @@ def layer_norm_double_backward(
     if by_grad is not None:
         by_grad = call("reshape_as", call("expand", by_grad, [rows, count]), input)
     return by_input, by_weight, by_grad
+
+
+def infinitely_differentiable_native_group_norm_backward(
+    grad: Any,
+    grad_mean: Any,
+    grad_rstd: Any,
+    input: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    count: int,
+    channels: int,
+    pixels: int,
+    group: int,
+    eps: float,
+    mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """The same as the backward, of operators that have derivatives themselves."""
+    sizes = [count, group, channels // group, pixels]
+    x = call("reshape", input, sizes)
+    middle, scale = (call("reshape", each, [count, group, 1, 1]) for each in (mean, rstd))
+    if grad is None:
+        of_input = _of_moments(grad_mean, grad_rstd, x, scale, count, group) if mask[0] else None
+        return None if of_input is None else call("reshape_as", of_input, input), None, None
+    dy = call("reshape", grad, sizes)
+    products, sums = (call("unsqueeze_", call("sum", each, [3]), -1) for each in (mul(dy, x), dy))
+    found: list[Any] = [None, None, None]
+    if mask[0]:
+        of_input = _of_group_input(dy, x, middle, scale, products, sums, weight)
+        moments = _of_moments(grad_mean, grad_rstd, x, scale, count, group)
+        of_input = of_input if moments is None else call("add_", of_input, moments)
+        found[0] = call("reshape_as", of_input, input)
+    if mask[1]:
+        of_weight = mul(sub(products, mul(sums, middle)), scale)
+        found[1] = call("reshape_as", call("sum", of_weight, [0]), weight)
+    if mask[2]:
+        found[2] = call("reshape_as", call("sum", sums, [0]), weight)
+    return found[0], found[1], found[2]
+
+
+def _of_group_input(
+    dy: Any, x: Any, middle: Any, scale: Any, products: Any, sums: Any, weight: Any
+) -> Any:
+    gamma = None
+    if weight is not None:
+        gamma = call("reshape", weight, [1, x._sizes[1], x._sizes[2], 1])
+        products, sums = mul(products, gamma), mul(sums, gamma)
+    share = 1.0 / (x._sizes[2] * x._sizes[3])
+    weighted, total = (call("unsqueeze_", call("sum", each, [2]), -2) for each in (products, sums))
+    cube = mul(mul(scale, scale), scale)
+    slope = mul(mul(sub(mul(total, middle), weighted), cube), share)
+    height = sub(mul(negative(slope), middle), mul(mul(total, scale), share))
+    factor = scale if gamma is None else mul(scale, gamma)
+    return add(add(mul(factor, dy), mul(slope, x)), height)
+
+
+def _of_moments(grad_mean: Any, grad_rstd: Any, x: Any, scale: Any, count: int, group: int) -> Any:
+    """By way of the mean and the deviation, if there are gradients of both."""
+    if grad_mean is None or grad_rstd is None:
+        return None
+    cube = mul(mul(scale, scale), scale)
+    of_variance = mul(mul(-0.5, cube), call("view", grad_rstd, [count, group, 1, 1]))
+    of_mean = call("view", grad_mean, [count, group, 1, 1])
+    return var_mean_backward(of_variance, of_mean, x, [2, 3], 0, True)

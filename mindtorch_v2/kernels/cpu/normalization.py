@@ -121,7 +121,7 @@ def native_layer_norm(
             )
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
-        middle, scale = _moments(values, eps)
+        middle, scale = row_moments(values, eps)
         gamma, beta = (_row(each, dtype) for each in (weight, bias))
         if to_opmath(dtype) is not dtype:
             found = _scaled_and_moved(values, scale, middle, gamma, beta)
@@ -159,7 +159,7 @@ _NARROWEST_VECTOR: Final = 8
 """Floats that a vector unit takes at once, at least."""
 
 
-def _moments(values: Array, eps: float) -> tuple[Array, Array]:
+def row_moments(values: Array, eps: float) -> tuple[Array, Array]:
     """Of each row the mean, and one over the standard deviation."""
     kind = values.dtype
     if values.shape[1] < _NARROWEST_VECTOR and kind == np.float32:

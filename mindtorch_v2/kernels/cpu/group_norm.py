@@ -1,0 +1,192 @@
+"""Normalization of groups of channels, and its derivative.
+
+Mirrors ``aten/src/ATen/native/group_norm.cpp`` and ``cpu/group_norm_kernel.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
+from mindtorch_v2.kernels.cpu.normalization import row_moments
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.messages import expected
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, is_contiguous, numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_NATIVE: Final = OperatorHandle("aten::native_group_norm")
+
+
+def _check(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, channels: int, groups: int
+) -> None:
+    """``check_group_norm_inputs``, which shows a weight's shape for a bias's."""
+    sizes = list(input._sizes)
+    if groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
+    if channels % groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {sizes} and num_groups={groups}"
+        )
+    shown = [0] if weight is None else list(weight._sizes)
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and tuple(given._sizes) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {shown} and input of shape {sizes}"
+            )
+
+
+@kernel("aten::group_norm", key="CompositeImplicitAutograd")
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    count, channels = (input._sizes[dim] for dim in (0, 1))
+    _check(input, weight, bias, channels, num_groups)
+    pixels = prod(input._sizes[2:])
+    if input._device.type == "cpu":
+        laid = _CONTIGUOUS(input, memory_format=suggest_memory_format(input))
+    else:
+        laid = _CONTIGUOUS(input)
+    gamma, beta = (None if each is None else _CONTIGUOUS(each) for each in (weight, bias))
+    return _NATIVE(laid, gamma, beta, count, channels, pixels, num_groups, eps)[0]
+
+
+def _like(input: Tensor) -> Tensor:
+    """In the memory format of the input."""
+    order = CHANNELS_LAST.get(suggest_memory_format(input))
+    strides = None if order is None else channels_last_strides(input._sizes, order)
+    return new_tensor(input._sizes, input._dtype, input._device, strides)
+
+
+@kernel("aten::native_group_norm")
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: int,  # noqa: N803 (the schema's name)
+    C: int,  # noqa: N803
+    HxW: int,  # noqa: N803
+    group: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    _check(input, weight, bias, C, group)
+    if not is_contiguous(input._sizes, input._strides, suggest_memory_format(input)):
+        raise RuntimeError(expected("X.is_contiguous(memory_format)"))
+    dtype = input._dtype
+    statistics = checked_parameter_dtype(input, weight, bias)
+    output = _like(input)
+    mean, rstd = (new_tensor((N, group), statistics, input._device) for _ in range(2))
+    dispatch_over(FLOATING_TYPES | HALVES, "GroupNormKernelImpl", dtype)
+    if numel(input._sizes):
+        with np.errstate(all="ignore"):
+            values = as_array(input, dtype).reshape(N * group, -1)
+            middle, scale = row_moments(values, eps)
+            if weight is None and bias is None:
+                found = (values - middle) * scale
+            else:
+                factor, shift = _affine(middle, scale, weight, bias, dtype, (N, group))
+                pixels = values.reshape(N, group, C // group, HxW)
+                found = (_exact(factor) * pixels + shift).astype(values.dtype)
+            store(output, rounded(found.reshape(tuple(input._sizes)), dtype))
+            store(mean, rounded(middle.reshape(N, group), statistics))
+            store(rstd, rounded(scale.reshape(N, group), statistics))
+    return output, mean, rstd
+
+
+def _affine(
+    middle: Array,
+    scale: Array,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    dtype: DType,
+    groups: tuple[int, int],
+) -> tuple[Array, Array]:
+    """What each channel is multiplied by, and what is added then, in one rounding each."""
+    kind = scale.dtype.type
+    gamma, beta = (
+        np.full((1, 1, 1, 1), default, kind)
+        if each is None
+        else as_array(each, to_opmath(dtype)).reshape(1, groups[1], -1, 1)
+        for each, default in ((weight, 1), (bias, 0))
+    )
+    factor = scale.reshape(*groups, 1, 1) * gamma
+    shift = beta - _exact(factor) * middle.reshape(*groups, 1, 1)
+    return factor, shift.astype(scale.dtype)
+
+
+def _exact(values: Array) -> Array:
+    """Wide enough for products that are not rounded before something is added to them."""
+    return values.astype(np.float64)
+
+
+@kernel("aten::native_group_norm_backward")
+def native_group_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    N: int,  # noqa: N803
+    C: int,  # noqa: N803
+    HxW: int,  # noqa: N803
+    group: int,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    dtype = input._dtype
+    if dtype is not grad_out._dtype:
+        raise RuntimeError("Expected scalar types of X and dY are same.")
+    learned = checked_parameter_dtype(input, mean, rstd)
+    made: list[Tensor | None] = [_like(input) if output_mask[0] else None, None, None]
+    for place in (1, 2):
+        if output_mask[place]:
+            made[place] = new_tensor((C,), learned, input._device)
+    dispatch_over(FLOATING_TYPES | HALVES, "GroupNormBackwardKernelImpl", dtype)
+    if numel(input._sizes):
+        shape = (N, group, C // group, HxW)
+        x, dy = (_wide(each).reshape(shape) for each in (input, grad_out))
+        moments = [_wide(each).reshape(N, group, 1, 1) for each in (mean, rstd)]
+        gamma = np.ones(1) if weight is None else _wide(weight).reshape(1, group, -1, 1)
+        for target, found in zip(made, _gradients(x, dy, *moments, gamma), strict=True):
+            if target is not None:
+                kind = as_array(target, target._dtype).dtype
+                shaped = found.astype(kind).reshape(tuple(target._sizes))
+                store(target, rounded(shaped, target._dtype))
+    return made[0], made[1], made[2]
+
+
+def _wide(tensor: Tensor) -> Array:
+    return as_array(tensor, tensor._dtype).astype(np.float64)
+
+
+def _gradients(
+    x: Array, dy: Array, mean: Array, rstd: Array, gamma: Array
+) -> tuple[Array, Array, Array]:
+    """Those of the input, the weight and the bias, from sums over the pixels of each channel."""
+    products, sums = (dy * x).sum(axis=3, keepdims=True), dy.sum(axis=3, keepdims=True)
+    share = 1 / (x.shape[2] * x.shape[3])
+    weighted, total = ((each * gamma).sum(axis=2, keepdims=True) for each in (products, sums))
+    slope = (total * mean - weighted) * rstd**3 * share
+    height = -slope * mean - total * rstd * share
+    of_weight = ((products - sums * mean) * rstd).sum(axis=0)
+    return rstd * gamma * dy + slope * x + height, of_weight, sums.sum(axis=0)
