@@ -83,7 +83,8 @@ OPERATORS: Final = words("""
     nn_functional_pixel_shuffle nn_functional_pixel_unshuffle
     nn_functional_avg_pool1d nn_functional_avg_pool2d nn_functional_adaptive_avg_pool1d
     nn_functional_adaptive_avg_pool2d
-    nn_functional_group_norm native_group_norm""")
+    nn_functional_group_norm native_group_norm
+    nn_functional_pad_reflect nn_functional_pad_replicate nn_functional_pad_replicate_negative""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -42,6 +42,7 @@ FLOATING_TYPES: Final = frozenset(DTYPES[name] for name in ("float32", "float64"
 ALL_TYPES: Final = FLOATING_TYPES | {
     DTYPES[name] for name in ("uint8", "int8", "int16", "int32", "int64")
 }
+COMPLEX_TYPES: Final = frozenset(DTYPES[name] for name in ("complex64", "complex128"))
 HALVES: Final = frozenset(DTYPES[name] for name in ("float16", "bfloat16"))
 """The cases of ``AT_DISPATCH_FLOATING_TYPES``, ``AT_DISPATCH_ALL_TYPES``, and what both may have
 more of, in every release."""

@@ -1,0 +1,182 @@
+"""Padding with what is at the border: mirrored there, or over and over again.
+
+Mirrors ``ReflectionPad.cpp``, ``ReplicationPadding.cpp``, ``Padding.h`` and
+``cpu/PaddingKernel.cpp`` of ``aten/src/ATen/native``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import (
+    ALL_TYPES,
+    COMPLEX_TYPES,
+    FLOATING_TYPES,
+    HALVES,
+    dispatch_over,
+)
+from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+Places = Callable[[Array, int], Array]
+"""Where elements are found for places before, within and behind a size."""
+
+
+def _mirrored(places: Array, size: int) -> Array:
+    """Without the border itself."""
+    last = size - 1
+    return np.asarray(last - np.abs(last - np.abs(places)))
+
+
+def _repeated(places: Array, size: int) -> Array:
+    return np.clip(places, 0, size - 1)
+
+
+@dataclass(frozen=True)
+class _Border:
+    """One way to pad the last ``rank`` dimensions."""
+
+    name: str
+    places: Places
+    rank: int
+
+    def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
+        output = _made(outputs[0], input, self._checked(input, padding))
+        if not output.is_meta and numel(output._sizes):
+            self._dispatch("", ALL_TYPES, input)
+            found = as_array(input, input._dtype)
+            for axis, places in self._read(input._sizes, padding):
+                found = np.take(found, places, axis=axis)
+            store(output, found)
+        return (output,)
+
+    def pad_backward(
+        self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
+    ) -> tuple[Tensor, ...]:
+        self._check_grad(grad_output, self._checked(input, padding))
+        result = _made(outputs[0], input, input._sizes)
+        if not result.is_meta and numel(result._sizes):
+            self._dispatch("_backward", FLOATING_TYPES, input)
+            found = as_array(grad_output, input._dtype)
+            for axis, places in self._read(input._sizes, padding):
+                found = _added(found, places, axis, input._sizes[axis])
+            store(result, rounded(found, input._dtype))
+        return (result,)
+
+    def _dispatch(self, form: str, real: Any, input: Tensor) -> None:
+        is_channels_last = suggest_memory_format(input) in CHANNELS_LAST
+        name = self.name + form + "_channels_last" * is_channels_last
+        dispatch_over(real | COMPLEX_TYPES | HALVES, name, input._dtype)
+
+    def _read(self, sizes: Sequence[int], padding: Sequence[int]) -> list[tuple[int, Array]]:
+        """For each dimension that is padded, where the elements of the result are."""
+        found = []
+        for place in range(self.rank):
+            axis = len(sizes) - 1 - place
+            before, behind = padding[2 * place : 2 * place + 2]
+            places = np.arange(-before, sizes[axis] + behind)
+            found.append((axis, self.places(places, sizes[axis])))
+        return found
+
+    def _checked(self, input: Tensor, padding: Sequence[int]) -> tuple[int, ...]:
+        """Sizes of the result (``check_valid_input`` and what follows it)."""
+        is_mirrored = self.places is _mirrored
+        if not is_mirrored and self.rank < 3 and len(padding) != 2 * self.rank:
+            raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
+        sizes = list(input._sizes)
+        padded = padded_sizes(sizes, padding, self.rank, str(sizes), is_mirrored=is_mirrored)
+        if max(padded[-self.rank :]) < 1:
+            is_spaced = not is_mirrored and self.rank == 2
+            raise too_small(sizes, padded, self.rank, ", ", ")" if not is_spaced else " )")
+        return padded
+
+    def _check_grad(self, grad: Tensor, sizes: Sequence[int]) -> None:
+        is_mirrored = self.places is _mirrored
+        name = "grad_output" if is_mirrored and self.rank != 2 else "gradOutput"
+        check_grad_sizes(grad, sizes, self.rank, name, " " if self.name == _UNCOMMON else ", ")
+
+
+_UNCOMMON: Final = "replication_pad1d"
+"""Whose message has no comma."""
+
+
+def padded_sizes(
+    sizes: Sequence[int], padding: Sequence[int], rank: int, shown: str, *, is_mirrored: bool
+) -> tuple[int, ...]:
+    """RuntimeError for sizes that cannot be padded, or not by so much."""
+    if len(padding) != 2 * rank:
+        raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
+    if 0 in (sizes[1:] if len(sizes) == rank + 2 else sizes):
+        raise RuntimeError(
+            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {shown}"
+        )
+    padded = list(sizes)
+    for place in range(rank):
+        axis = len(sizes) - 1 - place
+        before, behind = padding[2 * place : 2 * place + 2]
+        if is_mirrored and max(before, behind) >= sizes[axis]:
+            raise RuntimeError(
+                f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding "
+                f"input dimension, but got: padding ({before}, {behind}) at dimension {axis} of "
+                f"input {shown}"
+            )
+        padded[axis] += before + behind
+    return tuple(padded)
+
+
+def too_small(
+    sizes: Sequence[int], padded: Sequence[int], rank: int, comma: str, end: str
+) -> RuntimeError:
+    names = "DHW"[-rank:]
+    given, found = (
+        [f"{name}: {size}" for name, size in zip(names, each[-rank:], strict=True)]
+        for each in (sizes, padded)
+    )
+    return RuntimeError(
+        f"input ({comma.join(given)}{end} is too small. Calculated output {' '.join(found)}"
+    )
+
+
+def check_grad_sizes(
+    grad: Tensor, sizes: Sequence[int], rank: int, name: str, comma: str = ", "
+) -> None:
+    for place, dimension in zip(range(rank), ("width", "height", "depth"), strict=False):
+        got, wanted = grad._sizes[-1 - place], sizes[-1 - place]
+        if got != wanted:
+            raise RuntimeError(
+                f"{name} {dimension} unexpected. Expected: {wanted}{comma}Got: {got}"
+            )
+
+
+def _made(given: Tensor | None, input: Tensor, sizes: Sequence[int]) -> Tensor:
+    """In the memory format of the input."""
+    order = CHANNELS_LAST.get(suggest_memory_format(input))
+    strides = None if order is None else channels_last_strides(sizes, order)
+    return set_output(given, sizes, input._dtype, input._device, strides)
+
+
+def _added(grads: Array, places: Array, axis: int, size: int) -> Array:
+    """What was read from one place, added up there."""
+    rows = np.moveaxis(grads, axis, 0)
+    found = np.zeros((size, *rows.shape[1:]), grads.dtype)
+    np.add.at(found, places, rows)
+    return np.moveaxis(found, 0, axis)
+
+
+for _name, _places in (("reflection", _mirrored), ("replication", _repeated)):
+    for _rank in (1, 2, 3):
+        _border = _Border(f"{_name}_pad{_rank}d", _places, _rank)
+        structured.add(f"aten::{_border.name}", _border.pad)
+        structured.add(f"aten::{_border.name}_backward", _border.pad_backward)

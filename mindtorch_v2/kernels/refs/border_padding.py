@@ -1,0 +1,49 @@
+"""The reference functions of padding with what is at the border.
+
+Mirrors ``torch/_meta_registrations.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from mindtorch_v2.kernels.cpu.border_padding import check_grad_sizes, padded_sizes, too_small
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.tensor.tensor import Tensor
+
+_META: Final = "torch._meta_registrations."
+
+
+def _pad(name: str, rank: int) -> None:
+    is_mirrored = name == "reflection"
+
+    def pad(input: Tensor, padding: Sequence[int]) -> Tensor:
+        if not is_mirrored and rank < 3 and len(padding) != 2 * rank:
+            raise RuntimeError(f"padding size is expected to be {2 * rank}")
+        sizes = list(input._sizes)
+        padded = padded_sizes(sizes, padding, rank, str(input._sizes), is_mirrored=is_mirrored)
+        if max(padded[-rank:]) < 1:
+            raise too_small(sizes, padded, rank, " ", ")")
+        return new_tensor(padded, input._dtype, input._device)
+
+    body(f"{_META}meta_{name}_pad{rank}d")(pad)
+
+
+def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> None:
+    def backward(grad_output: Tensor, input: Tensor, padding: Sequence[int]) -> Tensor:
+        sizes, shown = list(input._sizes), str(input._sizes)
+        padded = padded_sizes(sizes, padding, rank, shown, is_mirrored=is_mirrored)
+        check_grad_sizes(grad_output, padded, rank, "grad_output")
+        return new_tensor(sizes, input._dtype, input._device)
+
+    body(_META + function)(backward)
+
+
+for _name in ("reflection", "replication"):
+    for _rank in (1, 2, 3):
+        _pad(_name, _rank)
+    _pad_backward(f"meta_{_name}_pad1d_backward", 1, is_mirrored=_name == "reflection")
+_pad_backward("meta_pad2d_backward", 2)
+_pad_backward("meta_pad3d_backward", 3)
