@@ -84,7 +84,8 @@ OPERATORS: Final = words("""
     nn_functional_avg_pool1d nn_functional_avg_pool2d nn_functional_adaptive_avg_pool1d
     nn_functional_adaptive_avg_pool2d
     nn_functional_group_norm native_group_norm
-    nn_functional_pad_reflect nn_functional_pad_replicate nn_functional_pad_replicate_negative""")
+    nn_functional_pad_reflect nn_functional_pad_replicate nn_functional_pad_replicate_negative
+    nn_functional_unfold""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -6,7 +6,7 @@ Mirrors ``torch/nn/functional.py``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -298,6 +298,31 @@ def _list_with_default(output_size: Any, defaults: Sequence[int]) -> Any:
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     given = zip(output_size, defaults[-len(output_size) :], strict=False)
     return [default if size is None else size for size, default in given]
+
+
+def _pair(values: Any) -> tuple[Any, ...]:
+    """The same number twice, or the numbers that there are."""
+    return tuple(values) if isinstance(values, Iterable) else (values, values)
+
+
+@overridable("input")
+def unfold(
+    input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    return _NN["im2col"](input, *map(_pair, (kernel_size, dilation, padding, stride)))
+
+
+@overridable("input")
+def fold(
+    input: Any,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Any:
+    pairs = map(_pair, (output_size, kernel_size, dilation, padding, stride))
+    return _NN["col2im"](input, *pairs)
 
 
 # --- losses -----------------------------------------------------------------------------------

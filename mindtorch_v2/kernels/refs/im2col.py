@@ -1,0 +1,113 @@
+"""The reference functions of blocks of an image and of an image of blocks.
+
+Mirrors ``torch/_decomp/decompositions.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from mindtorch_v2.kernels.cpu.im2col import Blocks
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.tensor.tensor import Tensor
+
+_DECOMPOSED: Final = "torch._decomp.decompositions."
+
+
+def _check_ranks(prefix: str, **named: Sequence[int]) -> None:
+    for name, values in named.items():
+        if len(values) != 2:
+            raise RuntimeError(f"{prefix}only 2D {name} supported")
+
+
+def _check_numbers(words: str, *groups: tuple[Sequence[int], int]) -> None:
+    """Whose message names neither the parameter nor its numbers."""
+    if any(value < least for values, least in groups for value in values):
+        raise RuntimeError(words)
+
+
+@body(_DECOMPOSED + "im2col")
+def im2col(
+    input: Tensor,
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
+) -> Tensor:
+    _check_ranks(
+        "im2col(): ", kernel=kernel_size, dilation=dilation, padding=padding, stride=stride
+    )
+    _check_numbers(
+        "{param_name} should be greater {'than' zero, but got {param}",
+        (kernel_size, 1),
+        (dilation, 1),
+        (stride, 1),
+    )
+    sizes = tuple(input._sizes)
+    if len(sizes) not in (3, 4) or 0 in sizes[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor for input with possible 0 batch size and "
+            f"non-zero dimensions, but got: {sizes}"
+        )
+    counts = Blocks(kernel_size, dilation, padding, stride).counts(sizes[-2:])
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"Given an input with spacial size {sizes[-2:]}, kernel_size={list(kernel_size)}, "
+            f"dilation={list(dilation)}, padding={list(padding)}, stride={list(stride)}, the "
+            f"calculated shape of the array of sliding blocks is {counts}, but its components "
+            "must be at least one."
+        )
+    planes = sizes[-3] * kernel_size[0] * kernel_size[1]
+    made = (*sizes[:-3], planes, counts[0] * counts[1])
+    return new_tensor(made, input._dtype, input._device)
+
+
+@body(_DECOMPOSED + "col2im")
+def col2im(
+    input: Tensor,
+    output_size: Sequence[int],
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
+) -> Tensor:
+    _check_ranks(
+        "",
+        output_size=output_size,
+        kernel=kernel_size,
+        dilation=dilation,
+        padding=padding,
+        stride=stride,
+    )
+    _check_numbers(
+        "{param_name} should be greater than zero, but got {param}",
+        (kernel_size, 1),
+        (dilation, 1),
+        (padding, 0),
+        (stride, 1),
+        (output_size, 1),
+    )
+    sizes = tuple(input._sizes)
+    if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possible 0 batch size and "
+            f"non-zero dimensions, but got: {sizes}"
+        )
+    area = kernel_size[0] * kernel_size[1]
+    if sizes[-2] % area:
+        raise RuntimeError(
+            "Expected size of input's first non-batch dimension to be divisible by the product of "
+            f"kernel_size, but got input.shape[-2] = {sizes[-2]} and "
+            f"kernel_size={list(kernel_size)}"
+        )
+    high, wide = Blocks(kernel_size, dilation, padding, stride).counts(output_size)
+    if sizes[-1] != high * wide:
+        raise RuntimeError(
+            f"Given output_size={list(output_size)}, kernel_size={list(kernel_size)}, "
+            f"dilation={list(dilation)}, padding={list(padding)}, stride={list(stride)}, expected "
+            f"input.size(-1) to be {high * wide} but got {sizes[-1]}."
+        )
+    made = (*sizes[:-2], sizes[-2] // area, *output_size)
+    return new_tensor(made, input._dtype, input._device)
