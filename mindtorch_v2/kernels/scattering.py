@@ -270,10 +270,10 @@ def _is_read_from(self: Tensor, source: Tensor) -> bool:
 
 def _read_as_written(self: Tensor, source: Tensor, values: Array, places: Array) -> Array:
     """The elements of the source as they are when their turn comes, one place after the other."""
-    steps = [
-        np.arange(size) * stride for size, stride in zip(self._sizes, self._strides, strict=True)
-    ]
-    offsets = np.asarray(reduce(np.add.outer, steps, self._storage_offset)).reshape(-1)
+    pairs = zip(self._sizes, self._strides, strict=True)
+    steps = [np.arange(size) * stride for size, stride in pairs]
+    add: Any = np.add.outer
+    offsets = np.asarray(reduce(add, steps, self._storage_offset)).reshape(-1)
     written = {int(offset): at for at, offset in enumerate(offsets[places])}
     values = values.copy()
     for at in range(len(places)):

@@ -99,7 +99,7 @@ def _counts(
         end = np.minimum(start + window.kernel[place], size + window.padding[place])
         inside = np.minimum(end, size) - np.maximum(start, 0)
         reaches.append(end - start if padded else inside)
-    return np.maximum(reaches[0][:, None] * reaches[1], 1)
+    return np.asarray(np.maximum(reaches[0][:, None] * reaches[1], 1))
 
 
 def _quotients(sums: Array, counts: Array) -> Array:

@@ -165,9 +165,9 @@ def native_group_norm_backward(
     if numel(input._sizes):
         shape = (N, group, C // group, HxW)
         x, dy = (_wide(each).reshape(shape) for each in (input, grad_out))
-        moments = [_wide(each).reshape(N, group, 1, 1) for each in (mean, rstd)]
+        middle, scale = (_wide(each).reshape(N, group, 1, 1) for each in (mean, rstd))
         gamma = np.ones(1) if weight is None else _wide(weight).reshape(1, group, -1, 1)
-        for target, found in zip(made, _gradients(x, dy, *moments, gamma), strict=True):
+        for target, found in zip(made, _gradients(x, dy, middle, scale, gamma), strict=True):
             if target is not None:
                 kind = as_array(target, target._dtype).dtype
                 shaped = found.astype(kind).reshape(tuple(target._sizes))

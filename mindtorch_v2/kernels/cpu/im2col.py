@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -162,7 +162,8 @@ def col2im(
     if numel(output._sizes):
         columns = as_array(self, self._dtype).reshape(*sizes[:-2], planes, *kernel_size, *counts)
         padded = np.zeros((*sizes[:-2], planes, *blocks.padded(output_size)), columns.dtype)
-        np.add.at(padded, (..., *_grid(blocks, counts)), columns)
+        where: Any = (..., *_grid(blocks, counts))
+        np.add.at(padded, where, columns)
         store(output, rounded(padded[(..., *blocks.inside(output_size))], self._dtype))
     return (output,)
 
