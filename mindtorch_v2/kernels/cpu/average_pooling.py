@@ -16,6 +16,7 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.cpu.pooling import Window, checked, places_of, strides_of
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -64,6 +65,7 @@ def avg_pool2d(
     output = set_output(outputs[0], shape, self._dtype, self._device, strides)
     if not output.is_meta:
         _dispatch("avg_pool2d", self._dtype, channels_last=channels_last)
+        assert_no_internal_overlap(output)
         values = as_array(self, self._dtype)
         counts = _counts(window, values.shape, image, count_include_pad, divisor_override)
         store(output, rounded(_quotients(_sums(values, window, image), counts), self._dtype))
@@ -131,6 +133,7 @@ def avg_pool2d_backward(
     if not result.is_meta:
         _check_grad(self, grad_output, "gradOutput")
         _dispatch("avg_pool2d_backward", self._dtype, channels_last=channels_last)
+        assert_no_internal_overlap(result)
         grads = as_array(grad_output, self._dtype)
         sizes = tuple(self._sizes)
         counts = _counts(window, sizes, image, count_include_pad, divisor_override)

@@ -15,6 +15,7 @@ import numpy as np
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import (
@@ -55,6 +56,7 @@ class _Border:
         output = _made(outputs[0], input, self._checked(input, padding))
         if not output.is_meta and numel(output._sizes):
             self._dispatch("", ALL_TYPES, input)
+            assert_no_internal_overlap(output)
             found = as_array(input, input._dtype)
             for axis, places in self._read(input._sizes, padding):
                 found = np.take(found, places, axis=axis)
@@ -68,6 +70,7 @@ class _Border:
         result = _made(outputs[0], input, input._sizes)
         if not result.is_meta and numel(result._sizes):
             self._dispatch("_backward", FLOATING_TYPES, input)
+            assert_no_internal_overlap(result)
             found = as_array(grad_output, input._dtype)
             for axis, places in self._read(input._sizes, padding):
                 found = _added(found, places, axis, input._sizes[axis])

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.structured import Outputs, structured
@@ -63,6 +64,7 @@ def _searchsorted(
         dispatch_over(_ORDERED, "searchsorted_out_cpu", common)
         places = None if sorter is None else value_array(sorter)
         bounds, values = as_array(sorted_sequence, common), as_array(self, common)
+        assert_no_internal_overlap(output)
         store(output, _bound(bounds, values, places, side == "right" if side else right))
     return (output,)
 
@@ -213,6 +215,7 @@ def isin(
     output = set_output(outputs[0], tuple(sizes_of(elements)), BOOL, tensor._device)
     if not output.is_meta:
         common = result_type((elements, test_elements))
+        assert_no_internal_overlap(output)
         found = np.isin(as_array(elements, common), as_array(test_elements, common))
         store(output, found != invert)
     return (output,)
