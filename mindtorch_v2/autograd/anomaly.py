@@ -6,8 +6,9 @@ in a program it was made, in its ``metadata``, and the node whose backward made 
 
 from __future__ import annotations
 
-import os
+import sys
 import traceback
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.warn import warn
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _TRACEBACK: Final = "traceback_"
 _PARENT: Final = "parent_"
-_PACKAGE: Final = os.path.dirname(os.path.dirname(__file__))
+_PACKAGE: Final = f"{__name__.partition('.')[0]}."
 
 
 class _Mode:
@@ -41,10 +42,10 @@ def set_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 def store_stack(metadata: dict[str, Any], parent: Node | None) -> None:
     """Keep where a program is now, without what this package does for it: in torch, C++."""
-    frames = traceback.extract_stack()
-    while frames and frames[-1].filename.startswith(_PACKAGE):
-        frames.pop()
-    metadata[_TRACEBACK] = traceback.format_list(frames)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        frame = frame.f_back
+    metadata[_TRACEBACK] = [] if frame is None else traceback.format_stack(frame)
     if parent is not None:
         metadata[_PARENT] = parent
 

@@ -316,8 +316,8 @@ def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: Form
 
 
 def _of_dtype(grad: Tensor, wanted: InputMetadata) -> Tensor:
-    both_real = not grad._dtype.is_complex and not wanted.dtype.is_complex
-    if not grad._dtype.is_floating_point and not (both_real or wanted.dtype.is_complex):
+    are_alike = grad._dtype.is_complex is wanted.dtype.is_complex
+    if not grad._dtype.is_floating_point and not are_alike:
         raise RuntimeError(expected(_IS_SUITABLE))
     if grad._dtype is wanted.dtype:
         return grad

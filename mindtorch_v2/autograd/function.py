@@ -153,7 +153,8 @@ class FunctionBase(Node):
     # --- forward ------------------------------------------------------------------------------
 
     def _run(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        inputs = (*args, *kwargs.values())
+        has_setup = cls.setup_context is not _SingleLevelFunction.setup_context
+        inputs = args if not kwargs else _by_place(cls.forward, args, kwargs, int(not has_setup))
         tensors = [each for each in inputs if isinstance(each, Tensor)]
         is_executable = tls.is_grad_enabled() and any_requires_grad(tensors)
         self._set_next_edges(collect_next_edges(tensors) if is_executable else [])
@@ -161,13 +162,12 @@ class FunctionBase(Node):
         self.needs_input_grad = tuple(
             isinstance(each, Tensor) and each.requires_grad for each in inputs
         )
-        has_setup = cls.setup_context is not _SingleLevelFunction.setup_context
         with tls.guarded(tls.AutoGradMode, False):
             if has_setup:
-                output = cls.forward(*args)
-                cls.setup_context(self, args, output)
+                output = cls.forward(*inputs)
+                cls.setup_context(self, inputs, output)
             else:
-                output = cls.forward(self, *args, **kwargs)
+                output = cls.forward(self, *inputs)
         return self._returned(tensors, output, is_executable, has_setup)
 
     def _returned(
@@ -221,6 +221,31 @@ class FunctionBase(Node):
 
 
 FunctionBase.__name__ = FunctionBase.__qualname__ = "_FunctionBase"
+
+
+def _by_place(
+    forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: int
+) -> tuple[Any, ...]:
+    """Arguments in the order in which ``forward``, a function of Python, takes them.
+
+    TypeError for one that it does not take by place, or if there is a gap: what it would put there
+    by itself is not looked up.
+    """
+    code = forward.__code__
+    names = code.co_varnames[first : code.co_argcount]
+    found = dict(enumerate(args))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) in found:
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+        found[names.index(name)] = value
+    for place in range(len(found)):
+        if place not in found:
+            raise TypeError(
+                f"forward() missing required argument: '{names[place]}' (position {place})"
+            )
+    return tuple(found[place] for place in range(len(found)))
 
 
 def _tensors_only(marked: Sequence[Any], method: str) -> Iterator[Tensor]:
@@ -398,8 +423,8 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 def _as_leaf(value: Any) -> Any:
     if value is None:
         return None
-    leaf = at.call("detach", value)
-    leaf._set_requires_grad(True)
+    leaf = value.detach()  # whatever a user's backward has answered
+    leaf.requires_grad = True
     return leaf
 
 

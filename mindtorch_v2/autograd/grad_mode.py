@@ -5,7 +5,6 @@ Mirrors ``torch/autograd/grad_mode.py``.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -102,17 +101,9 @@ class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
         return self.__class__(self.mode)
 
 
-class _Multithreading(threading.local):
-    """Whether backward may use several threads, which it never does here."""
-
-    is_enabled = True
-
-
-_multithreading: Final = _Multithreading()
-
-
 def is_multithreading_enabled() -> bool:
-    return _multithreading.is_enabled
+    """Whether backward may use several threads: not what it does here, but part of the state."""
+    return tls.thread_local.raw.multithreading
 
 
 class set_multithreading_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
@@ -120,14 +111,14 @@ class set_multithreading_enabled(_DecoratorContextManager):  # noqa: N801 (torch
 
     def __init__(self, mode: bool) -> None:
         self.prev = is_multithreading_enabled()
-        _multithreading.is_enabled = mode
+        tls.thread_local.raw.multithreading = mode
         self.mode = mode
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        _multithreading.is_enabled = self.prev
+        tls.thread_local.raw.multithreading = self.prev
 
     def clone(self) -> set_multithreading_enabled:
         return self.__class__(self.mode)

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch_v2.autograd.type_names import type_string
+from mindtorch_v2.autograd.type_names import dispatch_key, type_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -83,11 +83,12 @@ def call_post_hooks(
 
 
 def call_post_accumulate_hooks(hooks: Iterable[Callable[..., Any]], tensor: Tensor) -> None:
+    """What a hook answers is for the next one; at the end it is refused."""
+    current: Any = tensor
     for hook in list(hooks):
-        found = hook(tensor)
-        if found is not None and found is not tensor:
-            _check_single(tensor, found, hook)
-            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        current = call_tensor_hook(hook, current)
+    if current is not tensor:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _check_all(previous: tuple[Any, ...], found: Any, hook: Callable[..., Any]) -> None:
@@ -110,13 +111,21 @@ def _check_single(original: Any, result: Any, hook: Callable[..., Any]) -> None:
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type_name(result)}'")
     name = _hook_name(hook)
-    if original._dtype is not result._dtype or original._layout is not result._layout:
+    if not _type_equal(original, result):
         raise RuntimeError(
             f"hook '{name}' has changed the type of value (was {type_string(original)} got "
             f"{type_string(result)})"
         )
     if tuple(original._sizes) != tuple(result._sizes):
         raise RuntimeError(f"hook '{name}' has changed the size of value")
+
+
+def _type_equal(one: Tensor, two: Tensor) -> bool:
+    """``TensorOptions::type_equal``."""
+    return one._dtype is two._dtype and (
+        (one._layout is two._layout and one._device.type == two._device.type)
+        or dispatch_key(one) == dispatch_key(two)
+    )
 
 
 def _hook_name(hook: Callable[..., Any]) -> str:

@@ -19,11 +19,15 @@ _TRANSLATED: Final = {
     for name in ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
 }
 
-__all__ = ["type_string"]
+__all__ = ["dispatch_key", "type_string"]
+
+
+def dispatch_key(tensor: Tensor) -> int:
+    """``TensorOptions::computeDispatchKey``, of the tensor's options."""
+    return compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
 
 
 def type_string(tensor: Tensor) -> str:
     """``torch.FloatTensor`` or ``MetaFloatType``."""
-    key = compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
-    name = f"{key_name(key)}{CPP_NAMES[tensor._dtype]}Type"
+    name = f"{key_name(dispatch_key(tensor))}{CPP_NAMES[tensor._dtype]}Type"
     return _TRANSLATED.get(name, name)

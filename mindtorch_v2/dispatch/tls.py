@@ -53,6 +53,7 @@ class RawLocalDispatchKeySet:
         "_included",
         "grad_mode",
         "inference_mode",
+        "multithreading",
         "numbers_as_tensors",
         "on_entry",
         "pipeline",
@@ -64,6 +65,8 @@ class RawLocalDispatchKeySet:
         self._excluded = 0
         self.grad_mode = True
         self.inference_mode = False
+        #: Whether backward may use several threads, which it never does here.
+        self.multithreading = True
         self.python_dispatcher = False
         #: Whether what a kernel in Python answers may be a number in a tensor's place.
         self.numbers_as_tensors = False
@@ -76,6 +79,7 @@ class RawLocalDispatchKeySet:
         copy = object.__new__(RawLocalDispatchKeySet)
         copy._included, copy._excluded = self._included, self._excluded
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
+        copy.multithreading = self.multithreading
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
         copy.numbers_as_tensors, copy.on_entry = self.numbers_as_tensors, self.on_entry
         return copy
@@ -363,12 +367,13 @@ class InferenceModeGuard:
             included = raw.included | inplace_or_view
             excluded = difference(raw.excluded, AUTOGRAD_KEYS)
         self._force = ForceDispatchKeyGuard(included, excluded)
-        self._old = raw.inference_mode, raw.grad_mode
+        self._old = raw.inference_mode, raw.grad_mode, raw.multithreading
         raw.inference_mode, raw.grad_mode = enabled, not enabled
+        raw.multithreading = not enabled
 
     def close(self) -> None:
         raw = thread_local.raw
-        raw.inference_mode, raw.grad_mode = self._old
+        raw.inference_mode, raw.grad_mode, raw.multithreading = self._old
         self._force.close()
 
 
