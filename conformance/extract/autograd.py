@@ -20,7 +20,8 @@ def extract() -> dict[str, Any]:
         | {"errors_name_operations": changed_tensor()[0] == "Exp"}
         | {"materialized_requires_grad": grad_of_other().requires_grad}
         | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))}
-        | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"},
+        | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"}
+        | {"accumulation_ends_in_hooks": is_hook_called_without_gradient()},
         "words": {
             "anomaly_advice": changed_tensor()[1],
             "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
@@ -178,6 +179,17 @@ NEWER: dict[str, Callable[[], object]] = {
     "saved_lists_may_change": change_saved_list,
     "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
 }
+
+
+def is_hook_called_without_gradient() -> bool:
+    """Whether the hooks after accumulation see a leaf too that no gradient has arrived at."""
+    x = leaf()
+    seen: list[Any] = []
+    x.register_post_accumulate_grad_hook(seen.append)
+    made = x * 2
+    made.grad_fn.register_hook(lambda inputs, outputs: (None,) * len(inputs))
+    made.backward()
+    return bool(seen)
 
 
 def raised_by(call: Callable[[], object]) -> Exception | None:

@@ -29,6 +29,7 @@ from mindtorch_v2.functional import bound_function
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warning_handler
 
 _RELEASE: Final = profile.active().autograd["python"]
 _TAKES_EDGES: Final = _RELEASE["backward_takes_edges"]
@@ -289,14 +290,15 @@ def run_backward(
         _check_root_grad(place, tensor, grad)
         grads.append(grad)
     edges = [_input_edge(each, accumulate_grad) for each in inputs]
-    found = engine.execute(
-        roots,
-        [each for each in grads if each is not None],
-        keep_graph=keep_graph != 0,
-        create_graph=create_graph != 0,
-        accumulate_grad=accumulate_grad,
-        outputs=edges,
-    )
+    with warning_handler():
+        found = engine.execute(
+            roots,
+            [each for each in grads if each is not None],
+            keep_graph=keep_graph != 0,
+            create_graph=create_graph != 0,
+            accumulate_grad=accumulate_grad,
+            outputs=edges,
+        )
     if accumulate_grad:
         return None
     for place, each in enumerate(found):

@@ -6,8 +6,9 @@ Mirrors ``torch/csrc/autograd/functions``: ``accumulate_grad``, ``basic_ops`` an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
 from mindtorch_v2.autograd.node import (
@@ -29,6 +30,9 @@ from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import is_contiguous, is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
+
+_ENDS_IN_HOOKS: Final = profile.active().autograd["python"]["accumulation_ends_in_hooks"]
+"""Whether the hooks after accumulation see a leaf that got no gradient, too."""
 
 
 class ManualNode(CppFunction):
@@ -64,15 +68,20 @@ class AccumulateGrad(ManualNode):
         return None if meta is None else meta.post_accumulate_grad_hooks
 
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
-        if grads[0] is None:
-            return []
-        if grad_fn(self.variable) is not None:
-            raise RuntimeError("leaf variable has been moved into the graph interior")
-        if self.variable._requires_grad():
-            self._accumulate(grads)
+        if self._accumulate(grads) or _ENDS_IN_HOOKS:
+            hooks = self._post_accumulate_hooks()
+            if hooks:
+                call_post_accumulate_hooks(hooks.values(), self.variable)
         return []
 
-    def _accumulate(self, grads: list[Gradient]) -> None:
+    def _accumulate(self, grads: list[Gradient]) -> bool:
+        """Whether there is a gradient, which the leaf wants."""
+        if grads[0] is None:
+            return False
+        if grad_fn(self.variable) is not None:
+            raise RuntimeError("leaf variable has been moved into the graph interior")
+        if not self.variable._requires_grad():
+            return False
         is_unseen = others_that_hold(grads, 0) <= bool(self._post_hooks)  # which see it later
         (grad,) = grads
         assert grad is not None
@@ -88,9 +97,7 @@ class AccumulateGrad(ManualNode):
             meta.grad = at.call("detach", grad)
         else:
             meta.grad = clone_obey_contract(grad, self.variable)
-        hooks = self._post_accumulate_hooks()
-        if hooks:
-            call_post_accumulate_hooks(hooks.values(), self.variable)
+        return True
 
 
 def obeys_contract(grad: Tensor, variable: Tensor) -> bool:

@@ -15,7 +15,6 @@ from itertools import count
 from typing import Any, ClassVar, Final, NoReturn
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
 from mindtorch_v2.autograd.hooks import RemovableHandle
@@ -34,6 +33,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import call_in_python
 
 _TAKES_KEYWORDS: Final = profile.active().autograd["python"]["apply_takes_keywords"]
 _WORDS: Final = profile.active().autograd["words"]
@@ -111,7 +111,8 @@ class FunctionBase(Node):
         self._has_freed_buffers = True
 
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
-        answer = self.apply(*map(self._materialized, range(len(grads)), grads))  # type: ignore[attr-defined]
+        given = tuple(map(self._materialized, range(len(grads)), grads))
+        answer = call_in_python(self.apply, given)  # type: ignore[attr-defined]
         answers = answer if isinstance(answer, tuple) else (answer,)
         expected = len(self._is_tensor_input)
         if len(answers) > expected and all(each is None for each in answers[expected:]):
@@ -149,6 +150,11 @@ class FunctionBase(Node):
                 raise RuntimeError(f"expected Variable or None (got {type_name(answer)})")
             found.append(answer)
         return found
+
+    def _register_hook_dict(self, tensor: Any) -> None:
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError("_register_hook_dict expected a Tensor")
+        super()._register_hook_dict(tensor)
 
     # --- forward ------------------------------------------------------------------------------
 

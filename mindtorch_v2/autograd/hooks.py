@@ -12,6 +12,7 @@ from typing import Any
 from mindtorch_v2.autograd.type_names import dispatch_key, type_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import call_in_python
 
 
 class RemovableHandle:
@@ -51,7 +52,7 @@ class RemovableHandle:
 
 def call_tensor_hook(hook: Callable[..., Any], grad: Any) -> Any:
     """The gradient, or what the hook answers in its place."""
-    found = hook(grad)
+    found = call_in_python(hook, (grad,))
     if found is None or found is grad:
         return grad
     _check_single(grad, found, hook)
@@ -62,7 +63,7 @@ def call_pre_hooks(hooks: Iterable[Callable[..., Any]], grads: Sequence[Any]) ->
     """``hook(grad_outputs)``."""
     current = tuple(grads)
     for hook in list(hooks):
-        found = hook(current)
+        found = call_in_python(hook, (current,))
         if found is not None and found is not current:
             _check_all(current, found, hook)
             current = found
@@ -75,7 +76,7 @@ def call_post_hooks(
     """``hook(grad_inputs, grad_outputs)``."""
     current, received = tuple(outputs), tuple(inputs)
     for hook in list(hooks):
-        found = hook(current, received)
+        found = call_in_python(hook, (current, received))
         if found is not None and found is not current:
             _check_all(current, found, hook)
             current = found

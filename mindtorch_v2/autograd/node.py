@@ -27,6 +27,9 @@ Gradient: TypeAlias = "Tensor | None"
 
 _NAMES_OPERATIONS: Final = profile.active().autograd["python"]["errors_name_operations"]
 _METHODS: Final = frozenset(profile.active().autograd["node_methods"])
+_ALWAYS: Final = ("_sequence_nr", "_set_sequence_nr", "requires_grad")
+"""What nodes of all releases have without an abstract method that asks for it."""
+_SAVED: Final = re.compile(r"(_raw)?_saved_|variable$")
 _BACKWARD: Final = re.compile(r"Backward(?:0?$|(?=[1-9]\d*$))")
 
 _NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
@@ -152,6 +155,9 @@ class Node:
         if anomaly.is_anomaly_enabled():
             anomaly.store_stack(self.metadata, current_node())
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     # --- the graph ----------------------------------------------------------------------------
 
     def _set_next_edges(self, edges: Iterable[Edge]) -> None:
@@ -268,6 +274,14 @@ class CppFunction(Node):
 
     __slots__ = ()
     __module__ = "builtins"
+
+    def __dir__(self) -> list[str]:
+        """What Python sees of a node, and not how it is made."""
+        saved = (name for name in object.__dir__(self) if _SAVED.match(name))
+        return sorted({*dir(object), "__call__", *_ALWAYS, *_METHODS, *saved})
+
+    def __reduce__(self) -> Any:
+        return self.__reduce_ex__(0)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:

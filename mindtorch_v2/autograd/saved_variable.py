@@ -27,6 +27,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.thread_state import carried
+from mindtorch_v2.warn import call_in_python
 
 _WORDS: Final = profile.active().autograd["words"]
 
@@ -117,7 +118,8 @@ class SavedVariable:
         self._hooks = hooks
         with tls.guarded(tls.AutoGradMode, False):
             version = tensor._versions.current
-            self._packed = hooks.pack(tensor._detached() if self._original else tensor)
+            given = tensor._detached() if self._original else tensor
+            self._packed = call_in_python(hooks.pack, (given,))
             if tensor._versions.current != version:
                 raise RuntimeError(_WORDS["changed_by_pack_hook"])
 
@@ -199,7 +201,7 @@ class SavedVariable:
         return grad_fn(self._data) if self._original and self._data is not None else None
 
     def _unpacked(self, hooks: SavedTensorHooks) -> Tensor:
-        found = hooks.unpack(self._packed)
+        found = call_in_python(hooks.unpack, (self._packed,))
         if not isinstance(found, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
