@@ -19,6 +19,7 @@ from mindtorch_v2.optim.optimizer import (
     check_fused_device,
     check_fused_devices_early,
     check_rate,
+    stepped,
     uncounted_if,
 )
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -85,24 +86,25 @@ class Adam(Optimizer):
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step: change the parameters by their gradients."""
-        return self._stepped(lambda group, params: update_all(self, group, params), closure)
+        return stepped(self, lambda group, params: update_all(self, group, params), closure)
 
 
 def initialize(optimizer: Optimizer, params: Any, defaults: dict[str, Any]) -> None:
     """Begin, with options that are checked; ValueError or RuntimeError for wrong ones."""
     lr, betas, foreach = defaults["lr"], defaults["betas"], defaults["foreach"]
     listed = foreach and not defaults["capturable"]
-    if isinstance(lr, Tensor) and listed:
-        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-    check_rate(lr)
-    if not lr >= 0.0:
+    if HABITS["a tensor that is a rate has one element"]:
+        _check_listed(lr, listed)
+        check_rate(lr)
+    if not 0.0 <= lr:  # noqa: SIM300 (what cannot be compared is named in this order)
         raise ValueError(f"Invalid learning rate: {lr}")
-    if not defaults["eps"] >= 0.0:
+    _check_listed(lr, listed)
+    if not 0.0 <= defaults["eps"]:  # noqa: SIM300
         raise ValueError(f"Invalid epsilon value: {defaults['eps']}")
     for place in range(2):
         if not 0.0 <= betas[place] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
-    if not defaults["weight_decay"] >= 0.0:
+    if not 0.0 <= defaults["weight_decay"]:  # noqa: SIM300
         raise ValueError(f"Invalid weight_decay value: {defaults['weight_decay']}")
     if HABITS["Adam's betas are both numbers or both tensors"]:
         _check_betas(betas, listed)
@@ -116,6 +118,11 @@ def initialize(optimizer: Optimizer, params: Any, defaults: dict[str, Any]) -> N
         check_fused_devices_early(optimizer)
         if foreach:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _check_listed(lr: Any, listed: bool) -> None:
+    if isinstance(lr, Tensor) and listed:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
 def _check_betas(betas: tuple[Any, Any], listed: bool) -> None:
@@ -165,6 +172,8 @@ def update_all(
     states = [_state(optimizer, param, group) for param in params]
     means = [state[name] for state in states for name in _MEANS if name in state]
     if group["foreach"]:
+        if params and group["differentiable"]:
+            raise AssertionError("_foreach ops don't support autograd")
         for param, state in zip(params, states, strict=True):
             _check_capturable(param, state, group)
     with uncounted_if(group["fused"], [*params, *means]):

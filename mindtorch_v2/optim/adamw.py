@@ -6,10 +6,11 @@ Mirrors ``torch/optim/adamw.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.optim.adam import Adam, complete, initialize, update_all
-from mindtorch_v2.optim.optimizer import HABITS, Optimizer
+from mindtorch_v2.optim.optimizer import HABITS, Optimizer, stepped
 
 __all__ = ["AdamW"]
 
@@ -59,8 +60,9 @@ class AdamW(_Base):  # type: ignore[misc]
             for group in self.param_groups:
                 group["decoupled_weight_decay"] = True
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step: change the parameters by their gradients."""
-        return self._stepped(
-            lambda group, params: update_all(self, group, params, decays=not _IS_ADAM), closure
-        )
+    if not _IS_ADAM:
+
+        def step(self, closure: Callable[[], Any] | None = None) -> Any:
+            """One step: change the parameters by their gradients."""
+            update = partial(update_all, self, decays=True)
+            return stepped(self, update, closure)

@@ -198,19 +198,6 @@ class Optimizer:
 
         return wrapper
 
-    def _stepped(
-        self, update: Callable[[Group, list[Any]], None], closure: Callable[[], Any] | None
-    ) -> Any:
-        """A step by groups, of those parameters that have gradients; what ``closure`` answers."""
-        with set_grad_enabled(self.defaults["differentiable"]):
-            loss = None
-            if closure is not None:
-                with enable_grad():
-                    loss = closure()
-            for group in self.param_groups:
-                update(group, [each for each in group["params"] if each.grad is not None])
-        return loss
-
     # --- hooks --------------------------------------------------------------------------------
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -305,11 +292,28 @@ class Optimizer:
     # --- text ---------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for number, group in enumerate(self.param_groups):
-            lines.append(f"{chr(10) if number else ''}Parameter Group {number}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join([*lines, ")"])
+            names = sorted(name for name in group if name != "params")
+            text += f"\nParameter Group {number}\n"
+            text += "".join(f"    {name}: {group[name]}\n" for name in names)
+        return f"{text})"
+
+
+def stepped(
+    optimizer: Optimizer,
+    update: Callable[[Group, list[Any]], None],
+    closure: Callable[[], Any] | None,
+) -> Any:
+    """A step by groups, of those parameters that have gradients; what ``closure`` answers."""
+    with set_grad_enabled(optimizer.defaults["differentiable"]):
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in optimizer.param_groups:
+            update(group, [each for each in group["params"] if each.grad is not None])
+    return loss
 
 
 def _added(hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:

@@ -15,6 +15,7 @@ from mindtorch_v2.optim.optimizer import (
     check_fused_device,
     check_fused_devices_early,
     check_rate,
+    stepped,
     uncounted_if,
 )
 from mindtorch_v2.tensor.tensor import Tensor
@@ -80,7 +81,7 @@ class SGD(Optimizer):
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step: change the parameters by their gradients."""
-        return self._stepped(self._update_all, closure)
+        return stepped(self, lambda group, params: self._update_all(group, params), closure)
 
     def _update_all(self, group: Group, params: list[Any]) -> None:
         if group["fused"] and params and getattr(self, "_need_device_dtype_check_for_fused", True):
@@ -93,24 +94,30 @@ class SGD(Optimizer):
         with uncounted_if(
             group["fused"], [*params, *(each for each in buffers if each is not None)]
         ):
+            buffers = [
+                _update(param, buffer, group) for param, buffer in zip(params, buffers, strict=True)
+            ]
+        if group["momentum"] != 0:
             for param, buffer in zip(params, buffers, strict=True):
-                self._update(param, buffer, group)
+                self.state[param]["momentum_buffer"] = buffer
 
-    def _update(self, param: Any, buffer: Any, group: Group) -> None:
-        lr, momentum, decay = as_number(group["lr"]), group["momentum"], group["weight_decay"]
-        grad = -param.grad if group["maximize"] else param.grad
-        if isinstance(decay, Tensor) and decay.requires_grad:
-            grad = grad.addcmul_(param.clone(), decay)
-        elif decay != 0:
-            grad = grad.add(param, alpha=decay)
-        if momentum != 0:
-            if buffer is None:
-                buffer = grad.detach().clone()
-            else:
-                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            self.state[param]["momentum_buffer"] = buffer
-            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
-        if isinstance(lr, Tensor) and lr.requires_grad:
-            param.addcmul_(grad, lr, value=-1)
+
+def _update(param: Any, buffer: Any, group: Group) -> Any:
+    """Change a parameter; answers the momentum of its gradients, if there is any."""
+    lr, momentum, decay = as_number(group["lr"]), group["momentum"], group["weight_decay"]
+    grad = -param.grad if group["maximize"] else param.grad
+    if isinstance(decay, Tensor) and decay.requires_grad:
+        grad = grad.addcmul_(param.clone(), decay)
+    elif decay != 0:
+        grad = grad.add(param, alpha=decay)
+    if momentum != 0:
+        if buffer is None:
+            buffer = grad.detach().clone()
         else:
-            param.add_(grad, alpha=-lr)
+            buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+        grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+    if isinstance(lr, Tensor) and lr.requires_grad:
+        param.addcmul_(grad, lr, value=-1)
+    else:
+        param.add_(grad, alpha=-lr)
+    return buffer

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from mindtorch_v2.nn.modules import _global_hooks
 from mindtorch_v2.nn.modules._backward_hook import BackwardHook
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -26,6 +27,17 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise
 
 
+def _all(of_all: Any, own: Any) -> list[tuple[int, Any]]:
+    """Hooks by their numbers, those of all modules first."""
+    return [*of_all.items(), *own.items()]
+
+
+def _backward_hooks(module: Any, are_full: bool) -> tuple[Any, ...]:
+    """Those that see all gradients, or those on the last node."""
+    own = module._backward_hooks.values() if module._is_full_backward_hook is are_full else ()
+    return (*_global_hooks.backward_hooks(are_full), *own)
+
+
 class _Call:
     """One call: the arguments and the result as hooks leave them."""
 
@@ -39,24 +51,23 @@ class _Call:
     def run(self) -> Any:
         module = self.module
         self._run_forward_pre_hooks()
-        hooks = tuple(module._backward_hooks.values())
-        full = hooks if module._is_full_backward_hook else ()
-        pre_hooks = tuple(module._backward_pre_hooks.values())
+        full = _backward_hooks(module, True)
+        pre_hooks = (*_global_hooks.backward_pre_hooks(), *module._backward_pre_hooks.values())
         told = BackwardHook(module, full, pre_hooks) if full or pre_hooks else None
         if told is not None:
             self.args = told.setup_input_hook(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
-        for key in module._forward_hooks.copy():
-            self._run_forward_hook(key)
+        for key, hook in _all(_global_hooks.FORWARD, module._forward_hooks):
+            self._run_forward_hook(key, hook)
         if told is not None:
             self._tell_of_outputs(told)
-        if hooks and module._is_full_backward_hook is False:
+        if hooks := _backward_hooks(module, False):
             self._register_on_node(hooks)
         return self.result
 
     def _run_forward_pre_hooks(self) -> None:
         module = self.module
-        for key, hook in module._forward_pre_hooks.copy().items():
+        for key, hook in _all(_global_hooks.FORWARD_PRE, module._forward_pre_hooks):
             if key not in module._forward_pre_hooks_with_kwargs:
                 changed = hook(module, self.args)
                 if changed is not None:
@@ -72,27 +83,29 @@ class _Call:
                 )
             self.args, self.kwargs = changed
 
-    def _run_forward_hook(self, key: int) -> None:
-        module, hook = self.module, self.module._forward_hooks[key]
+    def _run_forward_hook(self, key: int, hook: Any, *, after_error: bool = False) -> None:
+        module = self.module
         self.called.add(key)
-        if key in module._forward_hooks_with_kwargs:
-            changed = hook(module, self.args, self.kwargs, self.result)
-        else:
-            changed = hook(module, self.args, self.result)
+        takes_kwargs = key in module._forward_hooks_with_kwargs or (
+            key in _global_hooks.FORWARD_WITH_KWARGS and not after_error
+        )
+        given = (self.args, self.kwargs) if takes_kwargs else (self.args,)
+        changed = hook(module, *given, self.result)
         if changed is not None:
             self.result = changed
 
     def run_hooks_that_are_always_called(self) -> None:
         """Those that were not, after an error; theirs become warnings."""
-        module = self.module
-        for key in module._forward_hooks.copy():
-            if key not in module._forward_hooks_always_called or key in self.called:
+        always = {**_global_hooks.FORWARD_ALWAYS_CALLED, **self.module._forward_hooks_always_called}
+        for key, hook in _all(_global_hooks.FORWARD, self.module._forward_hooks):
+            if key not in always or key in self.called:
                 continue
+            kind = "global" if key in _global_hooks.FORWARD else "module"
             try:
-                self._run_forward_hook(key)
+                self._run_forward_hook(key, hook, after_error=True)
             except Exception as error:
                 warnings.warn(
-                    "module forward hook with ``always_call=True`` raised an exception that was "
+                    f"{kind} forward hook with ``always_call=True`` raised an exception that was "
                     f"silenced as another error was raised in forward: {error}",
                     stacklevel=4,
                 )

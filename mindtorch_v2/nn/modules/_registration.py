@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2._typename import typename
+from mindtorch_v2.nn.modules import _global_hooks
 from mindtorch_v2.nn.parameter import Buffer
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -60,7 +61,7 @@ def assign_buffer(module: Any, name: str, value: Any) -> None:
         expected = "torch.nn.Buffer, torch.Tensor" if _HAS_BUFFERS else "torch.Tensor"
         expect_nothing(name, value, "buffer", expected)
     if not _HAS_BUFFERS:
-        module._buffers[name] = value
+        module._buffers[name] = _global_hooks.of_buffers(module, name, value)
         return
     if isinstance(value, Buffer):
         persistent = value.persistent  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """``Module``: parameters, buffers and other modules under names, and what is computed with them.
 
 Mirrors ``torch/nn/modules/module.py`` as far as training programs and their users go: no lazy
-parameters, no hooks of all modules.
+parameters.
 """
 
 from __future__ import annotations
@@ -15,17 +15,45 @@ from mindtorch_v2 import profile
 from mindtorch_v2._typename import typename
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
-from mindtorch_v2.nn.modules import _calls, _conversion, _registration, _state
+from mindtorch_v2.nn.modules import (
+    _calls,
+    _conversion,
+    _global_hooks,
+    _paths,
+    _registration,
+    _state,
+)
 from mindtorch_v2.nn.modules._conversion import forget_grad
+from mindtorch_v2.nn.modules._global_hooks import (
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from mindtorch_v2.nn.modules._state import _IncompatibleKeys
 from mindtorch_v2.nn.parameter import Buffer, Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["Module"]
+__all__ = [
+    "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+]
 
 Self = TypeVar("Self", bound="Module")
 
 _HABITS: Final[dict[str, bool]] = profile.active().training["habits"]
+_HAS_BUFFERS: Final = _HABITS["nn has buffers of a class"]
 _PARTS: Final = dict if _HABITS["a module's parts are in plain dictionaries"] else OrderedDict
 _REGISTRIES: Final = ("_parameters", "_buffers", "_modules")
 
@@ -58,6 +86,13 @@ def _added(
     if prepend:
         hooks.move_to_end(handle.id, last=False)
     return handle
+
+
+def _forward_unimplemented(self: Any, *inputs: Any) -> None:
+    """What a subclass computes."""
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
 
 
 class Module:
@@ -101,11 +136,7 @@ class Module:
 
     # --- calls --------------------------------------------------------------------------------
 
-    def forward(self, *inputs: Any) -> Any:
-        """What a subclass computes."""
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
+    forward: Callable[..., Any] = _forward_unimplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         has_hooks = (
@@ -113,6 +144,7 @@ class Module:
             or self._backward_pre_hooks
             or self._forward_hooks
             or self._forward_pre_hooks
+            or _global_hooks.has_any()
         )
         return _calls.call(self, args, kwargs) if has_hooks else self.forward(*args, **kwargs)
 
@@ -197,10 +229,10 @@ class Module:
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, "_parameters", "_buffers")
-            self._modules[name] = value
+            self._modules[name] = _global_hooks.of_modules(self, name, value)
         elif name in own.get("_modules", ()):
             _registration.expect_nothing(name, value, "child module", "torch.nn.Module")
-            self._modules[name] = value
+            self._modules[name] = _global_hooks.of_modules(self, name, value)
         elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
             _registration.assign_buffer(self, name, value)
         else:
@@ -236,6 +268,8 @@ class Module:
                 f"created explicitly. To express '{name}' as a function of another Tensor, compute "
                 "the value in the forward() method."
             )
+        if param is not None:
+            param = _global_hooks.of_parameters(self, name, param)
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -246,7 +280,7 @@ class Module:
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = _global_hooks.of_buffers(self, name, tensor)
         unsaved = self._non_persistent_buffers_set
         (unsaved.discard if persistent else unsaved.add)(name)
 
@@ -261,7 +295,7 @@ class Module:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = module
+        self._modules[name] = _global_hooks.of_modules(self, name, module)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """The same."""
@@ -331,33 +365,26 @@ class Module:
 
     def get_submodule(self, target: str) -> Module:
         """The module at a path; AttributeError if there is none."""
-        module = self
-        for name in target.split(".") if target else ():
-            module = module._part(name)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-        return module
+        found: Module = _paths.submodule(self, target)
+        return found
 
-    def _part(self, name: str) -> Any:
-        if not hasattr(self, name):
-            raise AttributeError(f"{self._get_name()} has no attribute `{name}`")
-        return getattr(self, name)
+    if _HAS_BUFFERS:  # as of the same release
+
+        def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+            """Put a module at a path, where none need be unless ``strict``.
+
+            AttributeError if there is no way there, or something else.
+            """
+            _paths.set_submodule(self, target, module, strict)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path; AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        found = self.get_submodule(path)._part(name)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        found: Parameter = _paths.parameter(self, target)
         return found
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path; AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        found: Tensor = module._part(name)
-        if name not in module._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
+        found: Tensor = _paths.buffer(self, target)
         return found
 
     # --- changes to all -----------------------------------------------------------------------
@@ -505,7 +532,23 @@ class Module:
         return _added(self._state_dict_pre_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "Cannot register the same function as the state dict post hook that was "
+                "previously registered via register_state_dict_post_hook"
+            )
         return _added(self._state_dict_hooks, hook)
+
+    if _HAS_BUFFERS:  # as of the same release
+
+        def register_state_dict_post_hook(self, hook: Any) -> RemovableHandle:
+            """Have ``hook(module, state, prefix, metadata)`` called after; it answers nothing."""
+            hook._from_public_api = True
+            return _added(self._state_dict_hooks, hook)
+
+        def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+            """Have ``hook(module, state, prefix, …)`` called before a state comes."""
+            return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
