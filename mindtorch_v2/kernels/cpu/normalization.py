@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.refs.common import check_same_device
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store
@@ -88,7 +89,9 @@ def native_layer_norm_on_meta(
     _check_on_meta(input, normalized_shape, weight, bias)
     dims = list(range(-len(normalized_shape), 0))
     _VAR_MEAN(input, dims, correction=0, keepdim=True)  # it says for which dtypes there is none
-    output, *moments = native_layer_norm(input, normalized_shape, weight, bias, eps)
+    check_same_device(input, weight)
+    check_same_device(input, bias)
+    output, *moments = native_layer_norm(input, normalized_shape, None, None, eps)
     if input._dtype in _HALVES:
         moments = [new_tensor(each._sizes, _FLOAT, each._device) for each in moments]
     mean, rstd = moments

@@ -112,7 +112,7 @@ def log_sigmoid_forward(self: Tensor) -> tuple[Any, Any]:
 
 @body(_DECOMPOSED + "_prelu_kernel")
 def prelu_kernel(self: Tensor, weight: Tensor) -> Any:
-    return _MUL(self, weight)
+    return _MUL(weight, self)
 
 
 @body(_DECOMPOSED + "nll_loss_forward")
