@@ -269,7 +269,8 @@ AUTOGRAD: Final = words("""
     Node get_gradient_edge increment_version _unsafe_preserve_version_counter
     allow_mutation_on_saved_tensors register_multi_grad_hook dual_level make_dual unpack_dual
     primal tangent enter_dual_level exit_dual_level detect_anomaly set_detect_anomaly
-    is_anomaly_enabled is_anomaly_check_nan_enabled GradientEdge mark_shared_storage""")
+    is_anomaly_enabled is_anomaly_check_nan_enabled GradientEdge mark_shared_storage
+    is_multithreading_enabled set_multithreading_enabled""")
 
 #: Modules, losses and optimizers, and what is done with them.  ``eval`` is Python's: a case says
 #: ``train(False)``.
@@ -284,7 +285,11 @@ NEURAL: Final = words("""
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module
     register_forward_hook register_forward_pre_hook register_full_backward_hook
-    register_full_backward_pre_hook train zero_grad requires_grad_
+    register_full_backward_pre_hook train zero_grad requires_grad_ set_submodule
+    module register_module_forward_hook register_module_forward_pre_hook
+    register_module_full_backward_hook register_module_full_backward_pre_hook
+    register_module_parameter_registration_hook register_module_buffer_registration_hook
+    register_module_module_registration_hook _register_state_dict_hook
     state_dict load_state_dict clip_grad_value_ clip_grad_norm_ reset_running_stats
     optim SGD Adam AdamW Optimizer step param_groups add_param_group state
     ModuleDict Buffer register_module get_parameter get_buffer to_empty from_pretrained

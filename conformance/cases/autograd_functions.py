@@ -106,6 +106,27 @@ _SHORT: Final = (
     "class G(F):\n    pass\ny = G.apply(x)\ny.grad_fn",
     "y = F.apply(x)\n(F.__name__, y.grad_fn.name())",
 )
+_SIGNATURES: Final = ("a", "a, b", "a, b=2, c=3", "a, *, k=1", "a, **k", "*a", "a, /, b=2")
+_KEYWORDS: Final = (
+    *("a=x", "x, a=x", "x, b=1", "b=1", "b=1, a=x", "x, c=4", "x, 1, b=2", "x, k=1", "k=2"),
+    *("x, ctx=3", "x, zz=1", "x, 1, 2, 3, c=1"),
+)
+#: A function whose signature is asked by calls with keywords, with and without ``setup_context``.
+_BY_KEYWORDS: Final = (
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward({}): return xp.ones(2)\n"
+    "{}    @staticmethod\n    def backward(ctx, *grads): return grads\n"
+    "y = F.apply({})\ny.grad_fn.needs_input_grad"
+)
+_SETS_UP: Final = "    @staticmethod\n    def setup_context(ctx, inputs, output): pass\n"
+_COMPLEX: Final = (
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a): return a * 2\n"
+    "    @staticmethod\n    def backward(ctx, g): return {}\n"
+    "z = xp.ones(2, dtype=xp.complex64, requires_grad=True)\n"
+    "F.apply(z.clone()).abs().sum().backward({})\nz.grad"
+)
+#: Gradients of a complex tensor; some of what makes them warns.
+_OF_COMPLEX: Final = ("g.long()", "g.real", "g.bool()", "g.to(xp.complex128)", "g.long() * 1j")
+
 _ONCE: Final = (
     "back = xp.autograd.function.once_differentiable(lambda ctx, g: g * 2)\n"
     "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n"
@@ -171,6 +192,24 @@ FUNCTIONS: Final = (
             "y = F.apply(x * x)\n(g,) = xp.autograd.grad((y * y).sum(), x, create_graph=True)\n"
             "g.sum().backward()",
         )
+    ),
+    *(
+        _X
+        + _ONCE.replace("g * 2", answer)
+        + "xp.autograd.grad(F.apply(x).sum(), x, create_graph=True)"
+        for answer in ("[g]", "(g,)", "1", "None", "(g, None)", "g.long()")
+    ),
+    *(
+        _X + _BY_KEYWORDS.format(f"ctx, {signature}", "", given)
+        for signature, given in product(_SIGNATURES, _KEYWORDS)
+    ),
+    *(
+        _X + _BY_KEYWORDS.format(signature, _SETS_UP, given)
+        for signature, given in product(_SIGNATURES, _KEYWORDS)
+    ),
+    *(
+        _COMPLEX.format(answer, options)
+        for answer, options in product(_OF_COMPLEX, ("", "create_graph=True"))
     ),
     *(
         _X + _SETUP.format(returned, saved) + use

@@ -99,6 +99,11 @@ _CHANGED: Final = (
     *("y.mul_(2)\n    y.mul_(2)", "y = y + 1", "xp._foreach_mul_([y], 2.0)"),
 )
 
+_FUNCTION: Final = (
+    "class F(xp.autograd.Function):\n    @staticmethod\n    def forward(ctx, a): return a * 2\n"
+    "    @staticmethod\n    def backward(ctx, g): return g\n"
+)
+
 #: Hooks of several tensors, and where backward goes.
 _BACKWARDS: Final = (
     *("(c.sum() + d.sum()).backward()", "c.sum().backward()", "d.sum().backward(inputs=[y])"),
@@ -107,7 +112,49 @@ _BACKWARDS: Final = (
 )
 
 
+#: Hooks of a leaf, of which each sees what the one before has left.
+_OF_LEAVES: Final = (
+    *("lambda t: seen.append(t.grad)", "lambda t: t.grad", "lambda t: 1", "lambda t: t"),
+    *("lambda t: t.grad.double()", "lambda t: xp.ones(3)"),
+)
+#: What arrives at the leaf, if anything.
+_ARRIVES: Final = (
+    "",
+    "y.grad_fn.register_hook(lambda new, old: (None,) * len(new))\n",
+    "y.grad_fn.register_prehook(lambda old: (None,))\n",
+    "x.requires_grad_(False)\n",
+)
+#: What a hook may answer that is of another type.
+_OTHER_TYPES: Final = (
+    *("g.to('meta')", "g.double()", "g.to_sparse()", "g.to(xp.complex64)", "g[:1]", "g.bool()"),
+)
+_HOOKED: Final = (
+    "x.register_hook(lambda g: {})",
+    "y.grad_fn.register_hook(lambda i, o: ({}, None))",
+)
+
+
+def _hooks() -> Iterator[Text]:
+    for one, two, arrives in product(_OF_LEAVES, _OF_LEAVES, _ARRIVES):
+        hooks = "".join(f"x.register_post_accumulate_grad_hook({hook})\n" for hook in (one, two))
+        yield (
+            "hooks",
+            f"{_X}y = x * 2\nseen = []\n{arrives}{hooks}y.sum().backward()\n(seen, x.grad)",
+        )
+    for hooked, answer in product(_HOOKED, _OTHER_TYPES):
+        shown = answer if "lambda g" in hooked else answer.replace("g", "i[0]", 1)
+        yield "hooks", f"{_X}y = x * 2\n{hooked.format(shown)}\ny.sum().backward()\nx.grad"
+
+
+#: What nodes do not let be done with them.
+_REFUSED: Final = ("deepcopy({})", "{}._register_hook_dict({{}})", "deepcopy([{}])")
+_NODES: Final = ("x.exp()", "x.t()", "x.view(2)", "F.apply(x)", "x.unbind()[0]", "xp.cat([x, x])")
+
+
 def texts() -> Iterator[Text]:
+    yield from _hooks()
+    for made, refused in product(_NODES, _REFUSED):
+        yield "nodes", f"{_X}{_FUNCTION}node = {made}.grad_fn\n{refused.format('node')}"
     for pack, recorded, asked in product(_PACKS, _TWICE, _ASKED):
         yield "saved", f"{_X}with {_HOOKS.format(pack)}:\n    {_indented(recorded)}\n{asked}"
     for text in (*_SAVED, *_EDGES, *map(_UNSEEN.format, ("True", "False"))):

@@ -252,6 +252,11 @@ HOOKS: Final = tuple(
     )
 )
 
+_THREADS: Final = (
+    *("with xp.inference_mode():", "with xp.inference_mode(False):", "with xp.no_grad():"),
+    *(f"with xp.autograd.set_multithreading_enabled({on}):" for on in (True, False)),
+)
+
 MODES: Final = tuple(
     _X + text
     for text in (
@@ -281,6 +286,12 @@ MODES: Final = tuple(
         "with xp.inference_mode():\n    x.mul_(2)\n(x, x._version)",
         "with xp.inference_mode():\n    with xp.inference_mode(False):\n        y = x * 2\ny",
         "with xp.inference_mode(False):\n    y = x * 2\ny",
+        *(
+            f"{outer}\n    {inner}\n        seen = xp.autograd.is_multithreading_enabled()\n"
+            "(seen, xp.autograd.is_multithreading_enabled())"
+            for outer in _THREADS
+            for inner in _THREADS
+        ),
         "with xp.inference_mode():\n"
         "    y = (xp.is_grad_enabled(), xp.is_inference_mode_enabled())\ny",
         "with xp.no_grad():\n    y = x.view(2)\n(y, y.requires_grad, y.grad_fn, y.is_leaf)",

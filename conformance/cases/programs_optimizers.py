@@ -48,6 +48,19 @@ _GROUPS: Final = (
     *("{'a': p}", "[[p]]", "[{'lr': 1}]", "iter([p, q])", "None", "[p * 2]"),
 )
 _OTHERS: Final = (
+    "a = o.AdamW([p])\na.param_groups.clear()\nrepr(a)",
+    *(f"o.{name}([p], 0.1, foreach=True, differentiable=True).step()" for name in _NAMES),
+    *(
+        f"a = o.{name}([p], 0.1)\na.register_step_pre_hook(lambda *given: ((lambda: 5,), {{}}))\n"
+        "a.step()"
+        for name in _NAMES
+    ),
+    *(
+        f"a = o.{name}([p], 0.1)\na.register_step_pre_hook(lambda *given: 1)\na.step()"
+        for name in _NAMES
+    ),
+    "a = o.SGD([p], 0.1, momentum=0.9, differentiable=True)\n"
+    "try: a.step()\nexcept RuntimeError: pass\na.state_dict()",
     "o.Optimizer([p], {}).step()",
     "o.Optimizer([p], {'x': 1}).param_groups[0]['x']",
     "isinstance(o.AdamW([p]), o.Adam), o.AdamW.__module__.split('.')[1:]",

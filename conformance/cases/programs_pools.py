@@ -35,6 +35,14 @@ WRONG_OPTIMIZERS: Final = (
     "xp.optim.SGD([{{'params': p}}, {{'params': [p]}}])",
     "xp.optim.SGD([{{'params': p, 'lr': 0.5}}, {{'params': [q]}}], lr=0.1)",
     "xp.optim.SGD([{{'params': {{p}}}}])",
+    *(
+        f"xp.optim.{name}({{}}, {option}={value})"
+        for name in ("SGD", "Adam", "AdamW")
+        for option in ("lr", "weight_decay")
+        for value in ("None", "'a'", "xp.tensor([0.1, 0.2])", "[0.1]")
+    ),
+    *(f"xp.optim.{name}({{}}, eps='a')" for name in ("Adam", "AdamW")),
+    "xp.optim.AdamW({}, lr=xp.tensor([0.1, 0.2]), foreach=True)",
 )
 
 MODULES: Final = (
