@@ -6,6 +6,7 @@ Mirrors ``TORCH_WARN_ONCE`` in ``c10/util/Exception.h`` and ``torch.set_warn_alw
 from __future__ import annotations
 
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -94,12 +95,24 @@ _handlers: Final = _Handlers()
 def warning_handler() -> Iterator[None]:
     """``PyWarningHandler``: what C++ warns of reaches Python when the call into C++ is over."""
     outer, _handlers.buffer = _handlers.buffer, []
+    raised = True
     try:
         yield
+        raised = False
     finally:
         buffer, _handlers.buffer = _handlers.buffer, outer
-        for text in buffer:
-            warnings.warn(text, UserWarning, stacklevel=6)
+        for text in buffer or ():
+            _hand_on(text, raised)
+
+
+def _hand_on(text: str, raised: bool) -> None:
+    """Warn; where something else was raised, a warning that is an error is printed only."""
+    try:
+        warnings.warn(text, UserWarning, stacklevel=7)
+    except UserWarning:
+        if not raised:
+            raise
+        traceback.print_exc()
 
 
 class as_called:  # noqa: N801 (used as a function)

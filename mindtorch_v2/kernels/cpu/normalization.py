@@ -89,8 +89,9 @@ def native_layer_norm_on_meta(
     _check_on_meta(input, normalized_shape, weight, bias)
     dims = list(range(-len(normalized_shape), 0))
     _VAR_MEAN(input, dims, correction=0, keepdim=True)  # it says for which dtypes there is none
-    check_same_device(input, weight)
-    check_same_device(input, bias)
+    for given in (weight, bias):
+        if given is not None:
+            check_same_device(input, given)
     output, *moments = native_layer_norm(input, normalized_shape, None, None, eps)
     if input._dtype in _HALVES:
         moments = [new_tensor(each._sizes, _FLOAT, each._device) for each in moments]
