@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd import at, basic_ops, engine, grad_mode, saved_tensors_hooks
 from mindtorch_v2.autograd.basic_ops import Error, ManualNode
+from mindtorch_v2.autograd.function import FunctionBase
 from mindtorch_v2.autograd.node import (
     Gradient,
     Node,
@@ -106,6 +107,7 @@ EXPORTS: Final[dict[str, Any]] = {
         _InputMetadata=PythonInputMetadata,
         **saved_tensors_hooks.BOUND,
     ),
+    "_FunctionBase": FunctionBase,
     "_current_autograd_node": current_node,
     "_current_graph_task_id": engine.current_graph_task_id,
     "_is_multithreading_enabled": grad_mode.is_multithreading_enabled,

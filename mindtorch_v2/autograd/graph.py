@@ -78,7 +78,11 @@ class Node(ABC):
 
     @classmethod
     def __subclasshook__(cls, subclass: type) -> bool:
-        return True if cls is Node and issubclass(subclass, node.Node) else NotImplemented
+        """Of users' functions only what ``apply`` makes: their contexts alone are no nodes."""
+        from mindtorch_v2.autograd.function import BackwardCFunction
+
+        is_node = issubclass(subclass, (node.CppFunction, BackwardCFunction))
+        return True if cls is Node and is_node else NotImplemented
 
 
 for _name in Node.__abstractmethods__ - {*profile.active().autograd["node_methods"]}:
