@@ -14,7 +14,23 @@ from mindtorch_v2.nn.modules import _global_hooks
 from mindtorch_v2.nn.modules._backward_hook import BackwardHook
 from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["call"]
+__all__ = ["call", "expect_no_arguments"]
+
+
+def _forward_unimplemented(self: Any, *inputs: Any) -> None:
+    """What a subclass computes."""
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
+
+
+def expect_no_arguments(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """TypeError for arguments of ``Module.__init__``."""
+    init = f"{type(module).__name__}.__init__()"
+    if kwargs:
+        raise TypeError(f"{init} got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if args:
+        raise TypeError(f"{init} takes 1 positional argument but {len(args) + 1} were given")
 
 
 def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

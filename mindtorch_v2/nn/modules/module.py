@@ -88,13 +88,6 @@ def _added(
     return handle
 
 
-def _forward_unimplemented(self: Any, *inputs: Any) -> None:
-    """What a subclass computes."""
-    raise NotImplementedError(
-        f'Module [{type(self).__name__}] is missing the required "forward" function'
-    )
-
-
 class Module:
     """The base of everything that has parameters.  A subclass defines ``forward``."""
 
@@ -121,22 +114,15 @@ class Module:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
-            self._take_no_arguments(args, kwargs)
+            _calls.expect_no_arguments(self, args, kwargs)
         for name, make in _MADE.items():
             object.__setattr__(self, name, make())
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def _take_no_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        init = f"{type(self).__name__}.__init__()"
-        if kwargs:
-            raise TypeError(f"{init} got an unexpected keyword argument '{next(iter(kwargs))}'")
-        if args:
-            raise TypeError(f"{init} takes 1 positional argument but {len(args) + 1} were given")
-
     # --- calls --------------------------------------------------------------------------------
 
-    forward: Callable[..., Any] = _forward_unimplemented
+    forward: Callable[..., Any] = _calls._forward_unimplemented
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         has_hooks = (
