@@ -14,6 +14,8 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
 from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
+from mindtorch_v2.kernels.cpu.onednn import has_avx512
 from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
 from mindtorch_v2.kernels.promotion import Number
@@ -50,7 +52,9 @@ def _gelu_tanh(self: Array) -> Array:
 
 
 def _gelu_mkldnn(self: Array) -> Array:
-    """oneDNN's, where infinity meets a zero."""
+    """oneDNN's; with AVX512 infinity meets a zero."""
+    if not has_avx512():
+        return onednn_gelu(self)
     found: Array = _gelu(self)
     found[self == math.inf] = math.nan
     return found
@@ -158,8 +162,9 @@ def gelu(outputs: Outputs, self: Tensor, approximate: str) -> tuple[Tensor, ...]
 
 
 def _is_for_mkldnn(self: Tensor) -> bool:
-    """``use_mkldnn``, on a processor that has bfloat16."""
-    is_taken = self._dtype in (_FLOAT, _BFLOAT16) and numel(self._sizes) > 1
+    """``use_mkldnn``: of bfloat16 on a processor that has AVX512 (``mkldnn_bf16_device_check``)."""
+    has_dtype = self._dtype is _FLOAT or (self._dtype is _BFLOAT16 and has_avx512())
+    is_taken = has_dtype and numel(self._sizes) > 1
     return is_taken and is_contiguous(self._sizes, self._strides)
 
 

@@ -42,7 +42,8 @@ def fused(a: Any, b: Any, c: Any) -> Array:
     return found
 
 
-def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:
+def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
+    """Of float32s; the coefficient of the highest power comes first."""
     found: Array = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         found = fused(found, x, _F(coefficient))
@@ -57,7 +58,7 @@ def log(x: Array) -> Array:
     e = np.where(is_low, exponents - 1, exponents).astype(_F)
     m = np.where(is_low, m - _ONE + m, m - _ONE)
     square = m * m
-    found = fused(_polynomial(m, _LOG) * m, square, e * _LN2[1])
+    found = fused(polynomial(m, _LOG) * m, square, e * _LN2[1])
     return fused(e, _LN2[0], m + (found - square * _HALF))
 
 
@@ -69,8 +70,8 @@ def sincos(x: Array) -> tuple[Array, Array]:
     for part in _MINUS_QUARTER_PI:
         x = fused(turns, _F(part), x)
     square = x * x
-    sine = fused(_polynomial(square, _SINE) * square, x, x)
-    cosine = fused(_polynomial(square, _COSINE) * square, square, -(square * _HALF)) + _ONE
+    sine = fused(polynomial(square, _SINE) * square, x, x)
+    cosine = fused(polynomial(square, _COSINE) * square, square, -(square * _HALF)) + _ONE
     swaps = octant & 2 != 0
     first, second = np.where(swaps, cosine, sine), np.where(swaps, sine, cosine)
     return (

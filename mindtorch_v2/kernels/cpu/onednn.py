@@ -1,0 +1,68 @@
+"""What oneDNN computes where torch's CPU has it do so (``use_mkldnn``).
+
+Mirrors ``gelu_erf_compute_vector_fwd`` and ``exp_compute_vector_fwd`` of its
+``src/cpu/x64/injectors/jit_uni_eltwise_injector.cpp``: the error function is a polynomial of
+Abramowitz and Stegun, right to seven digits of one, which are few of what is left far below zero.
+Processors with AVX512 have another polynomial, which is closer, and no answer to infinity.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from mindtorch_v2.kernels.cpu.blocks import by_blocks
+from mindtorch_v2.kernels.cpu.cephes import fused, polynomial
+from mindtorch_v2.tensor.elements import Array
+
+_F: Final = np.float32
+_ONE: Final = _F(1)
+_HALF: Final = _F(0.5)
+
+
+def _bits(pattern: int) -> np.float32:
+    return _F(np.array(pattern, np.uint32).view(np.float32))
+
+
+_LOWEST: Final = _bits(0xC2AEAC50)
+"""The logarithm of the smallest normal float: what is below has no exponential."""
+_LOG2_E: Final = _F(math.log2(math.e))
+_LN2: Final = _F(math.log(2))
+_EXPONENTIAL: Final = (
+    *(_bits(0x3C07CFCE), _bits(0x3D2B9D0D), _bits(0x3E2AAD40), _bits(0x3EFFFEE3)),
+    *(_bits(0x3F7FFFFB), _ONE),
+)
+_ERROR: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+_ERROR_AT: Final = _F(0.3275911)
+
+
+@cache
+def has_avx512() -> bool:
+    """Whether oneDNN finds a processor with wider vectors, as NumPy sees it."""
+    try:
+        from numpy._core import _multiarray_umath as found
+    except ImportError:  # of NumPy 1
+        from numpy.core import _multiarray_umath as found  # type: ignore[no-redef]
+    return bool(found.__cpu_features__.get("AVX512_SKX"))
+
+
+def _exponential(x: Array) -> Array:
+    """Of what is not above zero."""
+    at = np.maximum(x, _LOWEST)
+    power = np.floor(at * _LOG2_E + _HALF)
+    found = polynomial(fused(-power, _LN2, at), _EXPONENTIAL)
+    return np.where(x < _LOWEST, _F(0), np.ldexp(found, power.astype(np.int32)))
+
+
+@by_blocks
+def gelu(x: Array) -> Array:
+    """``x / 2 * (1 + erf(x / sqrt(2)))`` of float32s."""
+    root = x * _F(math.sqrt(0.5))
+    w = _ONE / fused(np.abs(root), _ERROR_AT, _ONE)
+    tail = -_exponential(-(root * root)) * w
+    size = fused(tail, polynomial(w, _ERROR), _ONE)
+    error = np.where(np.signbit(x), -size, size)
+    return fused(x * _HALF, error, x * _HALF)
