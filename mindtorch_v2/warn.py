@@ -36,13 +36,20 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
-def warn(function: str, message: str) -> None:
-    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it."""
+def warn(function: str, message: str, *, line: int = 0) -> None:
+    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it.
+
+    ``line`` counts from the one that the release is known to warn at.
+    """
     check_rehearsal()
     handed_on = _handlers.handed_on
     if not (hands_warnings_on() if handed_on is None else handed_on):
         return
-    text = f"{message} (Triggered internally at {_LOCATIONS[function]}.)"
+    place = _LOCATIONS[function]
+    if line:
+        file, _, known = place.rpartition(":")
+        place = f"{file}:{int(known) + line}"
+    text = f"{message} (Triggered internally at {place}.)"
     if _handlers.buffer is None:
         warnings.warn(text, UserWarning, stacklevel=5)
     else:

@@ -63,6 +63,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "integer step of arange": lambda: survived(lambda: torch.arange(0, 3, 0.5, dtype=torch.int64)),
     "zeros of a negative size": lambda: torch.zeros(-1),
     "allocate less than nothing": lambda: torch.UntypedStorage(-1),
+    "allocate more than there is": lambda: torch.UntypedStorage(1 << 62),
     "cat of nothing": lambda: torch.cat([]),
     "cat into a narrower dtype": lambda: torch.cat(
         [torch.empty(1)], out=torch.empty(1, dtype=torch.int32)

@@ -90,14 +90,14 @@ class NumberTensor(Tensor):
     __slots__ = ()
 
 
-def number_to_tensor(value: Any) -> Any:
+def number_to_tensor(value: Any, kind: type[Tensor] = NumberTensor) -> Any:
     """A number that is to be written to: a tensor of its own, of its widest dtype."""
     dtype = DTYPES_OF_NUMBERS.get(type(value))
     if dtype is None:
         return value
     if type(value) is int and not casts.INT64_MIN <= value <= casts.INT64_MAX:
         return value
-    tensor = NumberTensor._make((), dtype)
+    tensor = kind._make((), dtype)
     fill(tensor, value)
     return tensor
 

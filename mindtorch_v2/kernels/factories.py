@@ -116,7 +116,17 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
         )
     unsigned_nbytes(size, stride, dtype.itemsize)
     device = given.get("device", Device("cpu"))
-    return filled_if_deterministic(new_tensor(size, dtype, device, tuple(stride)))
+    return filled_if_deterministic(new_tensor(size, dtype, device, _none_negative(size, stride)))
+
+
+def _none_negative(size: Sizes, stride: Sizes) -> tuple[int, ...]:
+    """``TensorImpl::set_sizes_and_strides``: below zero stands for as far as the next dimension
+    reaches."""
+    strides: list[int] = []
+    for dim in reversed(range(len(stride))):
+        beyond = max(size[dim + 1], 1) * strides[0] if strides else 1
+        strides.insert(0, beyond if stride[dim] < 0 else stride[dim])
+    return tuple(strides)
 
 
 @kernel("aten::empty_permuted", keys=_MADE)

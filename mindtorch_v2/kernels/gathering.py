@@ -77,7 +77,7 @@ def gather(
             raise worded("gather by floats")
         _check_gathered(self, dim, index)
         if not output.is_meta:
-            dispatch("scatter_gather_tensor_cpu", self._dtype)
+            dispatch("scatter_gather_tensor_cpu", self._dtype, said=_switch(output, dim, index, self))
             source, places = _along(raw_array(self)), _along(value_array(index))
             reached = _reached(places, source.shape[dim])
             if not reached.any():
@@ -93,6 +93,23 @@ def gather(
             store_bits(output, found.reshape(tuple(output._sizes)))
             _check_bounds(places, reached, dim, source.shape[dim])
     return (output,)
+
+
+def _switch(output: Tensor, dim: int, index: Tensor, self: Tensor) -> str:
+    """The kernel's, or that of a faster one for an index that repeats (``gather_expanded_index``).
+
+    Mirrors ``can_use_expanded_index_path``.
+    """
+    inner = range(1, len(index._sizes))
+    is_expanded = (
+        dim == 0
+        and self._dtype.is_floating_point
+        and index._strides[:1] == (1,)
+        and all(index._strides[at] <= (index._sizes[at] == 1) for at in inner)
+        and all(self._sizes[at] == index._sizes[at] for at in inner)
+        and all(is_contiguous(each._sizes, each._strides) for each in (self, output))
+    )
+    return "gather_expanded_index" if is_expanded else "scatter_gather_tensor_cpu"
 
 
 def _check_gathered(self: Tensor, dim: int, index: Tensor) -> None:
@@ -323,9 +340,10 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
         places, source = value_array(index).reshape(-1), _along(raw_array(self))
         wrong = places[(places < 0) | (places >= source.shape[dim])]
-        if wrong.size and dim == 1 and is_contiguous(out._sizes, out._strides):
+        is_by_columns = dim == 1 and is_contiguous(out._sizes, out._strides)
+        if wrong.size and (is_by_columns or not source.size):
             raise RuntimeError(
-                f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[1]}"
+                f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[dim]}"
             )
         if wrong.size:
             _select_reached(source, places, dim, out)

@@ -5,7 +5,7 @@ Mirrors ``aten/src/ATen/native/TensorAdvancedIndexing.cpp`` and ``cpu/IndexKerne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -40,9 +40,15 @@ _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 
 
 def _write(
-    self: Tensor, dim: int, index: Tensor, values: Array, name: str, least: int, switch: str
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    made: Callable[[], Array],
+    name: str,
+    least: int,
+    switch: str,
 ) -> None:
-    """Put values to the places of an index, whose dimension is the first of ``values``.
+    """Put values to the places of an index, whose dimension is the first of those ``made``.
 
     IndexError, after ``name``, for a place below ``least`` times the size of the dimension or
     beyond it, once those before it are written.  ``switch`` knows the dtypes.
@@ -54,7 +60,7 @@ def _write(
     if not numel(others) or not places:
         return
     dispatch(switch, self._dtype)
-    for place, value in zip(places, values, strict=True):
+    for place, value in zip(places, made(), strict=True):
         if not least * size <= place < size:
             raise IndexError(
                 f"{name}index {place} is out of bounds for dimension {dim} with size {size}"
@@ -97,7 +103,10 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
     if len(index._sizes) > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     shape = (numel(index._sizes), *_without(sizes, dim))
-    filled = np.broadcast_to(element(value, self._dtype), shape)
+
+    def filled() -> Array:
+        return np.broadcast_to(element(value, self._dtype), shape)
+
     _write(self, dim, index, filled, "", -1, "index_fill_cpu")
     return self
 
@@ -143,8 +152,10 @@ def index_copy(
         return (output,)
     if output is not self:
         copy_(output, self, False)
-    values = np.array(value_array(source), ndmin=1)
-    _write(output, dim, index, np.moveaxis(values, dim, 0), "index_copy_(): ", 0, "index_copy_cpu")
+    def copied() -> Array:
+        return np.moveaxis(np.array(value_array(source), ndmin=1), dim, 0)
+
+    _write(output, dim, index, copied, "index_copy_(): ", 0, "index_copy_cpu")
     return (output,)
 
 

@@ -21,6 +21,8 @@ _NAMES: Final = ("aten::embedding_renorm_", "aten::put_")
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:
+    if not self.is_meta:
+        raise NotImplementedError("Cannot inplace into non-meta tensor with meta tensor argument")
     return self
 
 

@@ -232,7 +232,7 @@ def _check_range(low: int, last: int, dtype: DType) -> None:
             raise RuntimeError(f"{name} is out of bounds for {TYPE_NAMES[dtype]}")
     if dtype in DIGITS:
         digits = DIGITS[dtype]
-        for name, bound in bounds:
+        for line, (name, bound) in enumerate(bounds, start=-1):
             if abs(bound) > 2**digits:
                 warn(
                     "check_from_to_in_range",
@@ -240,6 +240,7 @@ def _check_range(low: int, last: int, dtype: DType) -> None:
                     f"limitations {TYPE_NAMES[dtype]} can support discrete uniform distribution "
                     "only within this range. This warning will become an error in version 1.7 "
                     "release, please fix the code in advance",
+                    line=line,
                 )
 
 

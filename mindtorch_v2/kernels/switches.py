@@ -29,13 +29,14 @@ def is_known(name: str) -> bool:
     return name in _REFUSED
 
 
-def dispatch(name: str, dtype: DType) -> None:
+def dispatch(name: str, dtype: DType, said: str = "") -> None:
     """Raise what a kernel's switch raises for a dtype that it has no case for.
 
-    What no switch of a release refuses, that has none of the name.
+    What no switch of a release refuses, that has none of the name.  ``said`` is the name of
+    another switch with the same cases.
     """
     if dtype in _REFUSED.get(name, ()):
-        raise not_implemented(name, dtype)
+        raise not_implemented(said or name, dtype)
 
 
 FLOATING_TYPES: Final = frozenset(DTYPES[name] for name in ("float32", "float64"))

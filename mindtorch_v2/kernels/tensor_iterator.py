@@ -82,6 +82,8 @@ class Config:
     static_dtype: DType | None = None
     #: Whether outputs of another than ``static_dtype`` are computed in the common dtype.
     casts_other_outputs: bool = False
+    #: Whether what resizes an output does so once more with what is computed in its place.
+    is_structured: bool = True
 
 
 BINARY_OP: Final = Config(
@@ -234,7 +236,8 @@ class TensorIterator:
             dtype = self.config.static_dtype or self.common_dtype
             return new_tensor(self.shape, dtype, self.device, self.strides)
         sizes = tuple(output._sizes)
-        if resize_output(output, self.shape, self.strides) and self._is_cast(output):
+        is_resized = resize_output(output, self.shape, self.strides)
+        if is_resized and self.config.is_structured and self._is_cast(output):
             warn_of_resizing(sizes, self.shape)  # of the tensor that is computed in its place
         return output
 

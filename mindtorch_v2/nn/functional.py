@@ -127,31 +127,38 @@ def sigmoid(input: Any) -> Any:
 @overridable("input")
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Shares that sum to one over a dimension."""
-    return _over(input, "softmax", dim, dtype)
+    return _over(input, "softmax", _softmax_dim("softmax", input, dim), dtype)
 
 
 @overridable("input")
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Their logarithms."""
-    return _over(input, "log_softmax", dim, dtype)
+    return _over(input, "log_softmax", _softmax_dim("log_softmax", input, dim), dtype)
 
 
 @overridable("input")
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Of the elements with the other sign."""
-    return _over(-input, "softmax", dim, dtype, said="softmin")
+    dim = _softmax_dim("softmin", input, dim)
+    return _over(-input, "softmax", dim, dtype)
 
 
-def _over(input: Any, name: str, dim: int | None, dtype: Any, *, said: str = "") -> Any:
-    if dim is None:
-        warnings.warn(
-            f"Implicit dimension choice for {said or name} has been deprecated. Change the call to "
-            "include dim=X as an argument.",
-            stacklevel=4,
-        )
-        dim = 0 if input.dim() in (0, 1, 3) else 1
+def _over(input: Any, name: str, dim: int, dtype: Any) -> Any:
     method = getattr(input, name)
     return method(dim) if dtype is None else method(dim, dtype=dtype)
+
+
+def _softmax_dim(name: str, input: Any, dim: int | None) -> int:
+    """``_get_softmax_dim``: the dimension, with a warning where none is given."""
+    if dim is not None:
+        return dim
+    rank = input.dim()
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to "
+        "include dim=X as an argument.",
+        stacklevel=4,
+    )
+    return 0 if rank in (0, 1, 3) else 1
 
 
 @overridable("input")

@@ -364,7 +364,10 @@ def _allocated(nbytes: int) -> Bytes:
     if nbytes < 0:
         unsigned = str(nbytes + (1 << 64))
         raise worded("allocate less than nothing", **{str((1 << 64) - 1): unsigned})
-    return np.zeros(nbytes, np.uint8)
+    try:
+        return np.zeros(nbytes, np.uint8)
+    except MemoryError:
+        raise worded("allocate more than there is", **{str(1 << 62): str(nbytes)}) from None
 
 
 def _items(data: Any) -> list[int]:

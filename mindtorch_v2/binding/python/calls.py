@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.binding.convert import enum_value, enum_value_named
+from mindtorch_v2.binding.convert import enum_value, enum_value_named, number_to_tensor
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.python.exceptions import is_of_a_tensors_kind
 from mindtorch_v2.binding.python.parser import Parsed
@@ -111,7 +111,8 @@ def _by_name(
     for argument in reversed(arguments):  # as compiled C++ evaluates them
         name = argument.name
         if name in outputs:
-            stack[name] = values[name] if len(outputs) == 1 else written[outputs.index(name)]
+            output = values[name] if len(outputs) == 1 else written[outputs.index(name)]
+            stack[name] = number_to_tensor(output, Tensor)
         elif name == "self" and receiver is not None:
             stack[name] = receiver
         elif name == "self" and name not in values:

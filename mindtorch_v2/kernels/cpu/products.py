@@ -39,6 +39,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
+_MKL: Final = (DTYPES["float32"], DTYPES["float64"])
+_LEAST_FOR_MKL: Final = 400
+"""Multiplications of a batch's matrices from which on MKL does them (``bmm_out_or_baddbmm_``)."""
 
 _HALF: Final = DTYPES["float16"]
 _BFLOAT16: Final = DTYPES["bfloat16"]
@@ -165,10 +168,18 @@ def _scaled_product(
 ) -> Array:
     """``gemm`` scales an operand, and half precision, which it adds up in more, the sum."""
     if alpha == 1:
-        return np.asarray(np.matmul(one, two, out=place))
+        return _product(one, two, dtype, place)
     if to_opmath(dtype) is dtype:
-        return np.asarray(np.matmul(one * element(alpha, dtype), two, out=place))
+        return _product(one * element(alpha, dtype), two, dtype, place)
     return np.asarray(np.matmul(one, two) * opmath_element(alpha, dtype))
+
+
+def _product(one: Array, two: Array, dtype: DType, place: Array | None) -> Array:
+    """A product by MKL's ``gemm``, which adds no zero to the only term of a sum of floats."""
+    rows, inner = one.shape[-2:]
+    is_for_mkl = dtype in _MKL and rows > 1 and two.shape[-1] > 1
+    is_outer = is_for_mkl and inner == 1
+    return np.asarray((np.multiply if is_outer else np.matmul)(one, two, out=place))
 
 
 def _factor(beta: Number, dtype: DType, inner: int) -> Any:
@@ -204,7 +215,9 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_pointer(mat2, dtype)
     place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(one, dtype), as_array(two, dtype), out=place)
+        is_for_mkl = rows * inner * shape[2] >= _LEAST_FOR_MKL
+        arrays = as_array(one, dtype), as_array(two, dtype)
+        found = _product(*arrays, dtype, place) if is_for_mkl else np.matmul(*arrays, out=place)
         if place is None:
             copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)

@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
+    check_same_device,
     dtype_to_type,
     is_weakly_lesser_type,
     pw_cast_for_opmath,
@@ -152,6 +153,7 @@ def dot(self: Tensor, other: Tensor) -> Tensor:
             f"inconsistent tensor size, expected tensor [{one}] and src [{two}] to have the"
             f"same number of elements, but got {one} and {two} elements respectively"
         )
+    check_same_device(self, other)
     return new_tensor((), self._dtype, self._device)
 
 
