@@ -367,6 +367,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a Bernoulli sample is a double of the generator": draws_two_words,
     "an exponential sample is a double of the generator": draws_exponential_doubles,
     "a half is a float that is rounded": rounds_floats,
+    "aminmax refuses a complex scalar": lambda: is_refused(
+        lambda: torch.aminmax(torch.tensor(1j), dim=0)
+    ),
+    "a batch norm refuses to divide by nothing": lambda: is_refused(
+        lambda: torch.nn.functional.batch_norm(torch.ones(2, 1), None, None, training=True, eps=0)
+    ),
     "a BatchNorm shows its bias": lambda: "bias" in repr(torch.nn.BatchNorm1d(1)),
     "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
     "Adam may decouple weight decay": lambda: (

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.conv_backends import (
 )
 from mindtorch_v2.kernels.conv_params import DILATED, MKLDNN, ConvParams
 from mindtorch_v2.kernels.cpu import convolution as arrays
+from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -32,7 +33,8 @@ from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
@@ -59,6 +61,7 @@ _ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _MUL: Final = OperatorHandle("aten::mul.Scalar")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_CHANNELS_LAST_3D: Final = MEMORY_FORMATS["channels_last_3d"]
 
 Convolve = Callable[[Any, Any, Any], Any]
 """A convolution of an input, a weight and a bias, with settings of its own."""
@@ -253,7 +256,7 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     strides = None
     is_meta = input.is_meta and not is_standing_for_cpu()
     if not (is_meta and HABITS["a convolution on meta is row-major"]):
-        strides = _strides(input, weight, sizes)
+        strides = _strides(input, weight, parameters, sizes)
     if not (is_meta or all(input._sizes[:2])):
         return _of_nothing(input, weight, bias, sizes)
     if not input.is_meta:
@@ -266,7 +269,12 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
     with np.errstate(all="ignore"):
         values, kernels = (as_array(each, dtype) for each in (input, weight))
         found = arrays.convolve(
-            values, kernels, parameters, sizes, lambda array: rounded(array, dtype)
+            values,
+            kernels,
+            parameters,
+            sizes,
+            lambda array: rounded(array, dtype),
+            _product(dtype, parameters.backend(input, weight)),
         )
         if bias is not None and not can_cast(promote_types(dtype, bias._dtype), dtype):
             raise RuntimeError(
@@ -277,6 +285,11 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
             found = found + as_array(bias, dtype).reshape(1, -1, *(1,) * (len(sizes) - 2))
         store(output, rounded(np.asarray(found), dtype))
     return output
+
+
+def _product(dtype: DType, backend: str) -> Callable[..., Array]:
+    """What sums the window up; only where nothing is there before is that ``gemm``."""
+    return np.matmul if dtype not in REAL or backend in (MKLDNN, DILATED) else gemm
 
 
 def _of_nothing(input: Tensor, weight: Tensor, bias: Tensor | None, sizes: Sequence[int]) -> Tensor:
@@ -292,11 +305,16 @@ def _of_nothing(input: Tensor, weight: Tensor, bias: Tensor | None, sizes: Seque
     return made
 
 
-def _strides(input: Tensor, weight: Tensor, sizes: Sequence[int]) -> tuple[int, ...] | None:
-    """Of the output: channels lie innermost if they do in either operand."""
-    formats = (suggest_memory_format(each) for each in (input, weight))
+def _strides(
+    input: Tensor, weight: Tensor, parameters: ConvParams, sizes: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Of the output: channels lie innermost if they do in either operand, in volumes oneDNN's."""
+    formats = [suggest_memory_format(each) for each in (input, weight)]
     if len(sizes) == 4 and _CHANNELS_LAST in formats:
         return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST])
+    is_of_volume = len(sizes) == 5 and _CHANNELS_LAST_3D in formats and not input.is_meta
+    if is_of_volume and parameters.backend(input, weight) == MKLDNN:
+        return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST_3D])
     return None
 
 
@@ -376,7 +394,7 @@ def convolution_backward(
         of_weight = _in_two(of_weight)
     shapes: tuple[Sequence[int], ...] = (input._sizes, of_weight, of_bias)
     made: list[Tensor | None] = [
-        new_tensor(shape, input._dtype, input._device, _strides(input, weight, shape))
+        new_tensor(shape, input._dtype, input._device, _strides(input, weight, parameters, shape))
         if wanted
         else None
         for shape, wanted in zip(shapes, output_mask, strict=True)

@@ -18,14 +18,11 @@ from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, iteration_order
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
 
-_BOOL: Final = DTYPES["bool"]
 _CLONE: Final = OperatorHandle("aten::clone")
 COPY: Final = OperatorHandle("aten::copy_")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
@@ -52,8 +49,7 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
     TensorIterator(_COPIED, (self,), (src,))
     if not numel(self._sizes):
         return self
-    if src._dtype.is_complex and not self._dtype.is_complex and self._dtype is not _BOOL:
-        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
+    copying.warn_of_cast(src._dtype, self._dtype)
     if _shares_places(self, src):
         _copy_in_order(self, src)
     elif _writes_onto_itself(self):

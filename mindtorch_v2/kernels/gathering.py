@@ -77,7 +77,9 @@ def gather(
             raise worded("gather by floats")
         _check_gathered(self, dim, index)
         if not output.is_meta:
-            dispatch("scatter_gather_tensor_cpu", self._dtype, said=_switch(output, dim, index, self))
+            dispatch(
+                "scatter_gather_tensor_cpu", self._dtype, said=_switch(output, dim, index, self)
+            )
             source, places = _along(raw_array(self)), _along(value_array(index))
             reached = _reached(places, source.shape[dim])
             if not reached.any():

@@ -152,6 +152,7 @@ def index_copy(
         return (output,)
     if output is not self:
         copy_(output, self, False)
+
     def copied() -> Array:
         return np.moveaxis(np.array(value_array(source), ndmin=1), dim, 0)
 

@@ -16,10 +16,10 @@ from mindtorch_v2.kernels import plain, structured
 from mindtorch_v2.kernels.alike import array_of, common_dtype, tensor_of
 from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
 from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, to_opmath
+from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
@@ -27,7 +27,6 @@ from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import ELEMENT_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
 
 Compute = Callable[..., Array]
 """From arrays of the dtype that is computed in, and the arguments after them, to an array."""
@@ -155,11 +154,12 @@ class Pointwise:
         if not numel(output._sizes):
             return rest
 
+        arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+        if scalar:
+            arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+
         def computed() -> Array:
             with np.errstate(all="ignore"):
-                arrays = [as_array(operand, dtype) for operand in iterator.inputs]
-                if scalar:
-                    arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
                 found = np.asarray(self.compute(*arrays, *rest))
             return rounded(found, dtype)
 
@@ -170,6 +170,9 @@ class Pointwise:
             store(output, found)
             return rest
         for row, index in rows_of(output, iterator.loops):  # what one round writes the next reads
+            for place, operand in enumerate(iterator.inputs):
+                if dtype_of(operand) is dtype:  # and not a copy that was converted before
+                    arrays[place] = as_array(operand, dtype)
             store(row, np.broadcast_to(computed(), tuple(output._sizes))[index])
         return rest
 
@@ -179,9 +182,8 @@ class Pointwise:
             check_implemented(self.facts, output._dtype)
 
     def _warn_of_cast(self, dtype: DType, output: DType) -> None:
-        if not dtype.is_complex or output.is_complex or output in (BOOL, self.config.static_dtype):
-            return
-        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
+        if output is not self.config.static_dtype:
+            warn_of_cast(dtype, output)
 
 
 def as_array(operand: Operand, dtype: DType, *, convert: bool = True) -> Array:

@@ -286,7 +286,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Any:
     reduction = chosen(size_average, reduce, reduction)
-    if reduction not in NUMBERS:  # which ``get_enum`` would know an old word of
+    if reduction not in tuple(NUMBERS):  # which ``get_enum`` would know an old word of
         raise ValueError(f"{reduction} is not a valid value for reduction")
     number = NUMBERS[reduction]
     return _TORCH["poisson_nll_loss"](input, target, log_input, full, eps, number)

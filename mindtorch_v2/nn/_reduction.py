@@ -19,10 +19,10 @@ def get_enum(reduction: str) -> int:
     if reduction == "elementwise_mean":
         warnings.warn(WARNING_TEXTS["get_enum"], stacklevel=2)
         reduction = "mean"
-    found = NUMBERS.get(reduction)
-    if found is None:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return found
+    for name, number in NUMBERS.items():  # what cannot be hashed is compared as well
+        if reduction == name:
+            return number
+    raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def legacy_get_string(

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import _losses
 from mindtorch_v2.nn._overriding import overridable
 
@@ -245,6 +246,8 @@ def batch_norm(
     """Channels brought to mean 0 and deviation 1; ValueError for one value to learn from."""
     if training:
         _check_batch(input.size())
+    if HABITS["a batch norm refuses to divide by nothing"]:
+        _check_epsilon(eps, training)
     statistics = (running_mean, running_var)
     return _TORCH["batch_norm"](input, weight, bias, *statistics, training, momentum, eps, True)
 
@@ -255,6 +258,13 @@ def _check_batch(size: Sequence[int]) -> None:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {size}"
         )
+
+
+def _check_epsilon(eps: float, training: bool) -> None:
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
 
 
 def _pooling(name: str, bound: Callable[..., Any]) -> Callable[..., Any]:

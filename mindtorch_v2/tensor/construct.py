@@ -13,7 +13,7 @@ import numpy as np
 
 from mindtorch_v2 import profile
 from mindtorch_v2.tensor import numpy_bridge
-from mindtorch_v2.tensor.copying import store_bits
+from mindtorch_v2.tensor.copying import store_bits, warn_of_cast
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -79,6 +79,7 @@ def new_from_data(
             raise RuntimeError("Can't pin tensor constructed from a variable")
         where, wanted = device or data.device, dtype or data.dtype
         if copy:
+            warn_of_cast(data.dtype, wanted)
             return data._detached()._converted(where, wanted, copy=True)
         recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
         converted: Tensor = recorded.to(where, wanted)
@@ -89,6 +90,7 @@ def new_from_data(
             raise RuntimeError("Can't pin tensor constructed from numpy")
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
+        warn_of_cast(found, dtype or found)
         return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
     held = _storage_of(data)
     if held is not None:

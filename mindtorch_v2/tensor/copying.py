@@ -19,11 +19,13 @@ from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.pending import Unknown
 from mindtorch_v2.tensor.scalars import scalar_of_one, scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
+from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.storage import Bytes
     from mindtorch_v2.tensor.tensor import Tensor
 
+_BOOL: Final = DTYPES["bool"]
 _FAR: Final = 1 << 58
 """In elements: so many bytes NumPy may not be able to count."""
 
@@ -92,6 +94,12 @@ def check_negated(dtype: DType) -> None:
     if dtype in (DTYPES[name] for name in facts["switches"]["neg_cpu"].split()):
         message = f"\"neg_cpu\" not implemented for '{CPP_NAMES[dtype]}'"
         raise exception_of(facts["error"], message)
+
+
+def warn_of_cast(source: DType, target: DType) -> None:
+    """What ``copy_impl`` says of numbers that lose a part."""
+    if source.is_complex and not target.is_complex and target is not _BOOL:
+        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
 def store(tensor: Tensor, values: Array) -> None:

@@ -7,6 +7,7 @@ Mirrors ``aten/src/ATen/native/BinaryOps.cpp``, ``Pow.cpp``, ``cpu/BinaryOpsKern
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -180,7 +181,13 @@ pointwise("aten::mul.Tensor", _mul, BINARY_OP, 2, scalar_in_opmath=True)
 pointwise("aten::div.Tensor", np.true_divide, BINARY_FLOAT_OP, 2, scalar_in_opmath=True)
 pointwise("aten::remainder.Tensor", _remainder, BINARY_OP, 2)
 pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
-pointwise("aten::floor_divide", _div_floor, BINARY_OP, 2, scalar_in_opmath=True)
+pointwise(
+    "aten::floor_divide",
+    _div_floor,
+    replace(BINARY_OP, is_structured=False),
+    2,
+    scalar_in_opmath=True,
+)
 pointwise("aten::atan2", np.arctan2, BINARY_FLOAT_OP, 2)
 pointwise("aten::copysign.Tensor", np.copysign, BINARY_FLOAT_OP, 2)
 

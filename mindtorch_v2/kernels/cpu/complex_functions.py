@@ -34,6 +34,19 @@ def exp2(self: Array) -> Array:
     return np.exp(_of(self.real * _LN2, self.imag * _LN2))
 
 
+def log1p(self: Array) -> Array:
+    """Of a complex number with a correction for what is lost when 1 is added."""
+    if self.dtype.kind != "c":
+        return np.log1p(self)
+    more = np.array(self)
+    more.real += 1  # and not a complex number, whose other part would take a zero's sign
+    kept = more.copy()
+    kept.real -= 1
+    logarithm = np.log(more)
+    corrected = np.where(kept == self, logarithm, logarithm * (self / kept))
+    return np.where(more == 1, self, corrected)
+
+
 def asin(self: Array) -> Array:
     """-i ln(iz + sqrt(1 - z²))"""
     if not _OF_PARTS:

@@ -16,6 +16,8 @@ from mindtorch_v2.tensor.elements import Array
 
 Rounding = Callable[[Array], Array]
 """To what a dtype can hold; of dtypes in which arrays compute that is anything."""
+Multiply = Callable[[Array, Array], Array]
+"""A product of matrices."""
 
 
 def convolve(
@@ -24,11 +26,12 @@ def convolve(
     parameters: ConvParams,
     output: Sequence[int],
     rounding: Rounding,
+    multiply: Multiply = np.matmul,
 ) -> Array:
     """A convolution, transposed or not, into an array of the sizes ``output``."""
     if parameters.transposed:
         return spread(values, weight, parameters, output, rounding)
-    return gather(values, weight, parameters, output)
+    return gather(values, weight, parameters, output, multiply)
 
 
 def backward(
@@ -44,14 +47,20 @@ def backward(
     return of_input, _weigh(grad, values, weight.shape, parameters), of_bias
 
 
-def gather(values: Array, weight: Array, parameters: ConvParams, output: Sequence[int]) -> Array:
+def gather(
+    values: Array,
+    weight: Array,
+    parameters: ConvParams,
+    output: Sequence[int],
+    multiply: Multiply = np.matmul,
+) -> Array:
     """What the kernel meets at each place of the output, added up."""
     columns = _columns(values, parameters, weight.shape[2:], output[2:])
     batch, channels, window, space = columns.shape
     groups = parameters.groups
     inputs = columns.reshape(batch, groups, channels // groups * window, space)
     weights = weight.reshape(groups, weight.shape[0] // groups, -1)
-    return np.asarray(np.matmul(weights[None], inputs)).reshape(tuple(output))
+    return np.asarray(multiply(weights[None], inputs)).reshape(tuple(output))
 
 
 def spread(

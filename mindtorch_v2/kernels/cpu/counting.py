@@ -12,12 +12,10 @@ import numpy as np
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, int64
-from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
 
 _FLOAT: Final = DTYPES["float32"]
 _DOUBLE: Final = DTYPES["float64"]
@@ -44,15 +42,9 @@ def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
     dtype = _FLOAT if weights._dtype is _FLOAT else _DOUBLE
     computed = np.float32 if dtype is _FLOAT else np.float64
     counts = np.zeros(max(int(numbers.max()) + 1, minlength), computed)
-    np.add.at(counts, numbers, _real(value_array(weights)).astype(computed))
+    warn_of_cast(weights._dtype, dtype)
+    np.add.at(counts, numbers, value_array(weights).real.astype(computed))
     return _stored(self, counts, dtype)
-
-
-def _real(values: Array) -> Array:
-    if values.dtype.kind == "c":
-        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
-    real: Array = values.real
-    return real
 
 
 def _numbers(self: Tensor) -> Any:

@@ -105,7 +105,10 @@ def uniform(self: Tensor, low: float, high: float, generator: Generator | None) 
     start, end = (rounded(np.asarray(each, np.float64).astype(kind), dtype) for each in (low, high))
     numbers = _uniform(source, numel(self._sizes), _sampled_dtype(dtype)).astype(np.float64)
     # a fused multiplication and addition rounds once, at the end
-    _write(self, (numbers * np.float64(end - start) + np.float64(start)).astype(kind))
+    found = rounded((numbers * np.float64(end - start) + np.float64(start)).astype(kind), dtype)
+    if HABITS["a half is a float that is rounded"]:  # perhaps to the end, which is no part of it
+        found = np.where(found == end, start, found)
+    _write(self, found)
 
 
 # --- normal -----------------------------------------------------------------------------------
@@ -250,13 +253,13 @@ def uniform_doubles(generator: Generator | None, count: int) -> Array:
 def exponential(self: Tensor, rate: float, generator: Generator | None) -> None:
     source = generator_of(generator)
     dtype, count = self._dtype, numel(self._sizes)
+    assert_no_internal_overlap(self)
     if not dtype.is_floating_point:
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a "
             f"floating point but you specified {CPP_NAMES[dtype]}"
         )
     dispatch("exponential_cpu", dtype)
-    assert_no_internal_overlap(self)
     kind = elements_of(dtype).computed
     is_plain = HABITS["an exponential sample is a double of the generator"]
     if is_plain or math.isinf(rate) or math.isnan(rate):  # which MKL is not asked for

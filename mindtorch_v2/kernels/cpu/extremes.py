@@ -35,7 +35,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import expected
-from mindtorch_v2.tensor.copying import raw_array, store, store_bits
+from mindtorch_v2.tensor.copying import fill, raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import check_listed_rank, numel, wrap_dim
@@ -124,7 +124,10 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
     if found[0].is_meta or not numel(shape):
         return found
     check_listed_rank(rank)
-    check_implemented("aten::aminmax", self._dtype)
+    if dim is None or self._sizes:
+        check_implemented("aten::aminmax", self._dtype)
+    elif self._dtype.is_complex and HABITS["aminmax refuses a complex scalar"]:
+        raise RuntimeError(f"aminmax not implemented for {CPP_NAMES[self._dtype]}")
     if dim is None:
         _write_both(found, self, None)
     elif not self._sizes:
@@ -252,7 +255,10 @@ def _over_all(name: str, compute: Any, sign: int) -> None:
     def write(self: Tensor, out: Tensor) -> Tensor:
         check_implemented(f"aten::{name}", self._dtype)
         values = as_array(self, self._dtype)
-        store(out, np.asarray(compute(values) if values.size else _limit(values.dtype, sign)))
+        if values.size:
+            store(out, np.asarray(compute(values)))
+        else:
+            fill(out, _limit(values.dtype, sign))
         return out
 
     def run(self: Tensor) -> Tensor:

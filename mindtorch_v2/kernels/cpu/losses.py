@@ -36,6 +36,7 @@ SUM: Final = 2
 """``at::Reduction``."""
 
 _LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
+_LABELS_OF_IMAGES: Final = (DTYPES["int64"],)
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 _MEAN: Final = OperatorHandle("aten::mean")
@@ -193,8 +194,8 @@ def _check_label_dtype(target: Tensor) -> None:
         )
 
 
-def _labels(target: Tensor) -> Array:
-    if target._dtype not in _LABELS:
+def _labels(target: Tensor, read: tuple[DType, ...] = _LABELS) -> Array:
+    if target._dtype not in read:
         raise RuntimeError(f"expected scalar type Long but found {CPP_NAMES[target._dtype]}")
     return value_array(target).astype(np.int64).reshape(-1)
 
@@ -233,6 +234,21 @@ def nll_loss_forward(
     reduction: int,
     ignore_index: int,
 ) -> tuple[Tensor, ...]:
+    rows = (self, target, weight, reduction, ignore_index)
+    return _nll_loss(outputs, *rows, "nll_loss_out_frame", _LABELS)
+
+
+def _nll_loss(
+    outputs: Outputs,
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    switch: str,
+    labelled: tuple[DType, ...],
+) -> tuple[Tensor, ...]:
+    """``switch`` is the name of the kernel's, ``labelled`` the dtypes of labels that it reads."""
     _check_rows(self, target)
     _check_row_labels(self, target)
     classes, dtype = self._sizes[-1], self._dtype
@@ -247,10 +263,10 @@ def nll_loss_forward(
     total = set_output(outputs[1], (), dtype, self._device)
     if output.is_meta:
         return output, total
-    dispatch("nll_loss_out_frame", dtype)
+    dispatch("nll_loss_out_frame", dtype, said=switch)
     weights = _weights(weight, classes, dtype)
     is_read = by_row or numel(target._sizes) > 0
-    labels = _labels(target) if is_read else np.zeros(0, np.int64)
+    labels = _labels(target, labelled) if is_read else np.zeros(0, np.int64)
     if len(self._sizes) == 1:
         labels = labels[:1]
     kept = labels != ignore_index
@@ -366,9 +382,8 @@ def nll_loss2d_forward(
     made = [new_tensor(each, self._dtype, self._device) for each in (shape, ())]
     if not made[0].is_meta:
         flat = OperatorHandle("aten::reshape")(target, [-1])
-        found = nll_loss_forward(
-            (None, None), _as_rows(self), flat, weight, reduction, ignore_index
-        )
+        rows = (_as_rows(self), flat, weight, reduction, ignore_index)
+        found = _nll_loss((None, None), *rows, "nll_loss2d_forward_out_frame", _LABELS_OF_IMAGES)
         for each, value in zip(made, found, strict=True):
             store(each, value_array(value).reshape(tuple(each._sizes)))
     return made[0], made[1]

@@ -5,6 +5,7 @@ Mirrors ``aten/src/ATen/native/LinearAlgebra.cpp`` and ``cpu/LinearAlgebraKernel
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +27,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _ADD: Final = OperatorHandle("aten::add.Tensor")
+_CONFIG: Final = replace(BINARY_OP, is_structured=False)
 _ADDR: Final = OperatorHandle("aten::addr")
 _ADDR_OUT: Final = OperatorHandle("aten::addr.out")
 _COPY_: Final = OperatorHandle("aten::copy_")
@@ -84,7 +86,7 @@ def _prepared(
         raise RuntimeError(
             f"size mismatch, input: {list(added._sizes)}, v1: [{rows}], v2: [{columns}]"
         )
-    iterator = TensorIterator(BINARY_OP, outputs, (added, _RESHAPE(vec1, [rows, 1]), vec2))
+    iterator = TensorIterator(_CONFIG, outputs, (added, _RESHAPE(vec1, [rows, 1]), vec2))
     dtype = iterator.common_dtype  # in which outputs of others are computed too
     _check_scalar(dtype, beta, "beta")
     _check_scalar(dtype, alpha, "alpha")

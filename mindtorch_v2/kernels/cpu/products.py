@@ -5,13 +5,14 @@ Mirrors ``aten/src/ATen/native/LinearAlgebra.cpp`` and ``Blas.cpp``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.alike import is_computed_as_stored
+from mindtorch_v2.kernels.cpu.blas import BLAS, REAL, gemm
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -39,7 +40,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
-_MKL: Final = (DTYPES["float32"], DTYPES["float64"])
 _LEAST_FOR_MKL: Final = 400
 """Multiplications of a batch's matrices from which on MKL does them (``bmm_out_or_baddbmm_``)."""
 
@@ -137,17 +137,31 @@ def _multiply(
         check_implemented("aten::mm", dtype)
     if not is_new and m1._sizes[1]:
         assert_no_internal_overlap(result)  # to which what ``gemm`` cannot write is copied
-    place = _place(result) if is_new else None
     with np.errstate(all="ignore"):
+        other = None if added is None else _scaled(added, beta, dtype, m1._sizes[1])
+        if added is not None and _is_left_out(m1._sizes[1], alpha, dtype):
+            copying.store(result, np.asarray(0) if other is None else rounded(other, dtype))
+            return
+        place = _place(result) if is_new else None
         one, two = as_array(m1, dtype), as_array(m2, dtype)
         found = _scaled_product(one, two, alpha, dtype, place)
-        if added is not None and beta != 0:
-            other = as_array(added, dtype)
-            if beta != 1:
-                other = other * _factor(beta, dtype, m1._sizes[1])
+        if other is not None:
             found = np.add(found, other, out=place)
         if place is None:
             copying.store(result, rounded(np.asarray(found), dtype))
+
+
+def _is_left_out(inner: int, alpha: Number, dtype: DType) -> bool:
+    """Whether no product is made: of nothing, or by MKL, which does not look at zero times it."""
+    return not inner or (alpha == 0 and dtype in BLAS)
+
+
+def _scaled(added: Tensor, beta: Number, dtype: DType, inner: int) -> Array | None:
+    """What is added; zero times it is not looked at."""
+    if beta == 0:
+        return None
+    values = as_array(added, dtype)
+    return values if beta == 1 else np.asarray(values * _factor(beta, dtype, inner))
 
 
 def _begin(result: Tensor, added: Tensor, beta: Number) -> None:
@@ -168,18 +182,14 @@ def _scaled_product(
 ) -> Array:
     """``gemm`` scales an operand, and half precision, which it adds up in more, the sum."""
     if alpha == 1:
-        return _product(one, two, dtype, place)
+        return _product(dtype)(one, two, out=place)
     if to_opmath(dtype) is dtype:
-        return _product(one * element(alpha, dtype), two, dtype, place)
+        return _product(dtype)(one * element(alpha, dtype), two, out=place)
     return np.asarray(np.matmul(one, two) * opmath_element(alpha, dtype))
 
 
-def _product(one: Array, two: Array, dtype: DType, place: Array | None) -> Array:
-    """A product by MKL's ``gemm``, which adds no zero to the only term of a sum of floats."""
-    rows, inner = one.shape[-2:]
-    is_for_mkl = dtype in _MKL and rows > 1 and two.shape[-1] > 1
-    is_outer = is_for_mkl and inner == 1
-    return np.asarray((np.multiply if is_outer else np.matmul)(one, two, out=place))
+def _product(dtype: DType) -> Callable[..., Array]:
+    return gemm if dtype in REAL else np.matmul
 
 
 def _factor(beta: Number, dtype: DType, inner: int) -> Any:
@@ -217,7 +227,7 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     with np.errstate(all="ignore"):
         is_for_mkl = rows * inner * shape[2] >= _LEAST_FOR_MKL
         arrays = as_array(one, dtype), as_array(two, dtype)
-        found = _product(*arrays, dtype, place) if is_for_mkl else np.matmul(*arrays, out=place)
+        found = (_product(dtype) if is_for_mkl else np.matmul)(*arrays, out=place)
         if place is None:
             copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
@@ -251,10 +261,14 @@ def baddbmm(
         check_implemented("aten::baddbmm", dtype)
         _check_pointer(batch2, dtype)
     with np.errstate(all="ignore"):
-        found = np.matmul(as_array(one, dtype), as_array(two, dtype))
-        found = found * opmath_element(alpha, dtype)
-        if beta != 0:
-            found = found + as_array(added, dtype) * _factor(beta, dtype, inner)
+        other = _scaled(added, beta, dtype, inner)
+        is_for_mkl = shape[1] * inner * shape[2] >= _LEAST_FOR_MKL
+        if not inner or (is_for_mkl and _is_left_out(inner, alpha, dtype)):
+            found = np.asarray(0) if other is None else other
+        else:
+            found = np.matmul(as_array(one, dtype), as_array(two, dtype))
+            found = found * opmath_element(alpha, dtype)
+            found = found if other is None else found + other
         copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
 
@@ -354,10 +368,7 @@ def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number, alpha: N
 # --- vectors ----------------------------------------------------------------------------------
 
 
-@structured.structured("aten::addmv", keys=_KEYS)
-def addmv(
-    outputs: Outputs, self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number
-) -> tuple[Tensor, ...]:
+def _check_addmv(self: Tensor, mat: Tensor, vec: Tensor) -> None:
     ranks = (len(self._sizes), len(mat._sizes), len(vec._sizes))
     if ranks[0] > 1 or ranks[1:] != (2, 1):
         shown = ", ".join(map(str, ranks))
@@ -374,6 +385,14 @@ def addmv(
         raise RuntimeError(
             f"addmv input tensors must have the same dtype, but got {one}, {two}, and {three}"
         )
+
+
+@structured.structured("aten::addmv", keys=_KEYS)
+def addmv(
+    outputs: Outputs, self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number
+) -> tuple[Tensor, ...]:
+    _check_addmv(self, mat, vec)
+    rows = mat._sizes[0]
     vector = as_it_was(vec, outputs)
     output = set_output(
         outputs[0], (rows,), vec._dtype, vec._device, self=changed_in_place(outputs)
@@ -406,6 +425,8 @@ def _scaled_sum(self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Num
     """``gemv``; of half precision each of the two terms may be rounded before they are added."""
     dtype = mat._dtype
     factors = element(beta, dtype), element(alpha, dtype)
+    if alpha == 0 and dtype in BLAS:  # which does not look at zero times a product
+        return np.asarray(0 if beta == 0 else as_array(self, dtype) * factors[0])
     matrix, vector = as_array(mat, dtype), as_array(vec, dtype)
     is_fast = _has_fast_path(mat, vec, beta, alpha)
     if _has_columns(mat):
@@ -453,14 +474,23 @@ def mv(self: Tensor, vec: Tensor) -> Any:
 
 @kernel("aten::mv.out", key="CompositeExplicitAutograd")
 def mv_out(self: Tensor, vec: Tensor, out: Tensor) -> Any:
-    added = new_tensor((_size(self, 0),), vec._dtype, vec._device)
-    return _ADDMV_OUT(added, self, vec, beta=0, alpha=1, out=out)
+    return _ADDMV_OUT(_added_to_mv(out, self, vec), self, vec, beta=0, alpha=1, out=out)
+
+
+def _added_to_mv(out: Tensor, self: Tensor, vec: Tensor) -> Tensor:
+    """What a product is added to zero times: the output if that has the size, or one element."""
+    rows = _size(self, 0)
+    has_size = len(out._sizes) <= 1 and numel(out._sizes) in (rows, 1)
+    if has_size and not HABITS["addmv takes two dtypes"]:
+        return out
+    return new_tensor((rows,), vec._dtype, vec._device)
 
 
 @structured.prologue("aten::mv")
 def prepare_mv(outputs: Sequence[Tensor], self: Tensor, vec: Tensor) -> None:
     """What ``addmv`` says of its output."""
     (out,) = outputs
+    _check_addmv(_added_to_mv(out, self, vec), self, vec)
     check_out(out, vec._dtype, out._device)
     resize_output(out, (_size(self, 0),))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
+from itertools import compress
 from math import prod
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_support
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import (
     BOOL,
@@ -34,14 +36,13 @@ from mindtorch_v2.kernels.promotion import (
 )
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.tensor.copying import fill, store, value_array
+from mindtorch_v2.tensor.copying import fill, store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import dim_list, numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
 
 _BYTE: Final = DTYPES["uint8"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -128,9 +129,15 @@ def reduce_into(
     if shares_storage(output, self) and self._dtype is dtype:
         _reduce_into_own(compute, output, self, reduced, keepdim=keepdim, fills=fills)
         return
+    shape = tuple(output._sizes)
+    if fills:  # what is written many times over is added to each time
+        still = [size > 1 and not step for size, step in zip(shape, output._strides, strict=True)]
+        kept = [dim for dim in range(len(self._sizes)) if keepdim or dim not in reduced]
+        reduced = (*reduced, *compress(kept, still))
+        shape = tuple(1 if stays else size for size, stays in zip(shape, still, strict=True))
     with np.errstate(all="ignore"):
         found = compute(as_array(self, dtype), reduced)
-        store(output, rounded(np.asarray(found).reshape(tuple(output._sizes)), dtype))
+        store(output, rounded(np.asarray(found).reshape(shape), dtype))
 
 
 def _reduce_into_own(
@@ -156,12 +163,6 @@ def _reduce_into_own(
         identity = compute(np.empty(0, elements_of(to_opmath(dtype)).computed), (0,))
         found = fill_and_reduce(viewed, read, compute, identity)
         store(viewed, rounded(np.asarray(found).reshape(tuple(viewed._sizes)), dtype))
-
-
-def warn_of_cast(source: DType, computed: DType) -> None:
-    """``copy_impl``: what is computed in another dtype is cast first."""
-    if source.is_complex and not computed.is_complex and computed is not DTYPES["bool"]:
-        warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
 
 
 def _sum(values: Array, dims: tuple[int, ...]) -> Array:
@@ -222,6 +223,8 @@ def mean(
     if output is not None and shares_storage(output, self):
         return (_mean_in_place(output, self, dim, keepdim, found),)
     made = run_reduction("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
+    if not made[0].is_meta:
+        assert_no_internal_overlap(made[0])  # which is divided where it is
     if is_integral(found):  # into which the sum fits, and the quotient does not
         raise RuntimeError(
             f"result type {CPP_NAMES[float_of(found)]} can't be cast to the desired output type "

@@ -13,8 +13,8 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, write_chosen
+from mindtorch_v2.kernels.cpu.complex_functions import log1p
 from mindtorch_v2.kernels.cpu.reduce import element_at, places_in_order, shares_storage
-from mindtorch_v2.kernels.cpu.reductions import warn_of_cast
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import check_like, new_tensor, resize_output, set_output
@@ -28,7 +28,7 @@ from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.tensor.copying import raw_array, store, store_bits
+from mindtorch_v2.tensor.copying import raw_array, store, store_bits, warn_of_cast
 from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -51,7 +51,6 @@ def _scan(name: str, combine: np.ufunc, start: int) -> None:
         assert_no_internal_overlap(output)
         if self._dtype is found and self._sizes and output is not self:  # else it reads a copy
             assert_no_partial_overlap(output, self)
-        warn_of_cast(self._dtype, found)
         if self._sizes:
             source = self if self._dtype is found else _converted(self, found)
             _write_scan(output, source, wrap_dim(dim, len(self._sizes)), start, combine)
@@ -69,8 +68,10 @@ def _scan(name: str, combine: np.ufunc, start: int) -> None:
         else:
             found = int64 if is_integral(self._dtype) else self._dtype
         output = set_output(given, self._sizes, found, self._device, self=changed_in_place(outputs))
-        if not output.is_meta and self._sizes and numel(self._sizes):
-            check_implemented(f"aten::{name}", found)
+        if not output.is_meta and numel(self._sizes):
+            warn_of_cast(self._dtype, found)
+            if self._sizes:
+                check_implemented(f"aten::{name}", found)
         return output
 
     structured.add(f"aten::{name}", run)
@@ -122,7 +123,8 @@ def _quietly(function: Any, *arguments: Any) -> Array:
 
 
 def _store_rounded(output: Tensor, values: Array, dtype: DType) -> None:
-    store(output, rounded(values.astype(as_array(output, dtype).dtype), dtype))
+    narrowed = _quietly(values.astype, as_array(output, dtype).dtype)
+    store(output, rounded(narrowed, dtype))
 
 
 def _in_accumulated_type(values: Array) -> Array:
@@ -162,7 +164,7 @@ def add_complex_exp(x: Array, y: Array) -> Array:
     """``_log_add_exp_helper`` of complex numbers, which are ordered by their real parts."""
     is_less = x.real < y.real
     least, most = np.where(is_less, x, y), np.where(is_less, y, x)
-    found = np.log1p(np.exp(least - most)) + most
+    found = log1p(np.exp(least - most)) + most
     is_equal = ~np.isfinite(least.real) & (least.real == most.real)
     infinite = np.where(least.real < 0, least, np.log(np.exp(least) + np.exp(most)))
     found = np.where(is_equal, infinite, found)
