@@ -28,11 +28,23 @@ _FACTORIES: Final = {"names": "", "generator_with_names": "generator"}
 """Overloads that name what they make, to those that do not."""
 
 
-def _position(tensor: Tensor, name: str) -> int:
-    if "::" not in name:  # ``Symbol::fromQualString``: Python's parser qualifies, operators do not
+_NOT_YET: Final = (
+    *("all", "any", "argsort", "gather", "index_add", "index_copy", "index_select", "scatter"),
+    *("scatter_add", "sort"),
+)
+"""Operators whose overloads for names look at nothing."""
+
+
+def _check_symbol(name: str) -> None:
+    """``Symbol::fromQualString``: Python's parser qualifies, operators do not."""
+    if "::" not in name:
         raise RuntimeError(
             f"all symbols must have a namespace, <namespace>::<string>, but found: {name}"
         )
+
+
+def _position(tensor: Tensor, name: str) -> int:
+    _check_symbol(name)
     if name == WILDCARD:
         raise RuntimeError("Please look up dimensions by name, got: name = None.")
     shown = ", ".join(["None"] * len(tensor._sizes))  # no tensor of this package has other names
@@ -84,6 +96,15 @@ def _run(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
     return target(*values)
 
 
+def _refuse(name: str, place: int, /, *stack: Any) -> Any:
+    """``reportNYIDimnameOverload``."""
+    _check_symbol(stack[place])
+    raise RuntimeError(
+        f"{name}: You passed a dimname (string) to this op in place of a dimension index but it "
+        "does not yet support this behavior. Please pass a dimension index to work around this."
+    )
+
+
 def _make(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
     return set_names(target(*stack[:place], *stack[place + 1 :]), stack[place])
 
@@ -115,6 +136,9 @@ def _find(name: str, key: int) -> Native:
     if found is None:
         return NONE
     target, place = found
+    base = name.removeprefix("aten::").partition(".")[0]
+    if base in _NOT_YET:
+        return Native(partial(_refuse, base, place))
     return Native(partial(_run, OperatorHandle(target), place))
 
 

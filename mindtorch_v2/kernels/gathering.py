@@ -463,9 +463,9 @@ def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
     assert_no_overlap(out, self)
     assert_no_overlap(out, mask)
     shape = infer_size(mask._sizes, self._sizes)
-    if numel(shape):
-        dispatch("masked_select", self._dtype)
     chosen = np.broadcast_to(value_array(mask), shape)
+    if chosen.any():
+        dispatch("masked_select", self._dtype)
     found = np.broadcast_to(raw_array(self), shape)[chosen]
     resize_output(out, found.shape)
     store_bits(out, found)

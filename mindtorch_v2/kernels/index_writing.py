@@ -57,10 +57,11 @@ def _write(
     places, size = value_array(index).reshape(-1).tolist(), sizes[dim]
     others, steps = _without(sizes, dim), _without(strides, dim)
     _AS_STRIDED(self, _with(sizes, dim, len(places)), _with(strides, dim, 0))  # which may not fit
+    dispatch(switch, self._dtype)
+    values = made()
     if not numel(others) or not places:
         return
-    dispatch(switch, self._dtype)
-    for place, value in zip(places, made(), strict=True):
+    for place, value in zip(places, values, strict=True):
         if not least * size <= place < size:
             raise IndexError(
                 f"{name}index {place} is out of bounds for dimension {dim} with size {size}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindtorch_v2.context import alert_not_deterministic
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
@@ -74,25 +74,26 @@ def index_add(
         assert_no_overlap(output, source)
     if output is not self:
         copy_(output, self, False)
-    if len(self._sizes) < 2:
-        dispatch("index_add_", self._dtype)
-    elif not self._dtype.is_complex:  # as rows are scattered
-        dispatch("scatter_gather_tensor_cpu", self._dtype)
-    if not numel(self._sizes):
+    is_flat = len(self._sizes) < 2
+    if not is_flat and not (numel(self._sizes) and numel(index._sizes)):
         return (output,)
+    is_scattered = _is_scattered(self, dim, index, alpha)
+    _check_added_dtype(self, is_scattered)
     places = value_array(index).reshape(-1)
     size = self._sizes[dim] if self._sizes else 1
     outside = np.flatnonzero((places < 0) | (places >= size))
     inside = places[: outside[0]] if len(outside) else places
-    is_scattered = _is_scattered(self, dim, index, alpha)
-    found = np.array(as_array(output, self._dtype), ndmin=1)
-    added = np.array(as_array(source, self._dtype), ndmin=1) * element(alpha, self._dtype)
-    rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(added, dim, 0)[: len(inside)]
-    if len(outside) and is_scattered and dim:  # the first row is as far as it gets
-        first: tuple[Any, ...] = (slice(None), *(0,) * (rows.ndim - 1))
-        rows, changes = rows[first], changes[first]
-    np.add.at(rows, inside, changes)
-    store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
+    with np.errstate(all="ignore"):
+        found = np.array(as_array(output, self._dtype), ndmin=1)
+        added = np.array(as_array(source, self._dtype), ndmin=1)
+        if is_flat or alpha != 1:
+            added = added * element(alpha, self._dtype)
+        rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(added, dim, 0)[: len(inside)]
+        if len(outside) and is_scattered and dim:  # the first row is as far as it gets
+            first: tuple[Any, ...] = (slice(None), *(0,) * (rows.ndim - 1))
+            rows, changes = rows[first], changes[first]
+        np.add.at(rows, inside, changes)
+        store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
     if len(outside) and is_scattered:
         raise RuntimeError(
             f"index {places[outside[0]]} is out of bounds for dimension {dim} with size {size}"
@@ -100,6 +101,16 @@ def index_add(
     if len(outside):
         raise IndexError("index out of range in self")
     return (output,)
+
+
+def _check_added_dtype(self: Tensor, is_scattered: bool) -> None:
+    """What the kernel says that does the work: a loop, that of ``scatter_add`` or of ``add``."""
+    if len(self._sizes) < 2:
+        dispatch("index_add_", self._dtype)
+    elif is_scattered and not self._dtype.is_complex:
+        dispatch("scatter_gather_tensor_cpu", self._dtype)
+    elif not is_scattered:
+        check_implemented("aten::add.Tensor", self._dtype)
 
 
 def _is_scattered(self: Tensor, dim: int, index: Tensor, alpha: Number) -> bool:

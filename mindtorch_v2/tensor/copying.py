@@ -104,12 +104,15 @@ def warn_of_cast(source: DType, target: DType) -> None:
 
 def store(tensor: Tensor, values: Array) -> None:
     """Put values, which broadcast to its shape, into a tensor, in the dtype that it has."""
+    if not numel(tensor._sizes):
+        return
+    elements = elements_of(tensor._dtype)
+    bits = elements.encode(np.asarray(values))
     if tensor._is_neg():
-        values = np.negative(values)
+        bits = elements.encode(np.negative(elements.decode(bits)))
     if tensor._is_conj():
-        values = np.conj(values)
-    if numel(tensor._sizes):
-        store_bits(tensor, elements_of(tensor._dtype).encode(np.asarray(values)))
+        bits = elements.encode(np.conj(elements.decode(bits)))
+    store_bits(tensor, bits)
 
 
 def store_bits(tensor: Tensor, bits: Array) -> None:

@@ -42,7 +42,7 @@ def fused(a: Any, b: Any, c: Any) -> Array:
     return found
 
 
-def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
+def polynomial(x: Array, coefficients: Sequence[float | np.float32]) -> Array:
     """Of float32s; the coefficient of the highest power comes first."""
     found: Array = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:

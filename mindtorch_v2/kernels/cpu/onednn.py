@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from importlib import import_module
 from typing import Final
 
 import numpy as np
@@ -42,11 +43,9 @@ _ERROR_AT: Final = _F(0.3275911)
 @cache
 def has_avx512() -> bool:
     """Whether oneDNN finds a processor with wider vectors, as NumPy sees it."""
-    try:
-        from numpy._core import _multiarray_umath as found
-    except ImportError:  # of NumPy 1
-        from numpy.core import _multiarray_umath as found  # type: ignore[no-redef]
-    return bool(found.__cpu_features__.get("AVX512_SKX"))
+    core = "numpy._core" if np.__version__[0] > "1" else "numpy.core"
+    features = import_module(f"{core}._multiarray_umath").__cpu_features__
+    return bool(features.get("AVX512_SKX"))
 
 
 def _exponential(x: Array) -> Array:
