@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.quiet import quietly
@@ -93,8 +93,13 @@ class Pointwise:
         for each in rest:
             if type(each) not in _COMPARABLE or (type(each) is float and not each):
                 return None  # two zeros are equal, and not the same
-        is_scalar = self.scalar_in_opmath and numel(sizes_of(operands[1])) == 1
+        is_scalar = self.scalar_in_opmath and self._has_scalar(dtype, operands[1])
         return dtype, is_scalar, rest, tuple(map(type, rest))
+
+    @staticmethod
+    def _has_scalar(dtype: DType, operand: Operand) -> bool:
+        """Whether the second operand is a number, but to complex halves, which have no such way."""
+        return numel(sizes_of(operand)) == 1 and dtype not in COMPLEX_HALVES
 
     def _run_alike(
         self, outputs: Outputs, operands: Sequence[Any], rest: tuple[Any, ...]
@@ -146,7 +151,7 @@ class Pointwise:
     ) -> tuple[Any, ...]:
         """Computes the output; answers what ``compute`` gets after the operands."""
         dtype = iterator.common_dtype
-        scalar = self.scalar_in_opmath and numel(sizes_of(iterator.inputs[1])) == 1
+        scalar = self.scalar_in_opmath and self._has_scalar(dtype, iterator.inputs[1])
         check_implemented(self.facts + SCALAR * scalar, dtype)
         self._check_output(output)
         if self.prepare is not None:

@@ -17,7 +17,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.pending import Unknown
-from mindtorch_v2.tensor.scalars import scalar_of_one, scalar_to
+from mindtorch_v2.tensor.scalars import scalar_of_many, scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 from mindtorch_v2.warn import warn_once
 
@@ -181,7 +181,7 @@ def fill(tensor: Tensor, value: Any) -> None:
     check_dtype("fill_one" if count == 1 else "fill_", tensor._dtype)
     if is_on_accelerator(tensor) and accelerator().fill(tensor, value):
         return
-    convert = scalar_of_one if count == 1 else scalar_to
+    convert = scalar_of_one if count == 1 else scalar_of_many
     store(tensor, np.asarray(convert(value, tensor._dtype)))
 
 

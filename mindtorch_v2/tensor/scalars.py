@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DTYPES, DType
+from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.low_precision import FLOAT8
-from mindtorch_v2.tensor.support import C_TYPES, FINFO, HABITS, check_dtype, worded
+from mindtorch_v2.tensor.support import C_TYPES, ELEMENT_TYPES, FINFO, HABITS, check_dtype, worded
 
 HEAP_TYPE: Final = 1 << 9
 """``Py_TPFLAGS_HEAPTYPE``."""
@@ -38,7 +38,7 @@ _FINITE: Final = {
 }
 """The least and the largest finite value; a complex dtype has those of its parts."""
 for _half in COMPLEX_HALVES:
-    _FINITE[_half] = _FINITE[DTYPES["complex64"]]  # by way of which C++ converts
+    _FINITE[_half] = _FINITE[REAL_OF_COMPLEX[_half]]
 _WITHOUT_INFINITY: Final = {
     DTYPES[name]
     for name in ("float8_e8m0fnu", *FLOAT8)
@@ -260,9 +260,16 @@ def pack_numbers(numbers: list[Any], dtype: DType) -> np.ndarray[Any, np.dtype[A
     return elements.encode(wide)
 
 
+def scalar_of_many(number: Any, dtype: DType) -> Any:
+    """What ``fill_kernel`` stores: complex halves by way of complex floats."""
+    return scalar_to(number, DTYPES["complex64"] if dtype in COMPLEX_HALVES else dtype)
+
+
 def scalar_of_one(number: Any, dtype: DType) -> Any:
     """``scalar_fill``: what the one element of a tensor is filled with.
 
     RuntimeError for a number out of range.
     """
-    return scalar_to(number, DTYPES["float64"] if dtype in _BY_WAY_OF_DOUBLE else dtype)
+    if dtype in _BY_WAY_OF_DOUBLE:
+        return scalar_to(number, DTYPES["float64"])
+    return scalar_to(number, dtype, ELEMENT_TYPES[dtype])

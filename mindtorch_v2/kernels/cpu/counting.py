@@ -26,6 +26,8 @@ _LARGEST: Final = (1 << 63) - 1
 def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
     """Weights of other dtypes than float count in double precision, unless there is nothing."""
     dispatch("bincount_cpu", self._dtype)
+    if weights is not None and numel(weights._sizes):
+        warn_of_cast(weights._dtype, _FLOAT if weights._dtype is _FLOAT else _DOUBLE)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if len(self._sizes) == 1 and not numel(self._sizes):
@@ -42,7 +44,6 @@ def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
     dtype = _FLOAT if weights._dtype is _FLOAT else _DOUBLE
     computed = np.float32 if dtype is _FLOAT else np.float64
     counts = np.zeros(max(int(numbers.max()) + 1, minlength), computed)
-    warn_of_cast(weights._dtype, dtype)
     np.add.at(counts, numbers, value_array(weights).real.astype(computed))
     return _stored(self, counts, dtype)
 
