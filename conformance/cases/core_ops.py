@@ -37,6 +37,7 @@ from conformance.cases import (
     core_drawn_convolutions,
     core_extremes,
     core_foreach,
+    core_kernels_say,
     core_large_numbers,
     core_nn,
     core_odd_calls,
@@ -101,6 +102,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_foreach.texts(profile)
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()
+    yield from core_kernels_say.texts(dtypes)
     yield from core_refusals.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()

@@ -343,7 +343,8 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
         places, source = value_array(index).reshape(-1), _along(raw_array(self))
         wrong = places[(places < 0) | (places >= source.shape[dim])]
         is_by_columns = dim == 1 and is_contiguous(out._sizes, out._strides)
-        if wrong.size and (is_by_columns or not source.size):
+        is_of_nothing = len(self._sizes) > 1 and not source.size
+        if wrong.size and (is_by_columns or is_of_nothing):
             raise RuntimeError(
                 f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[dim]}"
             )

@@ -159,9 +159,10 @@ class Pointwise:
         if not numel(output._sizes):
             return rest
 
-        arrays = [as_array(operand, dtype) for operand in iterator.inputs]
-        if scalar:
-            arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+        with np.errstate(all="ignore"):
+            arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+            if scalar:
+                arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
 
         def computed() -> Array:
             with np.errstate(all="ignore"):

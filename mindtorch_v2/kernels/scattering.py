@@ -78,10 +78,11 @@ def index_add(
     if not is_flat and not (numel(self._sizes) and numel(index._sizes)):
         return (output,)
     is_scattered = _is_scattered(self, dim, index, alpha)
-    _check_added_dtype(self, is_scattered)
     places = value_array(index).reshape(-1)
     size = self._sizes[dim] if self._sizes else 1
     outside = np.flatnonzero((places < 0) | (places >= size))
+    if is_flat or is_scattered or not (len(outside) and outside[0] == 0):
+        _check_added_dtype(self, is_scattered)
     inside = places[: outside[0]] if len(outside) else places
     with np.errstate(all="ignore"):
         found = np.array(as_array(output, self._dtype), ndmin=1)

@@ -144,7 +144,10 @@ def _multiply(
             return
         place = _place(result) if is_new else None
         one, two = as_array(m1, dtype), as_array(m2, dtype)
-        found = _scaled_product(one, two, alpha, dtype, place)
+        if other is not None and m1._sizes[1] == 1 and dtype in REAL:  # added without a zero
+            found = np.multiply(one * element(alpha, dtype), two, out=place)
+        else:
+            found = _scaled_product(one, two, alpha, dtype, place)
         if other is not None:
             found = np.add(found, other, out=place)
         if place is None:
