@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases import opinfo
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.functionalize_programs import program
-from conformance.cases.opinfo_pools import CANCELLED, NEARLY_FLAT, UNINITIALISED, has_values
+from conformance.cases.opinfo_pools import (
+    CANCELLED,
+    NEARLY_FLAT,
+    UNINITIALISED,
+    WEIGHTED,
+    has_values,
+)
 from conformance.cases.turn import Turn
 from conformance.names import words
 from mindtorch_v2.profile import Profile
@@ -99,26 +105,25 @@ def _gradients(operator: SampledOperator) -> Iterator[str]:
 
 def _gradient(operator: SampledOperator, sample: Sample, of: str) -> str:
     call = samples_of.called(operator["call"], _named(sample))
-    lines = [f"y = {call}", f"return xp.autograd.grad({_sum(sample)}, {of})"]
+    lines = [f"y = {call}", f"return xp.autograd.grad({_sum(operator, sample)}, {of})"]
     return _program(operator, sample, lines, "eager")
 
 
 def _second_gradient(operator: SampledOperator, sample: Sample) -> str:
     """What it calls, and not its values, of which many are nothing but rounding."""
     call, of = samples_of.called(operator["call"], _named(sample)), _all(sample)
+    total = _sum(operator, sample)
     lines = [
         f"y = {call}",
-        f"g = xp.autograd.grad({_sum(sample)}, {of}, create_graph=True, allow_unused=True)",
+        f"g = xp.autograd.grad({total}, {of}, create_graph=True, allow_unused=True)",
         "z = [each.sum() for each in g if each is not None and each.requires_grad]",
         f"xp.autograd.grad(z, {of}, allow_unused=True)",
     ]
     return _program(operator, sample, lines, "eager")
 
 
-def _sum(sample: Sample) -> str:
-    """Of all results that have a gradient."""
-    places = sample["differentiable"]
-    return "y.sum()" if places is None else " + ".join(f"y[{place}].sum()" for place in places)
+def _sum(operator: SampledOperator, sample: Sample) -> str:
+    return samples_of.sums(sample, weighted=operator["name"] in WEIGHTED)
 
 
 def _all(sample: Sample) -> str:

@@ -27,8 +27,8 @@ from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.core_ops import compares_warnings
 from conformance.cases.opinfo_pools import (
-    CANCELLED,
     OPERATORS,
+    WEIGHTED,
     has_gradients,
     has_values,
 )
@@ -70,7 +70,7 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
         yield from _other_forms(operator, sample)
     for sample in samples:
         if has_gradients(name, sample):
-            yield samples_of.gradient(operator, sample, weighted=name in CANCELLED)
+            yield samples_of.gradient(operator, sample, weighted=name in WEIGHTED)
     for sample in operator["errors"]:
         yield samples_of.function(operator, sample)
         yield samples_of.function(operator, sample, "meta")

@@ -135,6 +135,10 @@ CANCELLED: Final = words("""
 """Gradients of the sum of what is normalized are zero, but for rounding.  So they are of a sum in
 which each element has another weight."""
 
+WEIGHTED: Final = CANCELLED | words("""
+    softmax softmax_with_dtype nn_functional_softmin nn_functional_softmin_with_dtype""")
+"""So are these, whose sum is one."""
+
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 

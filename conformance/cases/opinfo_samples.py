@@ -151,8 +151,8 @@ def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
     return f"{seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
 
 
-WEIGHTS: Final = "xp.arange(1, {0}.numel() + 1).view_as({0})"
-"""One for each element."""
+WEIGHTS: Final = "(xp.arange({0}.numel()) % 7).view_as({0})"
+"""One for each element.  Small ones: of what large ones have in common, a difference is left."""
 
 
 def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = False) -> str:
@@ -169,15 +169,20 @@ def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = Fals
         lines.append(f"{names[-1]} = {tensor(facts)}.requires_grad_()")
     given = [text.format(*made) for text in sample["arguments"]]
     lines.append(f"y = {called(operator['call'], given)}")
+    total = sums(sample, weighted=weighted)
+    if " + " in total:
+        total = f"({total})"
+    shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
+    return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
+
+
+def sums(sample: Sample, *, weighted: bool) -> str:
+    """Of all results of ``y`` that have a gradient."""
     places = sample["differentiable"]
     results = ["y"] if places is None else [f"y[{place}]" for place in places]
     if weighted:
-        sums = [f"({each} * {WEIGHTS.format(each)}).sum()" for each in results]
-    else:
-        sums = [f"{each}.sum()" for each in results]
-    total = sums[0] if len(sums) == 1 else f"({' + '.join(sums)})"
-    shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
-    return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
+        results = [f"({each} * {WEIGHTS.format(each)})" for each in results]
+    return " + ".join(f"{each}.sum()" for each in results)
 
 
 def seed(operator: SampledOperator) -> str:
