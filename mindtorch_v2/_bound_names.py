@@ -65,7 +65,7 @@ def bind_methods() -> None:
         if name in vars(Tensor):
             delattr(Tensor, name)
         setattr(TensorBase, name, method)
-    own = {name: value for name, value in vars(Tensor).items() if isinstance(value, property)}
+    own = {name: value for name, value in vars(Tensor).items() if type(value) is property}
     for name in own:
         delattr(Tensor, name)
     for name, made in properties.made({**own, **python_variable.PROPERTIES}).items():

@@ -205,8 +205,6 @@ def _why_not_ready(tensor: Tensor, pipeline: Pipeline) -> str:
     base = tensor._view_base()
     if base is not None and base._pending not in (None, pipeline):
         settled(base)
-    if type(tensor).__getattr__ is not Tensor.__getattr__:
-        return "its class has a __getattr__ of its own"
     if tensor._layout is not strided or tensor._storage is None:
         return "it has a layout without strides"
     if tensor._storage._is_exported:

@@ -36,6 +36,7 @@ from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.generator import Generator, default_generator
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -353,7 +354,8 @@ def metadata_copy(tensor: Tensor) -> Tensor:
     twin._sizes, twin._strides = tensor._sizes, tensor._strides
     twin._storage_offset, twin._dtype = tensor._storage_offset, tensor._dtype
     twin._layout, twin._device, twin._keys = tensor._layout, tensor._device, tensor._keys
-    twin._content = twin._functional = None
+    twin._raw_storage = twin._raw_autograd = twin._raw_versions = AWAY
+    twin._content = twin._functional = twin._custom = twin._pending = None
     return twin
 
 

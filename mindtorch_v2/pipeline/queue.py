@@ -23,7 +23,7 @@ from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_o
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.mt19937 import Mt19937
-from mindtorch_v2.tensor.pending import Pending, settled
+from mindtorch_v2.tensor.pending import AWAY, Pending, settled
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
@@ -355,16 +355,14 @@ class Kept:
             if meta.view is not None:  # what becomes of a view depends on whether its base
                 self.take(meta.view.base)  # requires grad
         self._tensors.append((tensor, storage, meta, versions))
-        del tensor._storage, tensor._autograd, tensor._versions
+        tensor._raw_storage = tensor._raw_autograd = tensor._raw_versions = AWAY
         tensor._pending = self._owner
         if storage._pending is None:
             self._storages.append((storage, storage._bytes))
-            del storage._bytes
-            storage._pending = self._owner
+            storage._raw_bytes, storage._pending = AWAY, self._owner
         if versions._pending is None:
             self._counters[id(versions)] = versions, versions.value
-            del versions.value
-            versions._pending = self._owner
+            versions._raw_value, versions._pending = AWAY, self._owner
 
     def take_generator(self, generator: Generator) -> None:
         """The same for who will give random numbers, in the order of the program."""
@@ -372,7 +370,7 @@ class Kept:
             settled(generator)
             state = generator, generator._engine, generator._next_normal
             self._generators.append(state)
-            del generator._engine, generator._next_normal
+            generator._raw_engine = generator._raw_next_normal = AWAY
             generator._pending = self._owner
 
     def give_back(self) -> None:

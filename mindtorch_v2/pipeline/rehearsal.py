@@ -19,7 +19,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.foretold import listening
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.generator import Generator
-from mindtorch_v2.tensor.pending import Unknown
+from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.storage import UntypedStorage
 
 
@@ -34,8 +34,7 @@ _NOTHING: Final = Unknown(StateNeededError)
 def storage_without_bytes(nbytes: int, device: Device) -> UntypedStorage:
     """A storage that ends a rehearsal when somebody reads or writes it."""
     storage = UntypedStorage._without_memory(nbytes, device)
-    del storage._bytes
-    storage._pending = _NOTHING
+    storage._raw_bytes, storage._pending = AWAY, _NOTHING
     return storage
 
 
@@ -48,7 +47,7 @@ def without_state(generators: Iterable[Generator]) -> Iterator[None]:
         state = None if pending else (generator._engine, generator._next_normal)
         found.append((generator, pending, state))
         if state is not None:
-            del generator._engine, generator._next_normal
+            generator._raw_engine = generator._raw_next_normal = AWAY
         generator._pending = _NOTHING
     try:
         yield

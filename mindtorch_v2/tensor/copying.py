@@ -16,7 +16,7 @@ from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
-from mindtorch_v2.tensor.pending import Unknown
+from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.scalars import scalar_of_many, scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 from mindtorch_v2.warn import warn_once
@@ -162,8 +162,7 @@ def _is_unknown_too(target: Tensor, source: Tensor) -> bool:
     if not isinstance(unknown, Unknown):
         return False
     if storage._pending is not unknown:
-        del storage._bytes
-        storage._pending = unknown
+        storage._raw_bytes, storage._pending = AWAY, unknown
     return True
 
 

@@ -8,8 +8,9 @@ Note [Custom policies]
     A subclass may ask to be asked: for its sizes, strides, device or layout.  Then whoever reads
     one of these, from Python or from within a kernel, makes a call that ``__torch_dispatch__``
     answers.  So such a tensor has these slots empty, and CPython asks ``__getattr__`` for a slot
-    without a value, as for :mod:`pending` state.  There is no reader that could forget to ask, and
-    a tensor that knows itself pays nothing.
+    without a value.  There is no reader that could forget to ask, and
+    a tensor that knows itself pays nothing: the class gets its ``__getattr__`` when the first of
+    its tensors asks to be asked.
 
     What it was made with is kept as its ``own``: it counts where the class declines to say (None),
     and it is what a shallow copy gets, which has no object in Python to ask.
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import WeakSet
 
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import layout, memory_format
@@ -72,22 +74,28 @@ class Custom:
         return "_strides" in self.own
 
 
-def asking(otherwise: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    """The ``__getattr__`` of tensors: what a slot without a value stands for."""
+def _have_asked(cls: type) -> None:
+    """Give a class what CPython asks for slots without a value; what it has itself comes next."""
+    otherwise = getattr(cls, "__getattr__", object.__getattribute__)
+    if otherwise in _ASKING:
+        return
 
     def ask_or(self: Any, name: str) -> Any:
-        if name == "_custom":
-            return None
         if name in _ASKED and self._custom is not None:
             return self._custom.interpreter.slot(self, name)
-        return otherwise(self, name)
+        return otherwise(self, name)  # by default raises what the look-up has raised
 
-    return ask_or
+    _ASKING.add(ask_or)
+    type.__setattr__(cls, "__getattr__", ask_or)
+
+
+_ASKING: Final[WeakSet[Callable[[Any, str], Any]]] = WeakSet()
 
 
 def customize(tensor: Tensor, slots: tuple[str, ...], interpreter: PyInterpreter) -> None:
     """From now on these slots are asked for."""
     if slots:
+        _have_asked(type(tensor))
         tensor._custom = Custom({name: getattr(tensor, name) for name in slots}, interpreter)
         for name in slots:
             delattr(tensor, name)

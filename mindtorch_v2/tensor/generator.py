@@ -40,14 +40,12 @@ which the second is the normal number in stock, whether there is one; the same f
 class Generator(metaclass=MadeInC):
     """A generator on a device, the CPU if none is named."""
 
-    __slots__ = ("__weakref__", "_device", "_engine", "_next_normal", "_pending")
+    __slots__ = ("__weakref__", "_device", "_pending", "_raw_engine", "_raw_next_normal")
     __module__ = "mindtorch_v2._C"
 
-    _engine: Mt19937
-    _next_normal: float | None
+    _engine: Mt19937 = settling("_raw_engine")
+    _next_normal: float | None = settling("_raw_next_normal")
     _pending: Pending | None
-
-    __getattr__ = settling("_engine", "_next_normal")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """On ``device``, the CPU if none is named; RuntimeError where there is no generator."""
@@ -55,7 +53,7 @@ class Generator(metaclass=MadeInC):
         if device is None or device.type == "cpu":  # of which there is one, without a number
             device = Device("cpu")
         _check_has_generators(device.type)
-        self._device = device
+        self._device, self._pending = device, None
         self._seed(DEFAULT_SEED)
 
     @property

@@ -1,25 +1,31 @@
-"""State that a pipeline has taken away, and how it comes back when somebody asks for it.
+"""State that is not where it belongs, and how it comes back when somebody asks for it.
 
 Note [Pending state]
     While an operator waits in a pipeline's queue, what it will read, change and make must be seen
     by nobody.  So the pipeline takes attributes away: of each tensor its storage, its autograd
     metadata and its version counter, of each storage the bytes, of each counter the count, of a
-    random generator its engine.  These are slots, and CPython asks ``__getattr__`` for a slot
-    without a value.  There the pipeline is flushed, whoever asks and for whatever reason, and the
-    answer is the attribute as it is then.
+    random generator its engine.  Each of these is kept in a slot whose name begins with ``_raw_``,
+    and who asks for it asks a property, which finds AWAY in the slot.  Then the pipeline is
+    flushed, whoever asks and for whatever reason, and the answer is the attribute as it is then.
 
     So there is no list of boundaries that could miss one, and a tensor that no pipeline has to do
-    with pays nothing.  Shape, strides, dtype, device and keys stay: those are known at the call.
-    Who sets such an attribute without having read it has the object `settled` first.
+    with pays one comparison.  Shape, strides, dtype, device and keys stay: those are known at the
+    call.  Who sets such an attribute without having read it has the object `settled` first.
+
+    The classes have no ``__getattr__``, which would do the same without properties: CPython then
+    looks all attributes up in five times the time, those that are there as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.version import VersionCounter
+
+AWAY: Final[Any] = type("Away", (), {"__slots__": (), "__repr__": lambda _: "AWAY"})()
+"""In a slot whose value somebody else has, or nobody has asked for yet."""
 
 
 class Pending(Protocol):
@@ -56,14 +62,28 @@ def settled(holder: Holder) -> Holder:
     return holder
 
 
-def settling(*names: str) -> Callable[[Any, str], Any]:
-    """The ``__getattr__`` of a class with these attributes, and a slot ``_pending``."""
+class _Settling(property):
+    """No property of torch's, whose classes would show it, or have it read-only."""
 
-    def settle_and_get(self: Any, name: str) -> Any:
-        if name == "_pending":
-            return None
-        if name in names and self._pending is not None:
-            self._pending.settle()
-        return object.__getattribute__(self, name)  # raises what the look-up has raised
 
-    return settle_and_get
+_SOURCE: Final = """def get(self):
+    value = self.{slot}
+    return value if value is not AWAY else come_back(self, "{slot}")
+def set(self, value):
+    self.{slot} = value
+"""
+
+
+def _come_back(holder: Any, slot: str) -> Any:
+    """AttributeError for what nobody has."""
+    value = getattr(settled(holder), slot)
+    if value is AWAY:
+        raise AttributeError(f"{type(holder).__name__!r} object has no {slot!r} yet")
+    return value
+
+
+def settling(slot: str, come_back: Callable[[Any, str], Any] = _come_back) -> Any:
+    """A property over a slot; where that is AWAY, ``come_back`` answers the value."""
+    scope: dict[str, Any] = {"AWAY": AWAY, "come_back": come_back, "__name__": __name__}
+    exec(_SOURCE.format(slot=slot), scope)
+    return _Settling(scope["get"], scope["set"])

@@ -55,10 +55,10 @@ class UntypedStorage(metaclass=NamedAsInC):
     __slots__ = (
         "__dict__",
         "__weakref__",
-        "_bytes",
         "_is_exported",
         "_nbytes",
         "_pending",
+        "_raw_bytes",
         "_resizable",
         "device",
     )
@@ -66,15 +66,13 @@ class UntypedStorage(metaclass=NamedAsInC):
     is_sparse: Final = False
     is_sparse_csr: Final = False
 
-    _bytes: Bytes | DeviceMemory | None
+    _bytes: Bytes | DeviceMemory | None = settling("_raw_bytes")
     """None on meta, and of a functional tensor."""
     _is_exported: bool
     """Whether others than storages know the memory, and may read or change it at any time."""
     _pending: Pending | None
     _nbytes: int
     device: Device
-
-    __getattr__ = settling("_bytes")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Of ``size`` bytes, none if nobody says, or with the bytes of a ``sequence``."""
@@ -90,7 +88,7 @@ class UntypedStorage(metaclass=NamedAsInC):
 
     def _allocate(self, nbytes: int, device: Device) -> None:
         self.device, self._nbytes, self._resizable = allocated_on(device), nbytes, True
-        self._is_exported = False
+        self._is_exported, self._pending = False, None
         if device.type == EXTENSION_DEVICE:
             self._bytes = accelerator().allocate(nbytes, self.device)
         else:
@@ -107,7 +105,7 @@ class UntypedStorage(metaclass=NamedAsInC):
         """A storage of new memory of an accelerator."""
         self = cls.__new__(cls)
         self.device, self._nbytes, self._resizable = device, memory.nbytes, True
-        self._bytes, self._is_exported = memory, False
+        self._raw_bytes, self._is_exported, self._pending = memory, False, None
         return self
 
     @classmethod
@@ -115,7 +113,7 @@ class UntypedStorage(metaclass=NamedAsInC):
         """A storage of new memory that nobody else knows."""
         self = _new(cls)
         self.device, self._nbytes, self._resizable = device, memory.size, True
-        self._bytes, self._is_exported = memory, False
+        self._raw_bytes, self._is_exported, self._pending = memory, False, None
         return self
 
     @classmethod
@@ -123,7 +121,8 @@ class UntypedStorage(metaclass=NamedAsInC):
         """A storage of memory that somebody else has allocated."""
         self = cls.__new__(cls)
         self.device, self._nbytes = Device("cpu"), memory.size
-        self._bytes, self._resizable, self._is_exported = memory, resizable, True
+        self._raw_bytes, self._resizable, self._is_exported = memory, resizable, True
+        self._pending = None
         return self
 
     @classmethod
@@ -131,7 +130,8 @@ class UntypedStorage(metaclass=NamedAsInC):
         """A storage that has a size, on a device, and nothing to read or write."""
         self = cls.__new__(cls)
         self.device, self._nbytes = device, nbytes
-        self._bytes, self._resizable, self._is_exported = None, True, False
+        self._raw_bytes, self._resizable, self._is_exported = None, True, False
+        self._pending = None
         return self
 
     # --- questions ----------------------------------------------------------------------------

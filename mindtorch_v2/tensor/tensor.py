@@ -26,7 +26,7 @@ from mindtorch_v2.tensor import (
 )
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, AutogradMeta
 from mindtorch_v2.tensor.base import TensorBase
-from mindtorch_v2.tensor.custom import Custom, asking, own, own_geometry, own_kind
+from mindtorch_v2.tensor.custom import Custom, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import allocated_on
 from mindtorch_v2.tensor.dtype import (
@@ -82,7 +82,6 @@ class Tensor(TensorBase):
     __slots__ = (
         "__dict__",
         "__weakref__",
-        "_autograd",
         "_content",
         "_custom",
         "_device",
@@ -91,18 +90,19 @@ class Tensor(TensorBase):
         "_keys",
         "_layout",
         "_pending",
+        "_raw_autograd",
+        "_raw_storage",
+        "_raw_versions",
         "_sizes",
-        "_storage",
         "_storage_offset",
         "_strides",
-        "_versions",
     )
     __module__ = "mindtorch_v2"
 
     _sizes: Size
     _strides: tuple[int, ...]
     _storage_offset: int
-    _storage: UntypedStorage | None
+    _storage: UntypedStorage | None = settling("_raw_storage")
     """None where the layout has none."""
     _dtype: DType
     _device: Device
@@ -112,14 +112,12 @@ class Tensor(TensorBase):
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _functional: FunctionalTensorWrapper | None
     """Of a functional tensor, what it wraps."""
-    _versions: VersionCounter
-    _autograd: AutogradMeta | None
+    _versions: VersionCounter = settling("_raw_versions")
+    _autograd: AutogradMeta | None = settling("_raw_autograd")
     """None for a tensor that autograd has nothing to do with."""
     _pending: Pending | None
     _custom: Custom | None
     """What its class answers for in its stead."""
-
-    __getattr__ = asking(settling("_autograd", "_storage", "_versions"))
 
     @classmethod
     def _make(
@@ -155,11 +153,11 @@ class Tensor(TensorBase):
                 _warn_of_complex_half()
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
-        self._storage = storage
+        self._raw_storage = storage
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
-        self._versions, self._autograd, self._content = self._new_counter(), None, None
-        self._functional = self._custom = None
+        self._raw_versions, self._raw_autograd = self._new_counter(), None
+        self._content = self._functional = self._custom = self._pending = None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -168,12 +166,11 @@ class Tensor(TensorBase):
         twin = _new(Tensor)
         twin._dtype, twin._layout, twin._device = self._dtype, strided, self._device
         twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
-        twin._storage = storage
+        twin._raw_storage = storage
         mode = tls.thread_local.raw.inference_mode
         twin._keys = dense_keys(self._dtype, self._device._type, mode)
-        counter = twin._versions = _new(VersionCounter)
-        counter.value = None if mode else 0
-        twin._autograd = twin._content = twin._functional = twin._custom = None
+        twin._raw_versions = VersionCounter(None if mode else 0)
+        twin._raw_autograd = twin._content = twin._functional = twin._custom = twin._pending = None
         return twin
 
     def _set_requires_grad(self, requires_grad: bool) -> None:
@@ -477,17 +474,15 @@ class Tensor(TensorBase):
         view = _new(Tensor)
         view._sizes = sizes if type(sizes) is Size else Size._of(sizes)
         view._strides, view._storage_offset = strides, offset
-        view._storage, view._dtype = self._storage, dtype or self._dtype
+        view._raw_storage, view._dtype = self._storage, dtype or self._dtype
         if self._custom is None:
             view._layout, view._device = self._layout, self._device
         else:
             view._layout, view._device = own_kind(self)
         view._content = self._content
         view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
-        counter = view._versions = _new(VersionCounter)
-        counter.value = 0 if self._keys & _ADINPLACE_OR_VIEW else None
-        view._autograd = None
-        view._custom = None
+        view._raw_versions = VersionCounter(0 if self._keys & _ADINPLACE_OR_VIEW else None)
+        view._raw_autograd = view._custom = view._pending = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
         return view
 

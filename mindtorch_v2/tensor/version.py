@@ -15,27 +15,29 @@ class VersionCounter:
     of the two a tensor has is settled when it is made; ``data =`` may change its keys later.
     """
 
-    __slots__ = ("_pending", "value")
+    __slots__ = ("_pending", "_raw_value")
     _pending: Pending | None
-    __getattr__ = settling("value")
+    value: int | None = settling("_raw_value")
 
     def __init__(self, value: int | None = 0) -> None:
-        self.value = value
+        self._raw_value, self._pending = value, None
 
     @property
     def current(self) -> int:
         """RuntimeError where nothing is counted."""
-        if self.value is None:
+        value = self.value
+        if value is None:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self.value
+        return value
 
     def set(self, value: int | None) -> None:
         """Have the count be another one, once all that waits has counted."""
         settled(self).value = value
 
     def bump(self) -> None:
-        if self.value is not None:
-            self.value += 1
+        value = self.value
+        if value is not None:
+            self._raw_value = value + 1
 
     def take_back(self) -> None:
         """A change that was counted has not come about."""
