@@ -45,6 +45,7 @@ def get_tensor_metadata(tensor: Tensor) -> dict[str, bool]:
 
 
 def set_tensor_metadata(tensor: Tensor, metadata: dict[str, bool]) -> None:
+    tensor._array = None
     for name in metadata:
         tensor._keys |= _BITS[name]
 

@@ -61,7 +61,8 @@ class AccumulateGrad(ManualNode):
         return [] if meta is None else meta.hooks
 
     def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
-        self.variable._materialize_autograd_meta().hooks.append(hook)
+        meta = self.variable._materialize_autograd_meta()
+        meta.hooks = [*meta.hooks, hook]
 
     def _post_accumulate_hooks(self) -> Mapping[int, Hook] | None:
         meta = self.variable._autograd

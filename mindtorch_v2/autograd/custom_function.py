@@ -145,7 +145,7 @@ def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tens
     if _ASKS_CHANGED_VIEWS:
         check_inplace(tensor, True)
     meta = tensor._materialize_autograd_meta()
-    meta.grad, meta.hooks = None, []
+    meta.grad, meta.hooks = None, ()
     accumulator = try_get_grad_accumulator(tensor)
     if isinstance(accumulator, AccumulateGrad):
         meta.grad_accumulator = None

@@ -234,7 +234,7 @@ def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> Non
     if new is None:
         function = "update_tensor_hooks_on_new_gradfn"
         raise RuntimeError(messages.internal_assert("new_fn", function))
-    meta.hooks, meta.backward_hooks = [], None
+    meta.hooks, meta.backward_hooks = (), None
     if meta.retains_grad:
         hook = old._retains_grad_hooks.pop(meta.output_nr)
         new._retains_grad_hooks[meta.output_nr] = hook

@@ -217,7 +217,7 @@ def _tensor_around(value: Tensor) -> Tensor:
     tensor._dtype, tensor._layout, tensor._content = value._dtype, value._layout, value._content
     tensor._keys = (value._keys & ~_NOT_TAKEN_OVER) | FUNCTIONALIZE
     tensor._versions, tensor._autograd = value._versions, None
-    tensor._custom = tensor._pending = None
+    tensor._custom = tensor._pending = tensor._array = None
     return tensor
 
 

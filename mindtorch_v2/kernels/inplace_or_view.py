@@ -14,7 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.node import flattened
 from mindtorch_v2.autograd.variable import as_view, bump_version
 from mindtorch_v2.binding.operators import Call, Operator
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run, makes
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
@@ -23,6 +23,7 @@ from mindtorch_v2.dispatch.keyset import (
     intersection,
 )
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.kernels.short_way import ShortWay, short_way_of
 from mindtorch_v2.tensor.autograd_meta import CreationMeta, ViewFunction
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
@@ -130,38 +131,11 @@ def _made(operator: Operator, keyset: int) -> Run:
             return _as_views(operator, facts, stack, answer)
         return _bumped(answer)
 
-    short = unboxed.short_below(after)
-    if short is not None and written == (0,):
-        run.short_way = _counting(short)  # type: ignore[attr-defined]
-    elif short is not None and facts.base == 0 and facts.is_differentiable:
-        run.short_way = None if facts.is_replayed else _viewing(short)  # type: ignore[attr-defined]
+    short = short_way_of(unboxed.found_below(after))
+    is_view_of_first = facts.base == 0 and facts.is_differentiable and not facts.is_replayed
+    if short is not None and short.above is not None and (written == (0,) or is_view_of_first):
+        run.short_way = ShortWay(short.above)  # type: ignore[attr-defined]
     return run
-
-
-def _counting(below: Run) -> Run:
-    """The short way of a kernel below, with the change of its first argument counted."""
-
-    def short(self: Any, *stack: Any) -> Any:
-        if self._versions.value is None:  # of an inference tensor
-            return UNUSUAL
-        answer = below(self, *stack)
-        if answer is not UNUSUAL:
-            self._versions.bump()
-        return answer
-
-    return short
-
-
-def _viewing(below: Run) -> Run:
-    """The same with what it answers made a view of its first argument."""
-
-    def short(self: Any, *stack: Any) -> Any:
-        answer = below(self, *stack)
-        if answer is UNUSUAL:
-            return UNUSUAL
-        return as_view(self, answer, creation_meta=creation_meta())
-
-    return short
 
 
 def makes_views(operator: Operator) -> bool:

@@ -54,7 +54,7 @@ def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | N
     storage = tensor.untyped_storage()
     if needed > storage.nbytes():
         storage.resize_(needed)
-    tensor._sizes, tensor._strides = Size._of(sizes), new_strides
+    tensor._sizes, tensor._strides, tensor._array = Size._of(sizes), new_strides, None
 
 
 def resize_output(

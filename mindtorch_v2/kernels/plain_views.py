@@ -2,9 +2,8 @@
 
 Where a view lies in its base's memory follows from the base's sizes and strides and from the
 operator's arguments.  So a call that has been made before with the same needs no computation and no
-checks: the short way knows the geometry, and makes the alias.  It calls no operator, so who stands
-above may call it without masking keys for it.  Of tensors that are more than dense, or elsewhere,
-it makes nothing, and answers UNUSUAL.  Tensors are of the class Tensor itself.
+checks: the short way knows the geometry, and makes the alias, or above what autograd calls a view.
+Of tensors that are more than dense, or elsewhere, it makes nothing.
 """
 
 from __future__ import annotations
@@ -12,45 +11,105 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from mindtorch_v2.binding.unboxed import UNUSUAL
+from mindtorch_v2.autograd.variable import as_view
+from mindtorch_v2.binding.unboxed import Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
-from mindtorch_v2.kernels.plain import KEYS
+from mindtorch_v2.kernels.short_way import ShortWay
+from mindtorch_v2.tensor.autograd_meta import AutogradMeta, CreationMeta, ViewInfo
+from mindtorch_v2.tensor.pending import AWAY
+from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Tensor])
 
 _MOST_GEOMETRIES: Final = 1000
+_new: Final = object.__new__
+_new_tuple: Final = tuple.__new__
 
-Geometries = dict[Any, tuple[Size, tuple[int, ...], int]]
-"""By a base's sizes and strides and the arguments: sizes, strides, and how far behind the base's
-first element the view's is."""
+Geometry = tuple[Size, tuple[int, ...], int]
+"""Sizes, strides, and how far behind the base's first element the view's is."""
+
+
+class _Geometries(dict[Any, Geometry]):
+    """By a base's sizes and strides and the arguments, of one operator's ``kernel``."""
+
+    def __init__(self, kernel: Callable[..., Tensor]) -> None:
+        self._kernel = kernel
+        kinds = [str(kind) for name, kind in kernel.__annotations__.items() if name != "return"]
+        self.takes_list = kinds[1:2] == ["Sequence[int]"]
+
+    def alias(self, base: Tensor, *args: Any) -> Tensor:
+        """What the kernel answers, whose geometry is known from now on."""
+        view: Tensor = tls.call_excluding(BELOW_INPLACE_OR_VIEW, self._kernel, base, *args)
+        if len(self) < _MOST_GEOMETRIES:
+            distance = view._storage_offset - base._storage_offset
+            key = (tuple(args[0]), *args[1:]) if self.takes_list else args
+            self[base._sizes, base._strides, key] = view._sizes, view._strides, distance
+        return view
 
 
 def geometric(kernel: Kernel) -> Kernel:
     """Give a view operator's kernel a short way: it looks at nothing but geometry."""
-    known: Geometries = {}
+    known = _Geometries(kernel)
 
-    kinds = [str(kind) for name, kind in kernel.__annotations__.items() if name != "return"]
-    takes_list = kinds[1:2] == ["Sequence[int]"]
+    def make(otherwise: Run, count: int, *, unrecorded: bool, is_view: bool = False) -> Run:
+        takes_list, finish = known.takes_list, _as_view if is_view else _itself
 
-    def short(self: Tensor, *args: Any) -> Any:
-        if self._keys != KEYS:
-            return UNUSUAL
-        key = (tuple(args[0]), *args[1:]) if takes_list else args
-        try:
-            found = known.get((self._sizes, self._strides, key))
-        except TypeError:  # arguments that are no integers
-            return UNUSUAL
-        if found is not None:
-            sizes, strides, distance = found
-            return self._as_view(sizes, strides, self._storage_offset + distance)
-        view: Tensor = tls.call_excluding(BELOW_INPLACE_OR_VIEW, kernel, self, *args)
-        if len(known) < _MOST_GEOMETRIES:
-            distance = view._storage_offset - self._storage_offset
-            known[self._sizes, self._strides, key] = view._sizes, view._strides, distance
-        return view
+        def run(self: Any, *args: Any) -> Any:
+            if (
+                type(self) is not Tensor
+                or self._keys != KEYS
+                or (unrecorded and self._raw_autograd is not None and self._requires_grad())
+            ):
+                return otherwise(self, *args)
+            key = (tuple(args[0]), *args[1:]) if takes_list else args
+            try:
+                found = known.get((self._sizes, self._strides, key))
+            except TypeError:  # arguments that are no integers
+                return otherwise(self, *args)
+            return finish(self, known.alias(self, *args) if found is None else _alias(self, found))
 
-    kernel.short_way = short  # type: ignore[attr-defined]
+        return run
+
+    def make_views(otherwise: Run, count: int, *, unrecorded: bool) -> Run:
+        return make(otherwise, count, unrecorded=unrecorded, is_view=True)
+
+    kernel.short_way = ShortWay(make, make_views)  # type: ignore[attr-defined]
     return kernel
+
+
+def _alias(base: Tensor, geometry: Geometry) -> Tensor:
+    """``Tensor._as_view`` of a plain tensor, but that it counts changes where its base does."""
+    view = _new(Tensor)
+    view._sizes, view._strides, distance = geometry
+    view._storage_offset = base._storage_offset + distance
+    view._raw_storage = base._storage if base._raw_storage is AWAY else base._raw_storage
+    view._raw_versions = AWAY
+    view._dtype, view._device, view._layout = base._dtype, base._device, base._layout
+    view._keys, view._content = base._keys, None
+    view._raw_autograd = view._functional = view._custom = view._pending = view._array = None
+    return view
+
+
+def _itself(base: Tensor, view: Tensor) -> Tensor:
+    return view
+
+
+def _as_view(base: Tensor, view: Tensor) -> Tensor:
+    """:func:`~mindtorch_v2.autograd.variable.as_view` as the thread's modes have it."""
+    raw = tls.thread_local.raw
+    creation_meta = CreationMeta.DEFAULT if raw.grad_mode else CreationMeta.NO_GRAD_MODE
+    if raw.inference_mode or base._raw_autograd is not None:
+        if raw.inference_mode:
+            creation_meta = CreationMeta.INFERENCE_MODE
+        return as_view(base, view, creation_meta=creation_meta)
+    versions = base._raw_versions
+    if versions is AWAY:
+        versions = base._versions
+    meta = AutogradMeta()
+    meta.view, meta.creation_meta = _new_tuple(ViewInfo, (base, None)), creation_meta
+    meta.attr_version = versions.current
+    view._raw_versions, view._raw_autograd = versions, meta
+    return view

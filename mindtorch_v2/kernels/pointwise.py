@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.binding.unboxed import Run
 from mindtorch_v2.kernels import plain, structured
 from mindtorch_v2.kernels.alike import array_of, common_dtype, tensor_of
 from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
 from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
 from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
+from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
@@ -70,7 +70,7 @@ class Pointwise:
         operands, rest = self._operands(stack), stack[self.inputs :]
         key = self._key_of_alike(outputs, operands, rest)
         if key is not None and key in self._alike:
-            self._plan(operands[0], rest, self._alike[key])
+            self._plan(operands[0]._dtype, rest, self._alike[key])
             return (self._run_alike(outputs, operands, self._alike[key]),)
         iterator = self._iterator(outputs, stack)
         (output,) = iterator.outputs
@@ -111,24 +111,31 @@ class Pointwise:
         array_of(output)[...] = computed
         return output
 
-    def short_way(self, *, in_place: bool) -> Run | None:
+    def short_way(self, *, in_place: bool) -> ShortWay | None:
         """That of plain calls, for operators of one or two operands."""
         if self.backwards or self.also_output or self.inputs > 2:
             return None
-        if self.inputs == 1:
-            return None if in_place else plain.unary(self._plans)
-        return plain.binary(self._plans, in_place=in_place)
+        return plain.short_way(self._plans, self.inputs, in_place=in_place)
 
-    def _plan(self, first: Tensor, rest: tuple[Any, ...], prepared: tuple[Any, ...]) -> None:
-        """Have plain calls like this one go the short way from now on."""
-        dtype, compute = first._dtype, self.compute
-        key = dtype, first._sizes, first._strides, rest, *map(type, rest)
-        if key in self._plans:
+    def _plan(self, dtype: DType, rest: tuple[Any, ...], prepared: tuple[Any, ...]) -> None:
+        """Have plain calls of this dtype go the short way from now on, whatever their shape.
+
+        Those of one element may be refused, or not, where others are not: then neither does.
+        """
+        key, compute = plain.key_of(dtype, rest), self.compute
+        if key in self._plans or not (self._takes(dtype) and self._takes(dtype, SCALAR)):
             return
         bare = None if self.array_function is None else self.array_function(dtype, *rest)
         if bare is not None:
             compute, prepared = bare, ()
-        self._plans.keep(key, plain.Plan(elements_of(dtype).raw, compute, prepared))
+        self._plans.keep(key, plain.Plan.of(elements_of(dtype).raw, compute, prepared))
+
+    def _takes(self, dtype: DType, scalar: str = "") -> bool:
+        try:
+            check_implemented(self.facts + scalar, dtype)
+        except (RuntimeError, NotImplementedError):
+            return False
+        return True
 
     def prologue(self, outputs: Outputs, *stack: Any) -> None:
         """What is said of outputs that are given, and how they are resized."""

@@ -53,7 +53,7 @@ def set_storage_(
         self._storage = source
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    self._storage_offset = storage_offset
+    self._storage_offset, self._array = storage_offset, None
     if not same:
         check_numel(size)
         self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)

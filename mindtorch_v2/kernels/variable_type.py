@@ -29,7 +29,6 @@ from mindtorch_v2.autograd.variable import (
 from mindtorch_v2.binding.fallbacks import may_require_grad
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run, makes
-from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -42,6 +41,7 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
+from mindtorch_v2.kernels.short_way import short_way_of
 from mindtorch_v2.tensor.tensor import Tensor
 
 AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
@@ -198,11 +198,11 @@ class VariableType:
                 self._check_complex([results[place] for place in self.outputs])
             return answer
 
-        short = None if others else unboxed.short_below(after)
-        records = short if self._is_recorded_shortly else None
+        short = None if others else short_way_of(unboxed.found_below(after))
         if short is None:
             return run
-        return _shortly(len(arguments), tuple(required))(run, short, Tensor, UNUSUAL)
+        records = short.alone(len(arguments)) if self._is_recorded_shortly else None
+        return short.make(run, len(arguments), unrecorded=True)
 
     @cached_property
     def _is_recorded_shortly(self) -> bool:
@@ -356,19 +356,6 @@ class VariableType:
         if len(returns) == 1 and not returns[0].name:
             names = ["result"]
         node._save(attributes, dict(zip(names, results, strict=True)), is_output=True)
-
-
-@cache
-def _shortly(count: int, tensors: tuple[int, ...]) -> Factory:
-    """Makes what takes the short way of the kernel below where no tensor requires grad."""
-    values = names(count)
-    checks = (
-        f"type({name}) is Tensor and ({name}._autograd is None or not {name}._requires_grad())"
-        for name in (f"_{place}" for place in tensors)
-    )
-    shortly = " and ".join((*checks, f"(answer := short({values})) is not UNUSUAL"))
-    body = f"answer if {shortly} else any_way({values})"
-    return factory("any_way, short, Tensor, UNUSUAL", values, body, __name__)
 
 
 @cache

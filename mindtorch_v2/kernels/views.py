@@ -563,5 +563,5 @@ def neg_view(self: Tensor) -> Tensor:
 def _with_bit(self: Tensor, key: DispatchKey) -> Tensor:
     """An alias that has a lazy bit where the tensor has none."""
     made = called(_ALIAS, alias_, self)
-    made._keys ^= functionality_bit(key)
+    made._keys, made._array = made._keys ^ functionality_bit(key), None
     return made

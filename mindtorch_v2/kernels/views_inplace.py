@@ -29,7 +29,7 @@ _ASSERTS: Final = HABITS["in-place views on meta assert their dimensions"]
 
 
 def _set_geometry(self: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> Tensor:
-    self._sizes, self._strides = Size._of(sizes), tuple(strides)
+    self._sizes, self._strides, self._array = Size._of(sizes), tuple(strides), None
     return self
 
 

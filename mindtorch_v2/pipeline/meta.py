@@ -355,7 +355,7 @@ def metadata_copy(tensor: Tensor) -> Tensor:
     twin._storage_offset, twin._dtype = tensor._storage_offset, tensor._dtype
     twin._layout, twin._device, twin._keys = tensor._layout, tensor._device, tensor._keys
     twin._raw_storage = twin._raw_autograd = twin._raw_versions = AWAY
-    twin._content = twin._functional = twin._custom = twin._pending = None
+    twin._content = twin._functional = twin._custom = twin._pending = twin._array = None
     return twin
 
 

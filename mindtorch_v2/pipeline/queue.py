@@ -356,6 +356,7 @@ class Kept:
                 self.take(meta.view.base)  # requires grad
         self._tensors.append((tensor, storage, meta, versions))
         tensor._raw_storage = tensor._raw_autograd = tensor._raw_versions = AWAY
+        tensor._array = None
         tensor._pending = self._owner
         if storage._pending is None:
             self._storages.append((storage, storage._bytes))

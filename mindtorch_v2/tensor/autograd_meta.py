@@ -6,7 +6,7 @@ A tensor without any of it has none; :mod:`mindtorch_v2.autograd.variable` says 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import ReferenceType
@@ -36,41 +36,28 @@ class ViewInfo(NamedTuple):
 
 
 class AutogradMeta:
-    """A tensor's; ``grad_fn`` as it was set, which for a view may be out of date."""
+    """A tensor's; ``grad_fn`` as it was set, which for a view may be out of date.
 
-    __slots__ = (
-        "attr_version",
-        "backward_hooks",
-        "creation_meta",
-        "grad",
-        "grad_accumulator",
-        "grad_dtype",
-        "grad_fn",
-        "hooks",
-        "output_nr",
-        "post_accumulate_grad_hooks",
-        "requires_grad",
-        "retains_grad",
-        "view",
-    )
+    Of most tensors most of it is never set, so that the class has it.
+    """
 
-    def __init__(self) -> None:
-        self.requires_grad = False
-        self.grad: Tensor | None = None
-        self.grad_fn: Any = None
-        self.output_nr = 0
-        self.grad_accumulator: ReferenceType[Any] | None = None
-        #: Hooks by id, as Python sees them, and what a node calls for them.
-        self.backward_hooks: Any = None
-        self.hooks: list[Any] = []
-        self.post_accumulate_grad_hooks: Any = None
-        self.retains_grad = False
-        #: Ellipsis for that of the tensor.
-        self.grad_dtype: Any = ...
-        self.view: ViewInfo | None = None
-        self.creation_meta = CreationMeta.DEFAULT
-        #: Of a view, the version for which ``grad_fn`` holds.
-        self.attr_version = 0
+    requires_grad: bool = False
+    grad: Tensor | None = None
+    grad_fn: Any = None
+    output_nr: int = 0
+    grad_accumulator: ReferenceType[Any] | None = None
+    backward_hooks: Any = None
+    """Hooks by id, as Python sees them."""
+    hooks: Sequence[Any] = ()
+    """What a node calls for them."""
+    post_accumulate_grad_hooks: Any = None
+    retains_grad: bool = False
+    grad_dtype: Any = ...
+    """Ellipsis for that of the tensor."""
+    view: ViewInfo | None = None
+    creation_meta: CreationMeta = CreationMeta.DEFAULT
+    attr_version: int = 0
+    """Of a view, the version for which ``grad_fn`` holds."""
 
 
 class Unrecorded:

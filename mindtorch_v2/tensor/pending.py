@@ -71,10 +71,11 @@ _SOURCE: Final = """def get(self):
     return value if value is not AWAY else come_back(self, "{slot}")
 def set(self, value):
     self.{slot} = value
+    {then}
 """
 
 
-def _come_back(holder: Any, slot: str) -> Any:
+def come_back(holder: Any, slot: str) -> Any:
     """AttributeError for what nobody has."""
     value = getattr(settled(holder), slot)
     if value is AWAY:
@@ -82,8 +83,11 @@ def _come_back(holder: Any, slot: str) -> Any:
     return value
 
 
-def settling(slot: str, come_back: Callable[[Any, str], Any] = _come_back) -> Any:
-    """A property over a slot; where that is AWAY, ``come_back`` answers the value."""
+def settling(
+    slot: str, come_back: Callable[[Any, str], Any] = come_back, then: str = "pass"
+) -> Any:
+    """A property over a slot: where that is AWAY, ``come_back`` answers the value, and when it has
+    been set, a statement comes ``then``."""
     scope: dict[str, Any] = {"AWAY": AWAY, "come_back": come_back, "__name__": __name__}
-    exec(_SOURCE.format(slot=slot), scope)
+    exec(_SOURCE.format(slot=slot, then=then), scope)
     return _Settling(scope["get"], scope["set"])

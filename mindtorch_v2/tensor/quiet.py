@@ -36,3 +36,14 @@ def quietly(function: Callable[..., Answer], *args: Any) -> Answer:
         return run(function, *args)  # type: ignore[no-any-return]
     finally:
         _idle.append(run)
+
+
+def _run_of_context() -> Callable[..., Any]:
+    context = Context()
+    context.run(np.seterr, all="ignore")
+    return context.run
+
+
+run_quietly: Final = _run_of_context() if _IS_IN_CONTEXT else quietly
+"""The same for who cannot afford a call: RuntimeError, and nothing has been computed, while another
+thread, or what this one has interrupted, computes in this way."""

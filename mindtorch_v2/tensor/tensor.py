@@ -44,6 +44,7 @@ from mindtorch_v2.tensor.dtype import (
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.options import backend_keys, dense_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, settling
+from mindtorch_v2.tensor.plain import counter_of, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
@@ -82,6 +83,7 @@ class Tensor(TensorBase):
     __slots__ = (
         "__dict__",
         "__weakref__",
+        "_array",
         "_content",
         "_custom",
         "_device",
@@ -89,6 +91,7 @@ class Tensor(TensorBase):
         "_functional",
         "_keys",
         "_layout",
+        "_memory",
         "_pending",
         "_raw_autograd",
         "_raw_storage",
@@ -102,7 +105,7 @@ class Tensor(TensorBase):
     _sizes: Size
     _strides: tuple[int, ...]
     _storage_offset: int
-    _storage: UntypedStorage | None = settling("_raw_storage")
+    _storage: UntypedStorage | None = settling("_raw_storage", storage_of, "self._array = None")
     """None where the layout has none."""
     _dtype: DType
     _device: Device
@@ -112,12 +115,15 @@ class Tensor(TensorBase):
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _functional: FunctionalTensorWrapper | None
     """Of a functional tensor, what it wraps."""
-    _versions: VersionCounter = settling("_raw_versions")
+    _versions: VersionCounter = settling("_raw_versions", counter_of)
     _autograd: AutogradMeta | None = settling("_raw_autograd")
     """None for a tensor that autograd has nothing to do with."""
     _pending: Pending | None
     _custom: Custom | None
     """What its class answers for in its stead."""
+    _array: Array | None
+    """See Note [Arrays of plain tensors]."""
+    _memory: Bytes | None
 
     @classmethod
     def _make(
@@ -157,7 +163,7 @@ class Tensor(TensorBase):
         mode = tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
         self._raw_versions, self._raw_autograd = self._new_counter(), None
-        self._content = self._functional = self._custom = self._pending = None
+        self._content = self._functional = self._custom = self._pending = self._array = None
         self._set_requires_grad(requires_grad)
         return self
 
@@ -171,6 +177,7 @@ class Tensor(TensorBase):
         twin._keys = dense_keys(self._dtype, self._device._type, mode)
         twin._raw_versions = VersionCounter(None if mode else 0)
         twin._raw_autograd = twin._content = twin._functional = twin._custom = twin._pending = None
+        twin._array = None
         return twin
 
     def _set_requires_grad(self, requires_grad: bool) -> None:
@@ -482,7 +489,7 @@ class Tensor(TensorBase):
         view._content = self._content
         view._keys = (self._keys ^ flip) & ~PYTHON_KEYS  # which are of the object's class
         view._raw_versions = VersionCounter(0 if self._keys & _ADINPLACE_OR_VIEW else None)
-        view._raw_autograd = view._custom = view._pending = None
+        view._raw_autograd = view._custom = view._pending = view._array = None
         view._functional = None if self._functional is None else self._functional.copy_for(view)
         return view
 

@@ -69,10 +69,11 @@ def instance_of(
     _check_subclass(cls)
     if comes_from_python:
         return _object_of(cls, tensor, keeps_object)
-    made = object.__new__(cls)
+    made, _ = object.__new__(cls), (tensor._storage, tensor._versions)  # which are both there now
     for slot in Tensor.__slots__:
         if not slot.startswith("__") and hasattr(tensor, slot):
             setattr(made, slot, getattr(tensor, slot))
+    made._array = None
     if has_torch_dispatch(made):
         made._keys |= PYTHON_KEYS
     else:

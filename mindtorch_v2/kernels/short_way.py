@@ -1,0 +1,45 @@
+"""The short way of a kernel: plain calls, made without checks that have been made before.
+
+A kernel that has one has it as its attribute ``short_way``.  It calls no operator and looks at no
+set of the thread, so a kernel above may take plain calls in its own place, and need not mask keys:
+it puts the short way in front of itself.  What is not plain the short way hands on, and has done
+nothing then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+
+
+class Make(Protocol):
+    """Makes a function that takes plain calls of so many values, and hands others on.
+
+    ``unrecorded``: calls with tensors that require grad are no plain ones.
+    """
+
+    def __call__(self, otherwise: Run, count: int, *, unrecorded: bool) -> Run: ...
+
+
+@dataclass(frozen=True)
+class ShortWay:
+    """What a kernel does with plain calls, and what is done above, at ADInplaceOrView."""
+
+    make: Make
+    #: With changes counted, or aliases made views.
+    above: Make | None = None
+
+    def alone(self, count: int) -> Run:
+        """The function that answers UNUSUAL for other calls, whoever requires grad."""
+        return self.make(unusual, count, unrecorded=False)
+
+
+def unusual(*values: Any) -> Any:
+    return UNUSUAL
+
+
+def short_way_of(kernel: Callable[..., Any]) -> ShortWay | None:
+    return getattr(kernel, "short_way", None)
