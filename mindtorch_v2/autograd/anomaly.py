@@ -21,23 +21,25 @@ _PARENT: Final = "parent_"
 _PACKAGE: Final = f"{__name__.partition('.')[0]}."
 
 
-class _Mode:
+class Mode:
+    """Of all threads."""
+
     enabled = False
     check_nan = True
 
 
 def is_anomaly_enabled() -> bool:
     """Whether nodes keep where they are made."""
-    return _Mode.enabled
+    return Mode.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether the first nan stops backward."""
-    return _Mode.check_nan
+    return Mode.check_nan
 
 
 def set_enabled(enabled: bool, check_nan: bool = True) -> None:
-    _Mode.enabled, _Mode.check_nan = enabled, check_nan
+    Mode.enabled, Mode.check_nan = enabled, check_nan
 
 
 def store_stack(metadata: dict[str, Any], parent: Node | None) -> None:

@@ -120,7 +120,7 @@ def _keywords(name: str, count: int) -> tuple[str, ...]:
 
 def method(receiver: Any, name: str, *args: Any) -> Any:
     """``receiver.name(args)``, whatever the receiver is in C++."""
-    own = _OF_ANYTHING.get(name)
+    own = OF_ANYTHING.get(name)
     if own is not None:
         return own(receiver, *args)
     if isinstance(receiver, Tensor):
@@ -175,7 +175,7 @@ def _same(value: Any) -> Any:
     return value
 
 
-_OF_ANYTHING: Final[Mapping[str, Callable[..., Any]]] = {
+OF_ANYTHING: Final[Mapping[str, Callable[..., Any]]] = {
     "defined": lambda value: value is not None and value is not UNDEFINED,
     "has_value": lambda value: value is not None,
     "value": _same,

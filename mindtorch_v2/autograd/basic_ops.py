@@ -17,6 +17,7 @@ from mindtorch_v2.autograd.node import (
     Edge,
     Gradient,
     Hook,
+    InputMetadata,
     Node,
     TensorPreHook,
 )
@@ -52,13 +53,13 @@ class AccumulateGrad(ManualNode):
     __module__ = "builtins"
 
     def __init__(self, variable: Tensor) -> None:
-        super().__init__(MAX_SEQUENCE_NR)
+        Node.__init__(self, MAX_SEQUENCE_NR)
         self.variable = variable
-        self._add_input_metadata(variable)
+        self._received.append(InputMetadata.of(variable))
 
-    def _all_tensor_pre_hooks(self) -> list[TensorPreHook]:
+    def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
         meta = self.variable._autograd
-        return [] if meta is None else meta.hooks
+        return () if meta is None else meta.hooks
 
     def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
         meta = self.variable._materialize_autograd_meta()

@@ -274,6 +274,9 @@ def _values(arguments: Sequence[Formula], names: Mapping[str, Any]) -> list[Any]
 
 def _method(value: Formula, name: str, arguments: list[Formula]) -> Formula:
     plain = name.removesuffix("_symint")
+    own = at.OF_ANYTHING.get(plain)
+    if own is not None and not arguments:
+        return lambda names: own(value(names))
     return lambda names: at.method(value(names), plain, *_values(arguments, names))
 
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd.at import UNDEFINED
-from mindtorch_v2.autograd.formula import compiled
-from mindtorch_v2.autograd.node import CppFunction, Gradient
+from mindtorch_v2.autograd.formula import Formula, compiled
+from mindtorch_v2.autograd.node import CppFunction, Gradient, Node
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
@@ -52,6 +52,7 @@ _INTEGERS: Final = (
 )
 
 
+_NO_COUNTS: Final[Mapping[str, int]] = {}
 _OF_EACH: Final = "grads[i]"
 """What is in the formulas of ``_foreach_…`` operators."""
 
@@ -78,6 +79,48 @@ class Saved(NamedTuple):
         """Whether it is a Scalar, an optional one, or several."""
         return re.search(r"at::Scalar\b", self.type) is not None
 
+    @property
+    def keep(self) -> Keep:
+        """What becomes of a value when it is saved."""
+        if self.is_tensor:
+            return _keep_tensor
+        if self.is_tensor_list:
+            return _keep_tensors
+        return _keep_type_and_size if self.type.endswith("TypeAndSize") else keep_value
+
+
+Keep = Callable[[Any, bool], Any]
+"""Takes a value, and whether it is a result of the operator."""
+
+
+def keep_value(value: Any, is_output: bool) -> Any:
+    return None if value is UNDEFINED else value
+
+
+def _keep_tensor(value: Any, is_output: bool) -> Any:
+    if _is_number(value):
+        return value
+    return SavedVariable(None if value is UNDEFINED else value, is_output)
+
+
+def _keep_tensors(values: Any, is_output: bool) -> Any:
+    if values is None or values is UNDEFINED:
+        return []
+    return [SavedVariable(each, is_output) for each in values]
+
+
+def _keep_type_and_size(value: Any, is_output: bool) -> Any:
+    return TypeAndSize.of(keep_value(value, is_output))
+
+
+class Saver(NamedTuple):
+    """What saves an attribute: the function of its expression, and what becomes of the value."""
+
+    name: str
+    condition: str
+    evaluate: Formula
+    keep: Keep
+
 
 class GeneratedNode(CppFunction):
     """A node whose gradients are formulas over what it has saved."""
@@ -94,45 +137,31 @@ class GeneratedNode(CppFunction):
     """Where inputs stand among the edges; None for nodes with a list among them."""
 
     def __init__(self) -> None:
-        super().__init__()
+        Node.__init__(self)  # as super() would, in a third of the time
         self._kept: dict[str, Any] = {}
-        self._counts: dict[str, int] = {}
-        self._released = False
-        self._retain_variables = True
+        self._counts: Mapping[str, int] = _NO_COUNTS
+        self._released, self._retain_variables = False, True
 
     # --- saving -------------------------------------------------------------------------------
 
     def _save(
-        self, attributes: Iterable[Saved], values: Mapping[str, Any], *, is_output: bool = False
+        self, attributes: Iterable[Saver], values: Mapping[str, Any], *, is_output: bool = False
     ) -> None:
         """Save what is wanted of the operator's arguments, or of its results."""
-        for attribute in attributes:
-            if not attribute.condition or self._is_wanted(attribute):
-                value = compiled(attribute.expression)(values)
-                self._keep(attribute, value, is_output=is_output)
+        kept = self._kept
+        for name, condition, evaluate, keep in attributes:
+            if not condition or self._is_wanted(condition):
+                kept[name] = keep(evaluate(values), is_output)
 
-    def _is_wanted(self, attribute: Saved) -> bool:
-        """Whether a gradient for which it is saved can be asked for."""
-        if not attribute.condition:
-            return True
+    def _is_wanted(self, condition: str) -> bool:
+        """Whether a gradient for which something is saved can be asked for."""
         names = {"should_compute_output": self._should_compute_output}
-        return bool(compiled(attribute.condition)(names))
+        return not condition or bool(compiled(condition)(names))
 
     def _set_saved(self, name: str, value: Any) -> None:
         """Save what no operator's argument is."""
-        self._keep(next(each for each in self._saved if each.name == name), value)
-
-    def _keep(self, attribute: Saved, value: Any, *, is_output: bool = False) -> None:
-        value = None if value is UNDEFINED else value
-        kind = attribute.type
-        if kind in _TENSORS:
-            if not _is_number(value):
-                value = SavedVariable(value, is_output)
-        elif kind in _TENSOR_LISTS:
-            value = [SavedVariable(each, is_output) for each in value or ()]
-        elif kind.endswith("TypeAndSize"):
-            value = TypeAndSize.of(value)
-        self._kept[attribute.name] = value
+        saved = next(each for each in self._saved if each.name == name)
+        self._kept[name] = saved.keep(value, False)
 
     def _will_release_variables(self) -> None:
         self._retain_variables = False
@@ -294,3 +323,12 @@ def saved_attributes(name: str, which: str) -> tuple[Saved, ...]:
     """What a node saves of its ``inputs`` or ``outputs``."""
     facts: Any = profile.active().derivatives["nodes"][name]
     return tuple(Saved(*entry) for entry in facts[f"saved_{which}"])
+
+
+@cache
+def savers(name: str, which: str) -> tuple[Saver, ...]:
+    """What saves that."""
+    return tuple(
+        Saver(saved.name, saved.condition, compiled(saved.expression), saved.keep)
+        for saved in saved_attributes(name, which)
+    )

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from mindtorch_v2 import profile
@@ -19,6 +20,8 @@ from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
 from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import Layout, float32, strided
+from mindtorch_v2.tensor.pending import AWAY
+from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -55,10 +58,15 @@ class InputMetadata(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Tensor) -> InputMetadata:
-        dtype, meta = tensor._dtype, tensor._autograd
+        dtype, meta, keys = tensor._dtype, tensor._raw_autograd, tensor._keys
+        if meta is AWAY:
+            meta = tensor._autograd
         if meta is not None and meta.grad_dtype is not ...:
             dtype = meta.grad_dtype
-        keys = tensor._keys  # as C++, which asks no class for these
+        if keys == KEYS and type(tensor) is Tensor:
+            sizes, device = tensor._sizes, tensor._device
+            return _new_tuple(cls, (dtype, tensor._layout, device, sizes, False, False))
+        # as C++, which asks no class for these
         nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
         sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
         return _new_tuple(cls, (dtype, tensor._layout, device, sizes, nested, seen))
@@ -108,7 +116,7 @@ class Edge(NamedTuple):
 
 class _SequenceNumbers(threading.local):
     def __init__(self) -> None:
-        self.next = 0
+        self.next = count().__next__
 
 
 _sequence_numbers: Final = _SequenceNumbers()
@@ -116,12 +124,12 @@ _sequence_numbers: Final = _SequenceNumbers()
 
 def next_sequence_nr() -> int:
     """Counts operations of a thread: backward runs the latest first."""
-    number = _sequence_numbers.next
-    _sequence_numbers.next += 1
-    return number
+    return _sequence_numbers.next()
 
 
 Hook: TypeAlias = Callable[..., Any]
+_NO_HOOKS: Final[Mapping[int, Any]] = {}
+_ANOMALY: Final = anomaly.Mode
 
 
 class Node:
@@ -142,17 +150,19 @@ class Node:
     )
     __module__ = "builtins"
 
+    _pre_hooks: OrderedDict[int, Hook] | None
+    _post_hooks: OrderedDict[int, Hook] | None
+    _metadata: dict[str, Any] | None
+
     def __init__(self, sequence_nr: int | None = None) -> None:
-        self._edges: list[Edge] = []
+        self._edges: Sequence[Edge] = ()
         self._received: list[InputMetadata | None] = []
-        self._sequence = next_sequence_nr() if sequence_nr is None else sequence_nr
+        self._sequence = _sequence_numbers.next() if sequence_nr is None else sequence_nr
         self._topological_nr = 0
-        self._tensor_pre_hooks: list[TensorPreHook] = []
-        self._retains_grad_hooks: dict[int, TensorPreHook] = {}
-        self._pre_hooks: OrderedDict[int, Hook] | None = None
-        self._post_hooks: OrderedDict[int, Hook] | None = None
-        self._metadata: dict[str, Any] | None = None
-        if anomaly.is_anomaly_enabled():
+        self._tensor_pre_hooks: Sequence[TensorPreHook] = ()
+        self._retains_grad_hooks: Mapping[int, TensorPreHook] = _NO_HOOKS
+        self._pre_hooks = self._post_hooks = self._metadata = None
+        if _ANOMALY.enabled:
             anomaly.store_stack(self.metadata, current_node())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -161,14 +171,14 @@ class Node:
     # --- the graph ----------------------------------------------------------------------------
 
     def _set_next_edges(self, edges: Iterable[Edge]) -> None:
-        self._edges = list(edges)
-        self._update_topological_nr(self._edges)
+        self._edges = edges = list(edges)
+        self._update_topological_nr(edges)
 
     def _update_topological_nr(self, edges: Iterable[Edge]) -> None:
         number = self._topological_nr
-        for edge in edges:
-            if edge.function is not None and edge.function._topological_nr >= number:
-                number = edge.function._topological_nr + 1
+        for function, _ in edges:
+            if function is not None and function._topological_nr >= number:
+                number = function._topological_nr + 1
         self._topological_nr = number
 
     def _add_input_metadata(self, tensor: Tensor | None) -> int:
@@ -202,11 +212,22 @@ class Node:
 
     # --- hooks --------------------------------------------------------------------------------
 
-    def _all_tensor_pre_hooks(self) -> list[TensorPreHook]:
+    def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
         return self._tensor_pre_hooks
 
     def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
-        self._tensor_pre_hooks.append(hook)
+        self._tensor_pre_hooks = (*self._tensor_pre_hooks, hook)
+
+    def _retain_grad(self, output_nr: int, hook: TensorPreHook) -> None:
+        """Have a hook see the gradient of an output, after all others."""
+        self._retains_grad_hooks = {**self._retains_grad_hooks, output_nr: hook}
+
+    def _retain_no_grad(self, output_nr: int) -> TensorPreHook:
+        """Take that hook out."""
+        hooks = dict(self._retains_grad_hooks)
+        hook = hooks.pop(output_nr)
+        self._retains_grad_hooks = hooks
+        return hook
 
     def _post_accumulate_hooks(self) -> Mapping[int, Hook] | None:
         return None

@@ -75,6 +75,8 @@ class SavedVariable:
         "_weak_grad_fn",
         "version",
     )
+    _packed: Any
+    _grad_fn: Any
 
     def __init__(
         self, tensor: Tensor | None, is_output: bool, is_inplace_on_view: bool = False
@@ -82,10 +84,9 @@ class SavedVariable:
         self._data: Tensor | None = None
         self._was_none = tensor is None
         self._hooks: SavedTensorHooks | None = None
-        self._packed: Any = None
-        self._grad_fn: Any = None
         self._weak_grad_fn: weakref.ReferenceType[Node] | None = None
         self._accumulator: weakref.ReferenceType[Node] | None = None
+        self._packed = self._grad_fn = None
         self._requires_grad = self._original = False
         if tensor is None:
             return
@@ -93,6 +94,9 @@ class SavedVariable:
             raise RuntimeError(_WORDS["inference_saved"])
         self.version = tensor._versions.current
         self._is_leaf, self._is_output = tensor._is_leaf(), is_output
+        if not (is_output or is_inplace_on_view or defaults.hooks):
+            self._original, self._data, self._output_nr = True, tensor, 0
+            return
         self._output_nr = output_nr(tensor)
         if is_inplace_on_view:
             self._weak_grad_fn = weakref.ref(grad_fn(tensor))

@@ -20,9 +20,12 @@ from mindtorch_v2.tensor.autograd_meta import (
     ViewFunction,
     ViewInfo,
 )
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
+
+_new_tuple: Final = tuple.__new__
 
 # --- copies that share a storage ----------------------------------------------------------------
 
@@ -146,21 +149,32 @@ def output_nr(tensor: Tensor) -> int:
 
 def gradient_edge(tensor: Tensor) -> Edge:
     """Where a tensor's gradient goes."""
-    if tensor._autograd is None:
+    meta = tensor._raw_autograd
+    if meta is None:
         return _NOWHERE
-    gradient = grad_fn(tensor)
+    if meta is AWAY:
+        meta = tensor._autograd
+        if meta is None:
+            return _NOWHERE
+    gradient = meta.grad_fn if meta.view is None else grad_fn(tensor)
     if gradient is UNRECORDED:
         raise NotImplementedError(
             "mindtorch_v2 has no kernel yet for the operator that computed this tensor, so its "
             "history is not known"
         )
     if gradient is not None:
-        return Edge(gradient, output_nr(tensor))
-    return Edge(grad_accumulator(tensor), 0)
+        return _new_tuple(Edge, (gradient, meta.output_nr))
+    if not meta.requires_grad:
+        return _NOWHERE
+    reference = meta.grad_accumulator
+    accumulator = None if reference is None else reference()
+    return _new_tuple(Edge, (accumulator or grad_accumulator(tensor), 0))
 
 
 def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:
-    meta = tensor._materialize_autograd_meta()
+    meta = tensor._raw_autograd
+    if meta is None or meta is AWAY:
+        meta = tensor._materialize_autograd_meta()
     meta.grad_fn, meta.output_nr = edge
     if meta.view is not None:
         meta.attr_version = tensor._versions.current
@@ -236,8 +250,7 @@ def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> Non
         raise RuntimeError(messages.internal_assert("new_fn", function))
     meta.hooks, meta.backward_hooks = (), None
     if meta.retains_grad:
-        hook = old._retains_grad_hooks.pop(meta.output_nr)
-        new._retains_grad_hooks[meta.output_nr] = hook
+        new._retain_grad(meta.output_nr, old._retain_no_grad(meta.output_nr))
 
 
 def retain_grad(tensor: Tensor) -> None:
@@ -269,14 +282,12 @@ def retain_grad(tensor: Tensor) -> None:
     number = meta.output_nr
     node = gradient_edge(tensor).function
     assert node is not None
-    node._retains_grad_hooks[number] = FunctionalPreHook(keep, number)
+    node._retain_grad(number, FunctionalPreHook(keep, number))
     meta.retains_grad = True
 
 
 # --- views and changes --------------------------------------------------------------------------
 
-
-_new_tuple: Final = tuple.__new__
 
 VIEW_IS_BASE: Final = (
     "View operation returned a tensor that is the same as the input base tensor.  This is no "

@@ -6,33 +6,38 @@ arguments: a :class:`~mindtorch_v2.kernels.pointwise.Pointwise` keeps what it ca
 :class:`Plan`, and the short way goes from the arrays of the operands to that of the result.  Of the
 thread it reads nothing but the inference mode.
 
-The functions are written for a number of values.  For ``add.Tensor(self, other, alpha)``, while
-there is nothing to record, they read:
+The functions are written for a number of values.  For ``add.Tensor(self, other, alpha)`` they read:
 
     def run(_0, _1, _2):
-        if type(_0) is Tensor and type(_1) is Tensor and _0._dtype is _1._dtype:
+        if (
+            (type(_0) is Tensor or isinstance(_0, Tensor))
+            and (type(_1) is Tensor or isinstance(_1, Tensor))
+            and _0._dtype is _1._dtype
+        ):
             a0 = _0._array
             if a0 is None or (
                 (memory := _0._memory) is not None and memory is not _0._raw_storage._raw_bytes
             ):
                 a0 = array_of(_0)
             …
-            plan = plans.get((_0._dtype, _2, type(_2)))
-            if (
-                plan is not None and a0 is not None and a1 is not None
-                and (_0._sizes is _1._sizes or _0._sizes == _1._sizes)
-                and (_0._raw_autograd is None or not _0._requires_grad())
-                and (_1._raw_autograd is None or not _1._requires_grad())
-                and not thread.raw.inference_mode
-            ):
-                function = plan.function
-                try:
-                    found = run_quietly(function, a0, a1)
-                except RuntimeError:
-                    found = quietly(function, a0, a1)
-                if not plan.is_ufunc or type(found) is not ndarray:
-                    found = own(found, plan.raw, a0, a1)
-                return made_like(_0, found)
+            try:
+                plan = plans.get((_0._dtype, _2, type(_2)))
+                if (
+                    plan is not None and a0 is not None and a1 is not None
+                    and (_0._sizes is _1._sizes or _0._sizes == _1._sizes)
+                    and not thread.raw.inference_mode
+                ):
+                    found = run_quietly(plan.function, a0, a1)
+                    if not plan.is_ufunc or type(found) is not ndarray:
+                        found = own(found, plan.raw, a0, a1)
+                    made = made_like(_0, found)
+                    if _0._raw_autograd is None and _1._raw_autograd is None:
+                        return made
+                    made = record(made, _0, _1, _2)
+                    if made is not UNUSUAL:
+                        return made
+            except Exception:  # that the long way raises too, unless it has to raise another first
+                pass
         return otherwise(_0, _1, _2)
 """
 
@@ -45,13 +50,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.binding.unboxed import Run
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import array_of
-from mindtorch_v2.tensor.quiet import quietly, run_quietly
+from mindtorch_v2.tensor.quiet import run_quietly
 from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
@@ -86,14 +91,16 @@ class Plans(dict[Any, Plan]):
 
 def key_of(dtype: Any, rest: tuple[Any, ...]) -> Any:
     """Of a plan."""
-    return dtype if not rest else (dtype, *(each for value in rest for each in (value, type(value))))
+    return (
+        dtype if not rest else (dtype, *(each for value in rest for each in (value, type(value))))
+    )
 
 
 def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
     """What was computed of operands, as an array that nobody else has."""
-    if type(found) is np.ndarray and found.base is None and found.dtype is raw:
-        if found.flags.c_contiguous and not any(found is each for each in operands):
-            return found
+    is_new = type(found) is np.ndarray and found.base is None and id(found) not in map(id, operands)
+    if is_new and found.dtype is raw and found.flags.c_contiguous:
+        return found  # type: ignore[no-any-return]
     return np.array(found, raw, order="C")
 
 
@@ -114,14 +121,13 @@ def made_like(tensor: Tensor, array: Array) -> Tensor:
 def short_way(plans: Plans, inputs: int, *, in_place: bool) -> ShortWay:
     """That of an operator of one or two operands, the first of which the result may replace."""
 
-    def make(otherwise: Run, count: int, *, unrecorded: bool, counted: bool = False) -> Run:
-        source = _Source(inputs, count, in_place, unrecorded, counted)
-        return _maker(source)(plans, otherwise)
+    def make(otherwise: Run, count: int, record: Run | None) -> Run:
+        return _maker(_Source(inputs, count, record is not None))(plans, otherwise, record)
 
-    def count_changes(otherwise: Run, count: int, *, unrecorded: bool) -> Run:
-        return make(otherwise, count, unrecorded=unrecorded, counted=True)
+    def make_in_place(otherwise: Run, count: int, record: Run | None) -> Run:
+        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record)
 
-    return ShortWay(make, count_changes if in_place else None)
+    return ShortWay(above=make_in_place) if in_place else ShortWay(make)
 
 
 @dataclass(frozen=True)
@@ -130,75 +136,94 @@ class _Source:
 
     inputs: int
     count: int
-    in_place: bool
-    unrecorded: bool
-    counted: bool
+    records: bool
 
     def lines(self) -> Iterator[str]:
-        operands, values = range(self.inputs), ", ".join(f"_{n}" for n in range(self.count))
-        kinds = " and ".join(f"type(_{n}) is Tensor" for n in operands)
-        same_dtype = " and _0._dtype is _1._dtype" if self.inputs == 2 else ""
-        rest = (f"_{n}, type(_{n})" for n in range(self.inputs, self.count))
-        key = ", ".join(("_0._dtype", *rest))
-        arrays = ", ".join(f"a{n}" for n in operands)
-        yield f" def run({values}):"
-        yield f"  if {kinds}{same_dtype}:"
+        operands, arrays = range(self.inputs), ", ".join(f"a{n}" for n in range(self.inputs))
+        kinds = [f"(type(_{n}) is Tensor or isinstance(_{n}, Tensor))" for n in operands]
+        key = "_0._dtype", *(f"_{n}, type(_{n})" for n in range(self.inputs, self.count))
+        same_dtype = [f"_0._dtype is _{n}._dtype" for n in operands[1:]]
+        yield f" def run({self.values}):"
+        yield f"  if {' and '.join(kinds + same_dtype)}:"
         for n in operands:
             yield f"   a{n} = _{n}._array"
             yield f"   if a{n} is None or ((memory := _{n}._memory) is not None"
             yield f"    and memory is not _{n}._raw_storage._raw_bytes): a{n} = array_of(_{n})"
-        yield f"   try: plan = plans.get(({key}))"
-        yield "   except TypeError: plan = None  # for further arguments that are no numbers"
-        if self.counted:
-            yield "   versions = _0._raw_versions"
-            yield "   if versions is AWAY: versions = _0._versions"
-            yield "   count = versions._raw_value"
-        yield f"   if {' and '.join(self._conditions())}:"
-        yield "    function = plan.function"
-        yield f"    try: found = run_quietly(function, {arrays})"
-        yield f"    except RuntimeError: found = quietly(function, {arrays})"
-        if self.in_place:
-            yield "    a0[...] = found"
-            yield "    versions._raw_value = count + 1" if self.counted else ""
-            yield "    return _0"
-        else:
-            yield "    if not plan.is_ufunc or type(found) is not ndarray:"
-            yield f"     found = own(found, plan.raw, {arrays})"
-            yield "    return made_like(_0, found)"
-        yield f"  return otherwise({values})"
+        yield "   try:"
+        yield f"    plan = plans.get(({', '.join(key)}))"
+        yield from self.prepared()
+        yield f"    if {' and '.join(self.conditions())}:"
+        yield f"     found = run_quietly(plan.function, {arrays})"
+        yield from self.finished(arrays)
+        yield "   except Exception: pass"
+        yield f"  return otherwise({self.values})"
 
-    def _conditions(self) -> Iterator[str]:
+    @property
+    def values(self) -> str:
+        return ", ".join(f"_{n}" for n in range(self.count))
+
+    def prepared(self) -> Iterator[str]:
+        yield from ()
+
+    def conditions(self) -> Iterator[str]:
         operands = range(self.inputs)
         yield "plan is not None"
         yield from (f"a{n} is not None" for n in operands)
-        if self.inputs == 2:
-            yield "(_0._sizes is _1._sizes or _0._sizes == _1._sizes)"
-        if self.unrecorded:
-            for n in operands:
-                yield f"(_{n}._raw_autograd is None or not _{n}._requires_grad())"
-        if not self.in_place:
-            yield "not thread.raw.inference_mode"
-            return
+        yield from (f"(_0._sizes is _{n}._sizes or _0._sizes == _{n}._sizes)" for n in operands[1:])
+        yield "not thread.raw.inference_mode"
+        if not self.records:
+            yield from (
+                f"(_{n}._raw_autograd is None or not _{n}._requires_grad())" for n in operands
+            )
+
+    def finished(self, arrays: str) -> Iterator[str]:
+        """What becomes of ``found``."""
+        yield "     if not plan.is_ufunc or type(found) is not ndarray:"
+        yield f"      found = own(found, plan.raw, {arrays})"
+        yield "     made = made_like(_0, found)"
+        if self.records:
+            has_none = " and ".join(f"_{n}._raw_autograd is None" for n in range(self.inputs))
+            yield f"     if {has_none}: return made"
+            yield f"     made = record(made, {self.values})"
+            yield "     if made is not UNUSUAL: return made"
+        else:
+            yield "     return made"
+
+
+class _InPlace(_Source):
+    """The same where the result takes the first operand's place, and autograd records nothing."""
+
+    def prepared(self) -> Iterator[str]:
+        yield "    versions = _0._raw_versions"
+        yield "    if versions is AWAY: versions = _0._versions"
+        yield "    count = versions._raw_value"
+
+    def conditions(self) -> Iterator[str]:
+        yield from super().conditions()
+        yield "type(count) is int"  # which an inference tensor's is not
         if self.inputs == 2:  # of two tensors with one memory the elements may not be the same
             yield "(_0._memory is None or _0._memory is not _1._memory or _0 is _1)"
-        if self.counted:
-            yield "type(count) is int"
+
+    def finished(self, arrays: str) -> Iterator[str]:
+        yield "     a0[...] = found"
+        yield "     versions._raw_value = count + 1"
+        yield "     return _0"
 
 
 @cache
-def _maker(source: _Source) -> Callable[[Plans, Run], Run]:
+def _maker(source: _Source) -> Callable[[Plans, Run, Run | None], Run]:
     scope: dict[str, Any] = {
         "__name__": __name__,
         "AWAY": AWAY,
         "Tensor": Tensor,
+        "UNUSUAL": UNUSUAL,
         "array_of": array_of,
         "made_like": made_like,
         "ndarray": np.ndarray,
         "own": own,
-        "quietly": quietly,
         "run_quietly": run_quietly,
         "thread": tls.thread_local,
     }
-    exec("\n".join(("def make(plans, otherwise):", *source.lines(), " return run")), scope)
-    made: Callable[[Plans, Run], Run] = scope["make"]
+    exec("\n".join(("def make(plans, otherwise, record):", *source.lines(), " return run")), scope)
+    made: Callable[[Plans, Run, Run | None], Run] = scope["make"]
     return made

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from mindtorch_v2.autograd.variable import as_view
-from mindtorch_v2.binding.unboxed import Run
+from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
 from mindtorch_v2.kernels.short_way import ShortWay
@@ -28,6 +28,9 @@ _MOST_GEOMETRIES: Final = 1000
 _new: Final = object.__new__
 _new_tuple: Final = tuple.__new__
 
+Finish = Callable[[Tensor, Tensor], Tensor]
+"""Makes of an alias of a tensor what is answered."""
+
 Geometry = tuple[Size, tuple[int, ...], int]
 """Sizes, strides, and how far behind the base's first element the view's is."""
 
@@ -40,12 +43,11 @@ class _Geometries(dict[Any, Geometry]):
         kinds = [str(kind) for name, kind in kernel.__annotations__.items() if name != "return"]
         self.takes_list = kinds[1:2] == ["Sequence[int]"]
 
-    def alias(self, base: Tensor, *args: Any) -> Tensor:
+    def alias(self, base: Tensor, args: tuple[Any, ...], key: Any) -> Tensor:
         """What the kernel answers, whose geometry is known from now on."""
         view: Tensor = tls.call_excluding(BELOW_INPLACE_OR_VIEW, self._kernel, base, *args)
         if len(self) < _MOST_GEOMETRIES:
             distance = view._storage_offset - base._storage_offset
-            key = (tuple(args[0]), *args[1:]) if self.takes_list else args
             self[base._sizes, base._strides, key] = view._sizes, view._strides, distance
         return view
 
@@ -54,27 +56,31 @@ def geometric(kernel: Kernel) -> Kernel:
     """Give a view operator's kernel a short way: it looks at nothing but geometry."""
     known = _Geometries(kernel)
 
-    def make(otherwise: Run, count: int, *, unrecorded: bool, is_view: bool = False) -> Run:
-        takes_list, finish = known.takes_list, _as_view if is_view else _itself
+    def make(otherwise: Run, count: int, record: Run | None, finish: Finish = _itself) -> Run:
+        takes_list = known.takes_list
 
         def run(self: Any, *args: Any) -> Any:
             if (
-                type(self) is not Tensor
+                not (type(self) is Tensor or (isinstance(self, Tensor) and self._custom is None))
                 or self._keys != KEYS
-                or (unrecorded and self._raw_autograd is not None and self._requires_grad())
             ):
                 return otherwise(self, *args)
-            key = (tuple(args[0]), *args[1:]) if takes_list else args
             try:
+                key = (tuple(args[0]), *args[1:]) if takes_list else args
                 found = known.get((self._sizes, self._strides, key))
-            except TypeError:  # arguments that are no integers
+                view = known.alias(self, args, key) if found is None else _alias(self, found)
+                view = finish(self, view)
+                if self._raw_autograd is None:
+                    return view
+                answer = UNUSUAL if record is None else record(view, self, *args)
+            except Exception:  # that the long way raises too, unless it has to raise another first
                 return otherwise(self, *args)
-            return finish(self, known.alias(self, *args) if found is None else _alias(self, found))
+            return otherwise(self, *args) if answer is UNUSUAL else answer
 
         return run
 
-    def make_views(otherwise: Run, count: int, *, unrecorded: bool) -> Run:
-        return make(otherwise, count, unrecorded=unrecorded, is_view=True)
+    def make_views(otherwise: Run, count: int, record: Run | None) -> Run:
+        return make(otherwise, count, record, _as_view)
 
     kernel.short_way = ShortWay(make, make_views)  # type: ignore[attr-defined]
     return kernel

@@ -10,36 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+from mindtorch_v2.binding.unboxed import Run
 
 
 class Make(Protocol):
     """Makes a function that takes plain calls of so many values, and hands others on.
 
-    ``unrecorded``: calls with tensors that require grad are no plain ones.
+    ``record`` is called with an answer and the values where one of these may require grad, and
+    answers it with its history, or UNUSUAL.  Without it such calls are no plain ones.
     """
 
-    def __call__(self, otherwise: Run, count: int, *, unrecorded: bool) -> Run: ...
+    def __call__(self, otherwise: Run, count: int, record: Run | None) -> Run: ...
 
 
 @dataclass(frozen=True)
 class ShortWay:
     """What a kernel does with plain calls, and what is done above, at ADInplaceOrView."""
 
-    make: Make
+    make: Make | None = None
     #: With changes counted, or aliases made views.
     above: Make | None = None
 
-    def alone(self, count: int) -> Run:
-        """The function that answers UNUSUAL for other calls, whoever requires grad."""
-        return self.make(unusual, count, unrecorded=False)
 
-
-def unusual(*values: Any) -> Any:
-    return UNUSUAL
-
-
-def short_way_of(kernel: Callable[..., Any]) -> ShortWay | None:
+def short_way_of(kernel: Callable[..., object]) -> ShortWay | None:
     return getattr(kernel, "short_way", None)

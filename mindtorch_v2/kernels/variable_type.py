@@ -14,21 +14,19 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.basic_ops import Underivable
 from mindtorch_v2.autograd.formula import compiled
-from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes
+from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes, savers
 from mindtorch_v2.autograd.node import Node, any_requires_grad, flattened
 from mindtorch_v2.autograd.saved_variable import SavedVariable
-from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
 from mindtorch_v2.autograd.variable import (
     check_inplace,
     collect_next_edges,
-    create_gradient_edge,
     rebase_history,
     reset_grad_accumulator,
     set_history,
 )
 from mindtorch_v2.binding.fallbacks import may_require_grad
 from mindtorch_v2.binding.operators import Call, Operator
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run, makes
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -41,6 +39,7 @@ from mindtorch_v2.dispatch.keyset import (
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
+from mindtorch_v2.kernels.recording import Recorded, recorder
 from mindtorch_v2.kernels.short_way import short_way_of
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -185,8 +184,7 @@ class VariableType:
                 if type(value) is not Tensor or (
                     value._autograd is not None and value._requires_grad()
                 ):
-                    answer = UNUSUAL if records is None else self._recorded_shortly(records, stack)
-                    return self.run(keyset, stack) if answer is UNUSUAL else answer
+                    return self.run(keyset, stack)
             for place in others:
                 if stack[place] is not None and may_require_grad((stack[place],)):
                     return self.run(keyset, stack)
@@ -199,10 +197,10 @@ class VariableType:
             return answer
 
         short = None if others else short_way_of(unboxed.found_below(after))
-        if short is None:
+        if short is None or short.make is None:
             return run
-        records = short.alone(len(arguments)) if self._is_recorded_shortly else None
-        return short.make(run, len(arguments), unrecorded=True)
+        record = self._recorder() if self._is_recorded_shortly else None
+        return short.make(run, len(arguments), record)
 
     @cached_property
     def _is_recorded_shortly(self) -> bool:
@@ -212,31 +210,11 @@ class VariableType:
         special = self.lists or self.refused or self.condition is not None or self._is_boxed
         return one_answer and self.node is not None and not changes and not special
 
-    def _recorded_shortly(self, short: Run, stack: tuple[Any, ...]) -> Any:
-        """A call with tensors that require grad, of which the kernel below makes a tensor by its
-        short way: with its history, where that is kept.
-
-        UNUSUAL for any other, of which nothing has come yet but a tensor that nobody has: what is
-        made here makes no nodes, and nobody sees what is saved before it is there.
-        """
-        if hooks_of_saved.hooks:  # who may refuse to save
-            return UNUSUAL
-        for place, _ in _tensors(self.operator):
-            if type(stack[place]) is not Tensor:
-                return UNUSUAL
-        try:
-            answer = short(*stack)
-        except Exception:
-            return UNUSUAL  # the node, which the long way makes first, may have its own refusal
-        if answer is UNUSUAL or not answer._dtype.is_floating_point:
-            return UNUSUAL
-        inputs = [stack[place] for place in self.inputs]
-        if not tls.thread_local.raw.grad_mode or not any_requires_grad(inputs):
-            return answer
-        node = self._node(inputs, stack)
-        create_gradient_edge(answer, node)
-        self._save_outputs(node, (answer,))  # type: ignore[arg-type]
-        return answer
+    def _recorder(self) -> Run:
+        """What records a plain call."""
+        assert self.node is not None
+        save_outputs = self._save_outputs if savers(self.node, "outputs") else None
+        return recorder(Recorded(self.node, self.names, self.inputs, save_outputs))
 
     def _fits(self, stack: tuple[Any, ...]) -> bool:
         """``output_differentiability`` with a condition."""
@@ -318,28 +296,28 @@ class VariableType:
             return unknown
         node = node_class(self.node)()
         node._set_next_edges(edges)
-        attributes = saved_attributes(self.node, "inputs")
         values = dict(zip(self.names, stack, strict=True))
         for place in self.operator.undefined:
             if stack[place] is None:
                 values[self.names[place]] = UNDEFINED
         if self.is_inplace and self._saves_self(node):
             values["self"] = _CLONE(stack[0], memory_format=None)
-        node._save(attributes, values)
-        node._counts = {name: len(stack[place]) for name, place in self.lists.items()}
+        node._save(savers(self.node, "inputs"), values)
+        if self.lists:
+            node._counts = {name: len(stack[place]) for name, place in self.lists.items()}
         return node
 
     def _saves_self(self, node: GeneratedNode) -> bool:
         """Whether the value is kept that the operator is about to change."""
         assert self.node is not None
         return any(
-            saved.name == "self" and saved.is_tensor and node._is_wanted(saved)
+            saved.name == "self" and saved.is_tensor and node._is_wanted(saved.condition)
             for saved in saved_attributes(self.node, "inputs")
         )
 
     def _save_outputs(self, node: GeneratedNode, results: Sequence[Any]) -> None:
         assert self.node is not None
-        attributes = saved_attributes(self.node, "outputs")
+        attributes = savers(self.node, "outputs")
         if not attributes:
             return
         if self.is_inplace:
