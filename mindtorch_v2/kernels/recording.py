@@ -22,7 +22,7 @@ from mindtorch_v2.autograd.generated import (
     node_class,
     saved_attributes,
 )
-from mindtorch_v2.autograd.node import Edge, InputMetadata
+from mindtorch_v2.autograd.node import Edge, InputMetadata, any_requires_grad
 from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
 from mindtorch_v2.autograd.variable import gradient_edge, set_gradient_edge
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
@@ -70,8 +70,8 @@ def recorder(recorded: Recorded) -> Run:
         for function, _ in edges:
             if function is not None and function._topological_nr > number:
                 number = function._topological_nr
-        if number < 0:  # nobody wants a gradient
-            return answer
+        if number < 0 and not any_requires_grad(stack[place] for place in inputs):
+            return answer  # a view made without grad mode may require grad, and lead nowhere
         if hooks_of_saved.hooks or answer._dtype not in _FLOATING:
             return UNUSUAL
         node = make()

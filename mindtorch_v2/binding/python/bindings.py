@@ -9,7 +9,7 @@ name are in :mod:`~mindtorch_v2.binding.python.exceptions`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final
 
 from mindtorch_v2 import profile, return_types
@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
 from mindtorch_v2.binding.python.function import (
+    Entry,
     Implementation,
     builtin_function_or_method,
     method,
@@ -26,12 +27,10 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
-from mindtorch_v2.binding.python.usual import Form, Usual, form_of, is_usual, usual_call
-from mindtorch_v2.binding.unboxed import UNUSUAL
+from mindtorch_v2.binding.python.usual import Form, form_of, usual_call
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -44,7 +43,7 @@ _METHODS: Final = "torch.Tensor"
 _PACKAGE: Final = __name__.rpartition(".")[0]
 
 
-class _Binding:
+class _Binding(Entry):
     """A parser with what a call that it takes does.
 
     ``written`` is what runs instead of an operator without a kernel: the function of the same name
@@ -59,10 +58,13 @@ class _Binding:
     """What the function is called if its signatures say otherwise."""
     _calls_operators = False
     """Whether each signature has an operator of its own."""
+    _usual = 0
+    """How many forms of calls go without the parser."""
 
     def __init__(
         self, written: Implementation | None, owner: str, *, is_asked: bool, is_noargs: bool = False
     ) -> None:
+        super().__init__(self._called)
         self._written = written
         self._owner = owner
         self._is_asked = is_asked
@@ -92,30 +94,6 @@ class _Binding:
     def _counts(self) -> dict[Form, int]:
         """How often forms of calls have come."""
         return {}
-
-    @cached_property
-    def _usual(self) -> dict[Form | tuple[type, ...], tuple[Usual, Operator]]:
-        """What makes calls of those that come often."""
-        return {}
-
-    def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        usual = self._usual.get(form_of(args, kwargs) if kwargs else tuple(map(type, args)))
-        if (
-            usual is None
-            or OBSERVERS.count
-            or not (receiver is None or type(receiver) is Tensor or is_usual(receiver))
-        ):
-            return self._called(receiver, args, kwargs)
-        call, operator = usual
-        try:
-            answer = call(receiver, args, kwargs)
-        except PybindTypeError as error:
-            raise RuntimeError(str(error)) from None
-        if type(answer) is Tensor:
-            return answer
-        if answer is UNUSUAL:
-            return self._called(receiver, args, kwargs)
-        return _wrapped(operator, answer)
 
     def _called(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         parsed = self._parser.parse(receiver, args, kwargs)
@@ -153,14 +131,16 @@ class _Binding:
         """Have usual calls of this form go without the parser, once it is worth it."""
         form = form_of(args, kwargs)
         count = self._counts[form] = self._counts.get(form, 0) + 1
-        if count != _CALLS_BEFORE_COMPILING or len(self._counts) > _MOST_FORMS or parsed.overloaded:
+        if count != _CALLS_BEFORE_COMPILING or self._usual == _MOST_FORMS or parsed.overloaded:
             return
         operator = self._operator_of(parsed)
         if operator is None:
             return
-        call = usual_call(form, self._parser.tried(parsed), operator, receiver)
-        if call is not None:
-            self._usual[form if kwargs else form[0]] = call, operator
+        tried, wrapped = self._parser.tried(parsed), partial(_wrapped, operator)
+        usual = usual_call(form, tried, operator, receiver, self, wrapped)
+        if usual is not None:
+            self.front = usual
+            self._usual += 1
 
     def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
         call = self._call_of(receiver, parsed)
@@ -185,7 +165,7 @@ class _Binding:
 
 
 _CALLS_BEFORE_COMPILING: Final = 8
-_MOST_FORMS: Final = 100
+_MOST_FORMS: Final = 12
 
 FUNCTIONS: Final[dict[str, dict[str, builtin_function_or_method]]] = {}
 """Every bound function, by the module that messages name and its own name."""

@@ -38,6 +38,24 @@ OWNERS: Final[dict[str, type]] = {}
 """The classes whose attributes C's functions are, by name: pickles look them up there."""
 
 
+class Entry:
+    """What a bound function runs, which may put a shorter way in ``front``, as it comes to know of
+    one."""
+
+    is_forgiving = False
+    """Whether it answers NotImplemented in place of a TypeError."""
+
+    def __init__(self, front: Implementation) -> None:
+        self.front = front
+
+    def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.front(receiver, args, kwargs)
+
+    @classmethod
+    def of(cls, call: Implementation) -> Entry:
+        return call if isinstance(call, Entry) else Entry(call)
+
+
 class builtin_function_or_method:  # noqa: N801 (CPython's name)
     """A function of torch, as C defines it: of a class that stands for ``torch``, of one of its
     modules, or with no module for its ``owner`` a static method of tensors."""
@@ -47,10 +65,10 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         self.__name__, self.__qualname__ = name, of_class + name
         self.__module__: str | None = owner  # type: ignore[assignment]
         self.__doc__ = None
-        self.call = call
+        self.call = Entry.of(call)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self.call(None, args, kwargs)
+        return self.call.front(None, args, kwargs)
 
     def __repr__(self) -> str:
         if self.__name__ == self.__qualname__:
@@ -94,7 +112,7 @@ class BoundMethod:
     __slots__ = ("__name__", "__self__", "_call", "_count")
     __name__: str
     __self__: Any
-    _call: Implementation
+    _call: Entry
     _count: int | None
 
     def __getattr__(self, name: str) -> Any:
@@ -108,7 +126,7 @@ class BoundMethod:
             named = is_method_call(sys._getframe(1))
             name = f"{BASE}.{self.__name__}" if named else self.__qualname__
             check_count(name, count, args, kwargs)
-        return self._call(self.__self__, args, kwargs)
+        return self._call.front(self.__self__, args, kwargs)
 
     def __repr__(self) -> str:
         owner = type_name(self.__self__)
@@ -141,7 +159,7 @@ class method_descriptor:  # noqa: N801 (CPython's name)
         self.__name__ = name
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
-        self._call, self._count = call, count
+        self._call, self._count = Entry.of(call), count
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -219,7 +237,13 @@ def with_one_argument(name: str, call: Implementation) -> Implementation:
 
 
 def not_implemented_on_type_error(call: Implementation) -> Implementation:
-    """``TypeError_to_NotImplemented_``: for Python's operators, which then ask the other side."""
+    """``TypeError_to_NotImplemented_``: for Python's operators, which then ask the other side.
+
+    An entry is changed in its place.
+    """
+    if isinstance(call, Entry):
+        call.front, call.is_forgiving = not_implemented_on_type_error(call.front), True
+        return call
 
     def forgiving(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:

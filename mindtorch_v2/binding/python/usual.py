@@ -3,17 +3,24 @@
 Whether a signature takes a call, the types of the arguments alone say as long as these are usual:
 tensors, plain numbers, torch's constants, lists of integers.  So a call that was parsed leaves
 behind a function for all calls of its :data:`Form`, which goes from the arguments to the operator
-with no parser between.  For ``x.select(0, 1)`` it reads:
+with no parser between.  It stands in front of those of other forms, and at last of the parser.  For
+``x.select(0, 1)`` it reads:
 
     def usual(receiver, args, kwargs):
-        _0, _1, = args
-        if not -(1 << 63) <= _0 < 1 << 63: return UNUSUAL
-        if not -(1 << 63) <= _1 < 1 << 63: return UNUSUAL
-        return call(receiver, _0, _1)
+        while len(args) == 2 and not kwargs and not observers.count:
+            if type(receiver) is not Tensor and not is_usual(receiver): break
+            _0, _1, = args
+            if type(_0) is not type0 or type(_1) is not type1: break
+            if not -(1 << 63) <= _0 < 1 << 63: break
+            if not -(1 << 63) <= _1 < 1 << 63: break
+            try: answer = call(receiver, _0, _1)
+            except PybindTypeError as error: raise RuntimeError(str(error)) from None
+            return answer if type(answer) is Tensor else wrapped(answer)
+        return otherwise(receiver, args, kwargs)
 
 What the types do not say (the range of an integer, what a list holds, whether a parameter or a
-tensor of another class overrides functions) it checks itself, and answers UNUSUAL for what is
-beyond it: then the parser sees the call, as it does the first of every form.
+tensor of another class overrides functions) it checks itself.  Who leaves the loop has done nothing
+yet.
 """
 
 from __future__ import annotations
@@ -25,10 +32,13 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Operator
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
+from mindtorch_v2.binding.python.function import Entry, Implementation
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value
-from mindtorch_v2.binding.unboxed import PLAIN, UNUSUAL
+from mindtorch_v2.binding.unboxed import PLAIN
+from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
 from mindtorch_v2.tensor.size import Size
@@ -36,8 +46,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 Form = tuple[tuple[type, ...], tuple[str, ...], tuple[type, ...]]
 """The types of positional arguments, the keywords, and the types of what is given by keyword."""
-
-Usual = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 _LISTS: Final = (list, tuple, Size)
 _USUAL: Final = PLAIN | {Tensor, *_LISTS}
@@ -97,11 +105,17 @@ class Untellable(Exception):  # noqa: N818 (no error: such calls are parsed)
 
 
 def usual_call(
-    form: Form, tried: Sequence[Signature], operator: Operator, receiver: Any
-) -> Usual | None:
+    form: Form,
+    tried: Sequence[Signature],
+    operator: Operator,
+    receiver: Any,
+    entry: Entry,
+    wrapped: Callable[[Any], Any],
+) -> Implementation | None:
     """What makes calls of a form that the last of the signatures which were ``tried`` takes.
 
     None where the types do not tell, or the signature wants more than this module knows.
+    ``wrapped`` makes of the operator's answer what Python gets if that is no tensor.
     """
     *before, chosen = tried
     kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
@@ -109,20 +123,27 @@ def usual_call(
         return None
     scope: dict[str, Any] = {
         "__name__": f"{__package__}.bindings",  # whose frame this stands for
-        "UNUSUAL": UNUSUAL,
+        "PybindTypeError": PybindTypeError,
+        "Tensor": Tensor,
         "are_integers": are_integers,
+        "call": operator.unboxed.call,
         "enum_value": enum_value,
         "has_torch_function": has_torch_function,
-        "call": operator.unboxed.call,
+        "is_usual": is_usual,
+        "observers": OBSERVERS,
+        "otherwise": entry.front,
+        "wrapped": wrapped,
     }
     try:
         for signature in before:
             _check_refused_by_types(signature, form)
         lines = list(_source(form, chosen, operator, receiver is not None, scope))
+        if entry.is_forgiving:
+            lines.insert(-2, "  except TypeError: return NotImplemented")
     except Untellable:
         return None
     exec("\n".join(lines), scope)
-    usual: Usual = scope["usual"]
+    usual: Implementation = scope["usual"]
     return usual
 
 
@@ -164,36 +185,58 @@ def _source(
 ) -> Iterator[str]:
     """The function's lines; ``scope`` gets what they name."""
     positional, keywords, _ = form
+    given = f"len(kwargs) == {len(keywords)}" if keywords else "not kwargs"
     yield "def usual(receiver, args, kwargs):"
+    yield f" while len(args) == {len(positional)} and {given} and not observers.count:"
+    if has_receiver:
+        yield "  if type(receiver) is not Tensor and not is_usual(receiver): break"
+    yield from _types_source(form, scope)
     names: dict[str, str] = {}
+    listed = [f"_{place}" for place in range(len(positional))]
     if _takes_integers_one_by_one(signature, form):
-        first = signature.parameters[0]
-        yield " if not are_integers(args): return UNUSUAL"
-        names[first.name] = "list(args)"
+        names[signature.parameters[0].name] = f"[{', '.join(listed)}]"
+        for source in listed:
+            yield f"  if not {_IN_RANGE.format(source)}: break"
         form, listed = ((), *form[1:]), []
-    else:
-        listed = [f"_{place}" for place in range(len(positional))]
-        if listed:
-            yield f" {', '.join(listed)}, = args"
     places = iter(listed)
     for parameter, kind in _matched(signature, form):
-        source = next(places, None)
-        if source is None:
-            name = next(n for n in (parameter.name, *parameter.other_names) if n in keywords)
-            source = f"_{name}"
-            yield f" {source} = kwargs[{name!r}]"
+        source = next(places, "")
+        if not source:
+            given = (parameter.name, *parameter.other_names)
+            source = next(f"_{name}" for name in given if name in keywords)
         if kind is type(None):
             if not parameter.allows_none:
                 raise Untellable
             continue
         condition, value = _conversion(parameter, kind)
         if condition:
-            yield f" if not {condition.format(source)}: return UNUSUAL"
+            yield f"  if not {condition.format(source)}: break"
         names[parameter.name] = value.format(source)
     stack = list(_stack(signature, operator, names, has_receiver, scope))
     if names:  # what goes elsewhere: to be written to, or to a new tensor
         raise Untellable
-    yield f" return call({', '.join(stack)})"
+    yield f"  try: answer = call({', '.join(stack)})"
+    yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
+    yield "  return answer if type(answer) is Tensor else wrapped(answer)"
+    yield " return otherwise(receiver, args, kwargs)"
+
+
+def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:
+    """Gives names to what is given, and leaves the loop if its types are others."""
+    positional, keywords, by_keyword = form
+    listed = [f"_{place}" for place in range(len(positional))]
+    if listed:
+        yield f"  {', '.join(listed)}, = args"
+    for keyword in keywords:
+        yield f"  if {keyword!r} not in kwargs: break"
+        yield f"  _{keyword} = kwargs[{keyword!r}]"
+        listed.append(f"_{keyword}")
+    kinds = (*positional, *by_keyword)
+    for place, kind in enumerate(kinds):
+        scope[f"type{place}"] = kind
+    others = [f"type({name}) is not type{place}" for place, name in enumerate(listed)]
+    if others:
+        yield f"  if {' or '.join(others)}: break"
 
 
 def _takes_integers_one_by_one(signature: Signature, form: Form) -> bool:
