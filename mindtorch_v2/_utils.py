@@ -15,6 +15,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.factories import empty
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.storage import UntypedStorage, typename
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
@@ -45,9 +46,8 @@ def get_tensor_metadata(tensor: Tensor) -> dict[str, bool]:
 
 
 def set_tensor_metadata(tensor: Tensor, metadata: dict[str, bool]) -> None:
-    tensor._array = None
     for name in metadata:
-        tensor._keys |= _BITS[name]
+        forget(tensor)._keys |= _BITS[name]
 
 
 def _rebuild_tensor(

@@ -20,6 +20,7 @@ from mindtorch_v2.tensor.geometry import (
     numel,
     storage_bytes,
 )
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -54,7 +55,7 @@ def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | N
     storage = tensor.untyped_storage()
     if needed > storage.nbytes():
         storage.resize_(needed)
-    tensor._sizes, tensor._strides, tensor._array = Size._of(sizes), new_strides, None
+    forget(tensor)._sizes, tensor._strides = Size._of(sizes), new_strides
 
 
 def resize_output(

@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import check_in_bounds_for_storage, unsigned_nbytes
 from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, is_contiguous, numel
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import HABITS
@@ -53,7 +54,7 @@ def set_storage_(
         self._storage = source
     if storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    self._storage_offset, self._array = storage_offset, None
+    forget(self)._storage_offset = storage_offset
     if not same:
         check_numel(size)
         self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)

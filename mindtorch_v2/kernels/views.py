@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
 from mindtorch_v2.tensor.geometry import check_numel, dim_list, wrap_dim
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.symbolic import SymInt
 from mindtorch_v2.tensor.tensor import Tensor
@@ -563,5 +564,5 @@ def neg_view(self: Tensor) -> Tensor:
 def _with_bit(self: Tensor, key: DispatchKey) -> Tensor:
     """An alias that has a lazy bit where the tensor has none."""
     made = called(_ALIAS, alias_, self)
-    made._keys, made._array = made._keys ^ functionality_bit(key), None
+    forget(made)._keys ^= functionality_bit(key)
     return made

@@ -19,6 +19,7 @@ from mindtorch_v2.kernels.views import (
     unsqueezed_geometry,
 )
 from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
@@ -29,7 +30,7 @@ _ASSERTS: Final = HABITS["in-place views on meta assert their dimensions"]
 
 
 def _set_geometry(self: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> Tensor:
-    self._sizes, self._strides, self._array = Size._of(sizes), tuple(strides), None
+    forget(self)._sizes, self._strides = Size._of(sizes), tuple(strides)
     return self
 
 

@@ -12,8 +12,8 @@ Note [Arrays of plain tensors]
     asks for it.  Most results are used up by the next call, and never have one.  Likewise a version
     counter, which starts at nought, is made for who asks.
 
-    Who gives a tensor another geometry or other keys sets ``_array`` to None; a storage that is set
-    does that itself.
+    Who gives a tensor another geometry or other keys has it `forget` its array before; a storage
+    that is set does that itself.
 """
 
 from __future__ import annotations
@@ -86,6 +86,14 @@ def storage_of(tensor: Tensor, slot: str) -> Any:
             memory = tensor._memory = array.reshape(-1).view(_BYTES)
             tensor._raw_storage = UntypedStorage._owning(memory, _CPU)
     return come_back(tensor, slot)
+
+
+def forget(tensor: Tensor) -> Tensor:
+    """A tensor that is about to be another one, and has no array any more."""
+    if tensor._raw_storage is AWAY:
+        storage_of(tensor, "_raw_storage")
+    tensor._array = None
+    return tensor
 
 
 def counter_of(tensor: Tensor, slot: str) -> Any:
