@@ -20,6 +20,7 @@ from mindtorch_v2.autograd.node import (
     InputMetadata,
     Node,
     TensorPreHook,
+    begin,
 )
 from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.autograd.ownership import others_that_hold
@@ -53,7 +54,7 @@ class AccumulateGrad(ManualNode):
     __module__ = "builtins"
 
     def __init__(self, variable: Tensor) -> None:
-        Node.__init__(self, MAX_SEQUENCE_NR)
+        begin(self, MAX_SEQUENCE_NR)
         self.variable = variable
         self._received.append(InputMetadata.of(variable))
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.formula import Formula, compiled
-from mindtorch_v2.autograd.node import CppFunction, Gradient, Node
+from mindtorch_v2.autograd.node import CppFunction, Gradient, begin, next_sequence_nr
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
@@ -127,6 +127,10 @@ class GeneratedNode(CppFunction):
 
     __slots__ = ("_counts", "_kept", "_released", "_retain_variables")
 
+    _kept: dict[str, Any]
+    _counts: Mapping[str, int]
+    _released: bool
+    _retain_variables: bool
     _facts: ClassVar[NodeFacts]
     _saved: ClassVar[tuple[Saved, ...]]
     _scalars: ClassVar[frozenset[str]]
@@ -137,10 +141,7 @@ class GeneratedNode(CppFunction):
     """Where inputs stand among the edges; None for nodes with a list among them."""
 
     def __init__(self) -> None:
-        Node.__init__(self)  # as super() would, in a third of the time
-        self._kept: dict[str, Any] = {}
-        self._counts: Mapping[str, int] = _NO_COUNTS
-        self._released, self._retain_variables = False, True
+        begin_generated(self)
 
     # --- saving -------------------------------------------------------------------------------
 
@@ -253,6 +254,13 @@ class GeneratedNode(CppFunction):
         if isinstance(value, list):
             return tuple(SavedTensor._of(each, self) for each in value)
         return SavedTensor._of(SavedVariable(None, False) if value is None else value, self)
+
+
+def begin_generated(node: GeneratedNode) -> None:
+    """:func:`~mindtorch_v2.autograd.node.begin` for a node of these."""
+    begin(node, next_sequence_nr())
+    node._kept, node._counts = {}, _NO_COUNTS
+    node._released, node._retain_variables = False, True
 
 
 def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:

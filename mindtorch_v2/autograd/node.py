@@ -150,20 +150,18 @@ class Node:
     )
     __module__ = "builtins"
 
+    _edges: Sequence[Edge]
+    _received: list[InputMetadata | None]
+    _sequence: int
+    _topological_nr: int
+    _tensor_pre_hooks: Sequence[TensorPreHook]
+    _retains_grad_hooks: Mapping[int, TensorPreHook]
     _pre_hooks: OrderedDict[int, Hook] | None
     _post_hooks: OrderedDict[int, Hook] | None
     _metadata: dict[str, Any] | None
 
     def __init__(self, sequence_nr: int | None = None) -> None:
-        self._edges: Sequence[Edge] = ()
-        self._received: list[InputMetadata | None] = []
-        self._sequence = _sequence_numbers.next() if sequence_nr is None else sequence_nr
-        self._topological_nr = 0
-        self._tensor_pre_hooks: Sequence[TensorPreHook] = ()
-        self._retains_grad_hooks: Mapping[int, TensorPreHook] = _NO_HOOKS
-        self._pre_hooks = self._post_hooks = self._metadata = None
-        if _ANOMALY.enabled:
-            anomaly.store_stack(self.metadata, current_node())
+        begin(self, _sequence_numbers.next() if sequence_nr is None else sequence_nr)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -288,6 +286,15 @@ class Node:
             raise TypeError("_register_hook_dict expected a variable")
         meta = tensor._materialize_autograd_meta()
         self._add_tensor_pre_hook(TensorPreHook(meta.backward_hooks, meta.output_nr))
+
+
+def begin(node: Node, sequence_nr: int) -> None:
+    """Have a new node what every node has; for who has no time for a constructor."""
+    node._edges, node._received, node._topological_nr = (), [], 0
+    node._sequence, node._tensor_pre_hooks, node._retains_grad_hooks = sequence_nr, (), _NO_HOOKS
+    node._pre_hooks = node._post_hooks = node._metadata = None
+    if _ANOMALY.enabled:
+        anomaly.store_stack(node.metadata, current_node())
 
 
 class CppFunction(Node):

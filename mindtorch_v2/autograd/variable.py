@@ -168,7 +168,10 @@ def gradient_edge(tensor: Tensor) -> Edge:
         return _NOWHERE
     reference = meta.grad_accumulator
     accumulator = None if reference is None else reference()
-    return _new_tuple(Edge, (accumulator or grad_accumulator(tensor), 0))
+    if accumulator is None:
+        accumulator = _accumulating()(tensor)
+        meta.grad_accumulator = weakref.ref(accumulator)
+    return _new_tuple(Edge, (accumulator, 0))
 
 
 def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:

@@ -2,7 +2,7 @@
 
 Where a view lies in its base's memory follows from the base's sizes and strides and from the
 operator's arguments.  So a call that has been made before with the same needs no computation and no
-checks: the short way knows the geometry, and makes the alias, or above what autograd calls a view.
+checks: the short way knows the geometry, and makes what autograd calls a view.
 Of tensors that are more than dense, or elsewhere, it makes nothing.
 """
 
@@ -15,8 +15,9 @@ from mindtorch_v2.autograd.variable import as_view
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
+from mindtorch_v2.kernels.inplace_or_view import creation_meta
 from mindtorch_v2.kernels.short_way import ShortWay
-from mindtorch_v2.tensor.autograd_meta import AutogradMeta, CreationMeta, ViewInfo
+from mindtorch_v2.tensor.autograd_meta import AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
@@ -27,9 +28,6 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Tensor])
 _MOST_GEOMETRIES: Final = 1000
 _new: Final = object.__new__
 _new_tuple: Final = tuple.__new__
-
-Finish = Callable[[Tensor, Tensor], Tensor]
-"""Makes of an alias of a tensor what is answered."""
 
 Geometry = tuple[Size, tuple[int, ...], int]
 """Sizes, strides, and how far behind the base's first element the view's is."""
@@ -54,9 +52,9 @@ class _Geometries(dict[Any, Geometry]):
 
 def geometric(kernel: Kernel) -> Kernel:
     """Give a view operator's kernel a short way: it looks at nothing but geometry."""
-    known = _Geometries(kernel)
+    known, thread = _Geometries(kernel), tls.thread_local
 
-    def make(otherwise: Run, count: int, record: Run | None, finish: Finish = _itself) -> Run:
+    def make(otherwise: Run, count: int, record: Run | None) -> Run:
         takes_list = known.takes_list
 
         def run(self: Any, *args: Any) -> Any:
@@ -69,7 +67,10 @@ def geometric(kernel: Kernel) -> Kernel:
                 key = (tuple(args[0]), *args[1:]) if takes_list else args
                 found = known.get((self._sizes, self._strides, key))
                 view = known.alias(self, args, key) if found is None else _alias(self, found)
-                view = finish(self, view)
+                raw = thread.raw
+                if self._raw_autograd is None and raw.grad_mode and not raw.inference_mode:
+                    return _as_view(self, view)
+                view = as_view(self, view, creation_meta=creation_meta())
                 if self._raw_autograd is None:
                     return view
                 answer = UNUSUAL if record is None else record(view, self, *args)
@@ -79,43 +80,30 @@ def geometric(kernel: Kernel) -> Kernel:
 
         return run
 
-    def make_views(otherwise: Run, count: int, record: Run | None) -> Run:
-        return make(otherwise, count, record, _as_view)
-
-    kernel.short_way = ShortWay(make, make_views)  # type: ignore[attr-defined]
+    kernel.short_way = ShortWay(above=make)  # type: ignore[attr-defined]
     return kernel
 
 
 def _alias(base: Tensor, geometry: Geometry) -> Tensor:
-    """``Tensor._as_view`` of a plain tensor, but that it counts changes where its base does."""
+    """``Tensor._as_view`` of a plain tensor, to be made what autograd calls a view."""
     view = _new(Tensor)
     view._sizes, view._strides, distance = geometry
     view._storage_offset = base._storage_offset + distance
     view._raw_storage = base._storage if base._raw_storage is AWAY else base._raw_storage
-    view._raw_versions = AWAY
     view._dtype, view._device, view._layout = base._dtype, base._device, base._layout
-    view._keys, view._content = base._keys, None
-    view._raw_autograd = view._functional = view._custom = view._pending = view._array = None
-    return view
-
-
-def _itself(base: Tensor, view: Tensor) -> Tensor:
+    view._keys, view._raw_versions = base._keys, AWAY
+    view._raw_autograd = view._content = view._functional = view._custom = None
+    view._pending = view._array = None
     return view
 
 
 def _as_view(base: Tensor, view: Tensor) -> Tensor:
-    """:func:`~mindtorch_v2.autograd.variable.as_view` as the thread's modes have it."""
-    raw = tls.thread_local.raw
-    creation_meta = CreationMeta.DEFAULT if raw.grad_mode else CreationMeta.NO_GRAD_MODE
-    if raw.inference_mode or base._raw_autograd is not None:
-        if raw.inference_mode:
-            creation_meta = CreationMeta.INFERENCE_MODE
-        return as_view(base, view, creation_meta=creation_meta)
-    versions = base._raw_versions
+    """:func:`~mindtorch_v2.autograd.variable.as_view` of a tensor without any history."""
+    versions, meta = base._raw_versions, AutogradMeta()
     if versions is AWAY:
         versions = base._versions
-    meta = AutogradMeta()
-    meta.view, meta.creation_meta = _new_tuple(ViewInfo, (base, None)), creation_meta
-    meta.attr_version = versions.current
+    count = versions._raw_value
+    meta.view = _new_tuple(ViewInfo, (base, None))
+    meta.attr_version = versions.current if type(count) is not int else count
     view._raw_versions, view._raw_autograd = versions, meta
     return view

@@ -18,6 +18,7 @@ from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import (
     GeneratedNode,
     Saved,
+    begin_generated,
     keep_value,
     node_class,
     saved_attributes,
@@ -34,6 +35,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _FLOATING: Final = frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating_point)
 _ARGUMENT: Final = re.compile(r"(\w+)(?:\.(\w+)\(\))?")
 _WANTED: Final = re.compile(r"should_compute_output\((\d+)\)")
+_new: Final = object.__new__
 _new_tuple: Final = tuple.__new__
 
 
@@ -58,7 +60,7 @@ class _Saver(NamedTuple):
 def recorder(recorded: Recorded) -> Run:
     """Gives the answer of a call its history; UNUSUAL where it may not have one, or who saves may
     be refused."""
-    make, thread, inputs = node_class(recorded.node), tls.thread_local, recorded.inputs
+    node_type, thread, inputs = node_class(recorded.node), tls.thread_local, recorded.inputs
     savers = [_saver(saved, recorded) for saved in saved_attributes(recorded.node, "inputs")]
     save_outputs = recorded.save_outputs
 
@@ -74,12 +76,14 @@ def recorder(recorded: Recorded) -> Run:
             return answer  # a view made without grad mode may require grad, and lead nowhere
         if hooks_of_saved.hooks or answer._dtype not in _FLOATING:
             return UNUSUAL
-        node = make()
+        node = _new(node_type)
+        begin_generated(node)
         node._edges, node._topological_nr, kept = edges, number + 1, node._kept
         for name, save, wanted in savers:
             if wanted is None or wanted(edges):
                 kept[name] = save(stack)
-        node._received.append(InputMetadata.of(answer))
+        kind = answer._dtype, answer._layout, answer._device, answer._sizes, False, False
+        node._received.append(_new_tuple(InputMetadata, kind))  # of what is plain
         if answer._raw_autograd is None:
             meta = answer._raw_autograd = AutogradMeta()
             meta.grad_fn = node
@@ -116,8 +120,8 @@ def _of_stack(saved: Saved, recorded: Recorded) -> Callable[[tuple[Any, ...]], A
     argument = _ARGUMENT.fullmatch(saved.expression)
     if argument is not None and argument[1] in names:
         place, ask = names.index(argument[1]), OF_ANYTHING.get(argument[2])
-        if ask is not None:
-            return lambda stack: keep(ask(stack[place]), False)
+        if ask is not None and keep is keep_value:
+            return lambda stack: ask(stack[place])
         if argument[2] is None:
             return (
                 itemgetter(place) if keep is keep_value else lambda stack: keep(stack[place], False)
