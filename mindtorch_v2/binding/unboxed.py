@@ -99,7 +99,8 @@ class Unboxed:
         self.operator = operator
         self.schema = schema
         self._none = none
-        self._kernels: dict[At, Run] = {}
+        #: What runs calls, by where they go; the next registration empties it.
+        self.kernels: dict[At, Run] = {}
         #: By the keysets of calls at the highest key of one; the next registration empties it.
         self.kept_below: dict[int, Run] = {}
 
@@ -132,21 +133,13 @@ class Unboxed:
         except (NotImplementedError, RuntimeError):
             return lambda *stack: self.below(keyset)(*stack)
 
-    def short_below(self, keyset: int) -> Run | None:
-        """What the kernel at the highest key of a keyset has for calls that it makes without
-        looking at the thread's sets: it answers UNUSUAL for any other, and has done nothing then.
-
-        Who calls it need not mask keys for it, and keeps it no longer than its own kernel.
-        """
-        return getattr(self.found_below(keyset), "short_way", None)
-
     @cached_property
     def python_arguments(self) -> PythonArguments:
         """What kernels written in Python are called with."""
         return PythonArguments(self.schema.schema, self.operator.undefined)
 
     def _find(self, keys: int) -> Run:
-        return self.operator.find_kernel(self._kernels, keys)
+        return self.operator.find_kernel(self.kernels, keys)
 
     def _find_if_current(self, keys: int) -> Run | None:
         """None if the operator has got another schema since."""
@@ -169,7 +162,7 @@ class Unboxed:
             "float": float,
             "is_plain_list": is_plain_list,
             "keys_of": self.operator.keys_of,
-            "kernels": self._kernels,
+            "kernels": self.kernels,
             "PIPELINE_BIT": PIPELINE_BIT,
             "find": self._find if name == "call" else self._find_if_current,
             "below": self.kept_below,

@@ -30,7 +30,7 @@ The functions are written for a number of values.  For ``add.Tensor(self, other,
                     found = run_quietly(plan.function, a0, a1)
                     if not plan.is_ufunc or type(found) is not ndarray:
                         found = own(found, plan.raw, a0, a1)
-                    made = made_like(_0, found)
+                    made = …  # a tensor with the array that was found
                     if _0._raw_autograd is None and _1._raw_autograd is None:
                         return made
                     made = record(made, _0, _1, _2)
@@ -60,7 +60,17 @@ from mindtorch_v2.tensor.quiet import run_quietly
 from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
-_new: Final = object.__new__
+
+_MADE: Final = (
+    "made = new(Tensor)",
+    "made._array, made._memory, made._storage_offset = found, None, 0",
+    "made._raw_storage = made._raw_versions = AWAY",
+    "made._dtype, made._device, made._layout = _0._dtype, _0._device, _0._layout",
+    "made._sizes, made._strides, made._keys = _0._sizes, _0._strides, _0._keys",
+    "made._raw_autograd = made._content = made._functional = made._custom = None",
+    "made._pending = None",
+)
+"""A new tensor that has the array ``found``, and the geometry of the first operand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +112,6 @@ def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
     if is_new and found.dtype is raw and found.flags.c_contiguous:
         return found  # type: ignore[no-any-return]
     return np.array(found, raw, order="C")
-
-
-def made_like(tensor: Tensor, array: Array) -> Tensor:
-    """A new tensor that has an array, with the geometry of a plain one."""
-    made = _new(Tensor)
-    made._array, made._memory, made._storage_offset = array, None, 0
-    made._raw_storage = made._raw_versions = AWAY
-    made._dtype, made._device, made._layout = tensor._dtype, tensor._device, tensor._layout
-    made._sizes, made._strides, made._keys = tensor._sizes, tensor._strides, tensor._keys
-    made._raw_autograd = made._content = made._functional = made._custom = made._pending = None
-    return made
 
 
 # --- the short way ------------------------------------------------------------------------------
@@ -180,7 +179,7 @@ class _Source:
         """What becomes of ``found``."""
         yield "     if not plan.is_ufunc or type(found) is not ndarray:"
         yield f"      found = own(found, plan.raw, {arrays})"
-        yield "     made = made_like(_0, found)"
+        yield from (f"     {line}" for line in _MADE)
         if self.records:
             has_none = " and ".join(f"_{n}._raw_autograd is None" for n in range(self.inputs))
             yield f"     if {has_none}: return made"
@@ -218,7 +217,7 @@ def _maker(source: _Source) -> Callable[[Plans, Run, Run | None], Run]:
         "Tensor": Tensor,
         "UNUSUAL": UNUSUAL,
         "array_of": array_of,
-        "made_like": made_like,
+        "new": object.__new__,
         "ndarray": np.ndarray,
         "own": own,
         "run_quietly": run_quietly,

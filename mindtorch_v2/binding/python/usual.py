@@ -13,7 +13,9 @@ with no parser between.  It stands in front of those of other forms, and at last
             if type(_0) is not type0 or type(_1) is not type1: break
             if not -(1 << 63) <= _0 < 1 << 63: break
             if not -(1 << 63) <= _1 < 1 << 63: break
-            try: answer = call(receiver, _0, _1)
+            raw = thread.raw
+            run = kernels.get(receiver._keys) if not (raw._included or …) else None
+            try: answer = (run or call)(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped(answer)
         return otherwise(receiver, args, kwargs)
@@ -37,6 +39,7 @@ from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, Paramete
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value
 from mindtorch_v2.binding.unboxed import PLAIN
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.device import Device
@@ -130,8 +133,10 @@ def usual_call(
         "enum_value": enum_value,
         "has_torch_function": has_torch_function,
         "is_usual": is_usual,
+        "kernels": operator.unboxed.kernels,
         "observers": OBSERVERS,
         "otherwise": entry.front,
+        "thread": tls.thread_local,
         "wrapped": wrapped,
     }
     try:
@@ -215,10 +220,31 @@ def _source(
     stack = list(_stack(signature, operator, names, has_receiver, scope))
     if names:  # what goes elsewhere: to be written to, or to a new tensor
         raise Untellable
-    yield f"  try: answer = call({', '.join(stack)})"
+    keys = _keys_source(operator, stack, scope)
+    yield "  raw = thread.raw"
+    yield f"  run = kernels.get({keys}) if {_DEFAULT_SETS} else None" if keys else "  run = None"
+    yield f"  try: answer = (run or call)({', '.join(stack)})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
     yield "  return answer if type(answer) is Tensor else wrapped(answer)"
     yield " return otherwise(receiver, args, kwargs)"
+
+
+_DEFAULT_SETS: Final = "not (raw._included or raw._excluded or raw.pipeline)"
+"""The thread's state in which the arguments' keys alone decide where a call goes."""
+
+
+def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]) -> str:
+    """The keys of a call; nothing where a list has some."""
+    found = []
+    for place, none in operator.dispatch_arguments:
+        name = stack[place]
+        if name == "receiver" or (name in scope["tensors"]):
+            found.append(f"{name}._keys")
+        elif scope.get(name, name) is None:
+            found.append(str(none))
+        else:
+            return ""
+    return " | ".join(found)
 
 
 def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:
@@ -234,6 +260,8 @@ def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:
     kinds = (*positional, *by_keyword)
     for place, kind in enumerate(kinds):
         scope[f"type{place}"] = kind
+    pairs = zip(listed, kinds, strict=True)
+    scope["tensors"] = [name for name, kind in pairs if issubclass(kind, Tensor)]
     others = [f"type({name}) is not type{place}" for place, name in enumerate(listed)]
     if others:
         yield f"  if {' or '.join(others)}: break"
