@@ -55,8 +55,7 @@ class AccumulateGrad(ManualNode):
 
     def __init__(self, variable: Tensor) -> None:
         begin(self, MAX_SEQUENCE_NR)
-        self.variable = variable
-        self._received.append(InputMetadata.of(variable))
+        self.variable, self._received = variable, [InputMetadata.of(variable)]
 
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
         meta = self.variable._autograd

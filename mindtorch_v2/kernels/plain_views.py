@@ -41,13 +41,13 @@ class _Geometries(dict[Any, Geometry]):
         kinds = [str(kind) for name, kind in kernel.__annotations__.items() if name != "return"]
         self.takes_list = kinds[1:2] == ["Sequence[int]"]
 
-    def alias(self, base: Tensor, args: tuple[Any, ...], key: Any) -> Tensor:
-        """What the kernel answers, whose geometry is known from now on."""
+    def learn(self, key: Any, base: Tensor, args: tuple[Any, ...]) -> Geometry:
+        """That of a further view, which is known from now on."""
         view: Tensor = tls.call_excluding(BELOW_INPLACE_OR_VIEW, self._kernel, base, *args)
+        found = view._sizes, view._strides, view._storage_offset - base._storage_offset
         if len(self) < _MOST_GEOMETRIES:
-            distance = view._storage_offset - base._storage_offset
-            self[base._sizes, base._strides, key] = view._sizes, view._strides, distance
-        return view
+            self[base._sizes, base._strides, key] = found
+        return found
 
 
 def geometric(kernel: Kernel) -> Kernel:
@@ -66,11 +66,13 @@ def geometric(kernel: Kernel) -> Kernel:
             try:
                 key = (tuple(args[0]), *args[1:]) if takes_list else args
                 found = known.get((self._sizes, self._strides, key))
-                view = known.alias(self, args, key) if found is None else _alias(self, found)
-                raw = thread.raw
+                if found is None:
+                    found = known.learn(key, self, args)
+                (sizes, strides, distance), raw = found, thread.raw
                 if self._raw_autograd is None and raw.grad_mode and not raw.inference_mode:
-                    return _as_view(self, view)
-                view = as_view(self, view, creation_meta=creation_meta())
+                    return _view(self, sizes, strides, distance)
+                alias = self._as_view(sizes, strides, self._storage_offset + distance)
+                view = as_view(self, alias, creation_meta=creation_meta())
                 if self._raw_autograd is None:
                     return view
                 answer = UNUSUAL if record is None else record(view, self, *args)
@@ -84,26 +86,20 @@ def geometric(kernel: Kernel) -> Kernel:
     return kernel
 
 
-def _alias(base: Tensor, geometry: Geometry) -> Tensor:
-    """``Tensor._as_view`` of a plain tensor, to be made what autograd calls a view."""
-    view = _new(Tensor)
-    view._sizes, view._strides, distance = geometry
-    view._storage_offset = base._storage_offset + distance
-    view._raw_storage = base._storage if base._raw_storage is AWAY else base._raw_storage
-    view._dtype, view._device, view._layout = base._dtype, base._device, base._layout
-    view._keys, view._raw_versions = base._keys, AWAY
-    view._raw_autograd = view._content = view._functional = view._custom = None
-    view._pending = view._array = None
-    return view
-
-
-def _as_view(base: Tensor, view: Tensor) -> Tensor:
-    """:func:`~mindtorch_v2.autograd.variable.as_view` of a tensor without any history."""
-    versions, meta = base._raw_versions, AutogradMeta()
+def _view(base: Tensor, sizes: Size, strides: tuple[int, ...], distance: int) -> Tensor:
+    """:func:`~mindtorch_v2.autograd.variable.as_view` of an alias of a tensor without history."""
+    versions, storage = base._raw_versions, base._raw_storage
     if versions is AWAY:
         versions = base._versions
-    count = versions._raw_value
+    if storage is AWAY:
+        storage = base._storage
+    view, meta, count = _new(Tensor), AutogradMeta(), versions._raw_value
+    view._sizes, view._strides = sizes, strides
+    view._storage_offset = base._storage_offset + distance
+    view._dtype, view._device, view._layout = base._dtype, base._device, base._layout
+    view._keys, view._raw_storage, view._raw_versions = base._keys, storage, versions
+    view._content = view._functional = view._custom = view._pending = view._array = None
     meta.view = _new_tuple(ViewInfo, (base, None))
-    meta.attr_version = versions.current if type(count) is not int else count
-    view._raw_versions, view._raw_autograd = versions, meta
+    meta.attr_version = count if type(count) is int else versions.current
+    view._raw_autograd = meta
     return view

@@ -109,11 +109,12 @@ class BoundMethod:
     One is made for every call, by :meth:`method_descriptor.__get__` alone.
     """
 
-    __slots__ = ("__name__", "__self__", "_call", "_count")
-    __name__: str
-    __self__: Any
-    _call: Entry
-    _count: int | None
+    __slots__ = ("_bound",)
+    _bound: tuple[Any, method_descriptor]
+    """The tensor, and the method.  In one, for `__getattr__` makes it slow to read a slot."""
+
+    __name__ = property(lambda self: self._bound[1].__name__)  # type: ignore[assignment]
+    __self__ = property(lambda self: self._bound[0])
 
     def __getattr__(self, name: str) -> Any:
         if name == "__qualname__":  # in a class statement it would name the class
@@ -121,12 +122,13 @@ class BoundMethod:
         raise AttributeError(f"{_BUILTIN!r} object has no attribute {name!r}")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        count = self._count
+        receiver, method = self._bound
+        count = method._count
         if count is not None and (kwargs or len(args) != count):
             named = is_method_call(sys._getframe(1))
             name = f"{BASE}.{self.__name__}" if named else self.__qualname__
             check_count(name, count, args, kwargs)
-        return self._call.front(self.__self__, args, kwargs)
+        return method._call.front(receiver, args, kwargs)
 
     def __repr__(self) -> str:
         owner = type_name(self.__self__)
@@ -135,10 +137,12 @@ class BoundMethod:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BoundMethod):
             return NotImplemented
-        return self.__self__ is other.__self__ and self._call is other._call
+        (one, method), (another, other_method) = self._bound, other._bound
+        return one is another and method._call is other_method._call
 
     def __hash__(self) -> int:
-        return hash((id(self.__self__), id(self._call)))
+        receiver, method = self._bound
+        return hash((id(receiver), id(method._call)))
 
     def __reduce__(self) -> Any:
         return getattr, (self.__self__, self.__name__)
@@ -165,8 +169,7 @@ class method_descriptor:  # noqa: N801 (CPython's name)
         if instance is None:
             return self
         bound = _new(BoundMethod)
-        bound.__name__, bound.__self__ = self.__name__, instance
-        bound._call, bound._count = self._call, self._count
+        bound._bound = instance, self
         return bound
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
