@@ -5,7 +5,7 @@ Mirrors ``torch/csrc/autograd/functions``: ``accumulate_grad``, ``basic_ops`` an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -47,15 +47,24 @@ class ManualNode(CppFunction):
         return f"torch::autograd::{type(self).__name__}"
 
 
+_new: Final[Callable[..., Any]] = object.__new__
+
+
 class AccumulateGrad(ManualNode):
     """Adds what arrives to a leaf's ``grad``; runs as soon as it can."""
 
     __slots__ = ("variable",)
     __module__ = "builtins"
 
-    def __init__(self, variable: Tensor) -> None:
+    variable: Tensor
+
+    @classmethod
+    def of(cls, variable: Tensor) -> AccumulateGrad:
+        """There is one as long as somebody holds it, so most are made anew for every step."""
+        self: AccumulateGrad = _new(cls)
         begin(self, MAX_SEQUENCE_NR)
         self.variable, self._received = variable, [InputMetadata.of(variable)]
+        return self
 
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
         meta = self.variable._autograd

@@ -63,9 +63,9 @@ class InputMetadata(NamedTuple):
             meta = tensor._autograd
         if meta is not None and meta.grad_dtype is not ...:
             dtype = meta.grad_dtype
-        if keys == KEYS and type(tensor) is Tensor:
-            sizes, device = tensor._sizes, tensor._device
-            return _new_tuple(cls, (dtype, tensor._layout, device, sizes, False, False))
+        if keys == KEYS and tensor._custom is None:
+            kind = dtype, tensor._layout, tensor._device, tensor._sizes, False, False
+            return _new_tuple(cls, kind)
         # as C++, which asks no class for these
         nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
         sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked

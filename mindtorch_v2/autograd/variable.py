@@ -6,7 +6,7 @@ Mirrors ``torch/csrc/autograd/variable.cpp`` and ``VariableTypeUtils.h``.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -118,11 +118,11 @@ def grad_accumulator(tensor: Tensor) -> Node | None:
 
 
 @cache
-def _accumulating() -> type[Any]:
-    """The class of such nodes, which stands above."""
+def _accumulating() -> Callable[[Tensor], Node]:
+    """What makes such nodes, which stands above."""
     from mindtorch_v2.autograd.basic_ops import AccumulateGrad
 
-    return AccumulateGrad
+    return AccumulateGrad.of
 
 
 def try_get_grad_accumulator(tensor: Tensor) -> Node | None:

@@ -18,7 +18,7 @@ from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, METH_O, MadeInC
 from mindtorch_v2.tensor.mt19937 import SIZE, Mt19937, Words
-from mindtorch_v2.tensor.pending import Pending, settled, settling
+from mindtorch_v2.tensor.pending import Pending, Settling, settled, settling
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import exception_of
 
@@ -43,8 +43,10 @@ class Generator(metaclass=MadeInC):
     __slots__ = ("__weakref__", "_device", "_pending", "_raw_engine", "_raw_next_normal")
     __module__ = "mindtorch_v2._C"
 
-    _engine: Mt19937 = settling("_raw_engine")
-    _next_normal: float | None = settling("_raw_next_normal")
+    _engine: Settling[Mt19937] = settling("_raw_engine")
+    _next_normal: Settling[float | None] = settling("_raw_next_normal")
+    _raw_engine: Mt19937
+    _raw_next_normal: float | None
     _pending: Pending | None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -19,7 +19,7 @@ Note [Pending state]
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.version import VersionCounter
@@ -52,6 +52,7 @@ class Unknown:
 
 
 Holder = TypeVar("Holder")
+Value = TypeVar("Value")
 
 
 def settled(holder: Holder) -> Holder:
@@ -62,8 +63,15 @@ def settled(holder: Holder) -> Holder:
     return holder
 
 
-class _Settling(property):
+class Settling(property, Generic[Value]):
     """No property of torch's, whose classes would show it, or have it read-only."""
+
+    if TYPE_CHECKING:
+
+        def __get__(  # type: ignore[override]
+            self, holder: Any, owner: type | None = None
+        ) -> Value: ...
+        def __set__(self, holder: Any, value: Value) -> None: ...
 
 
 _SOURCE: Final = """def get(self):
@@ -90,4 +98,4 @@ def settling(
     been set, a statement comes ``then``."""
     scope: dict[str, Any] = {"AWAY": AWAY, "come_back": come_back, "__name__": __name__}
     exec(_SOURCE.format(slot=slot, then=then), scope)
-    return _Settling(scope["get"], scope["set"])
+    return Settling(scope["get"], scope["set"])

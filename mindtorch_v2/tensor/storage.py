@@ -19,7 +19,7 @@ from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
 from mindtorch_v2.tensor.made_in_c import NamedAsInC
-from mindtorch_v2.tensor.pending import Pending, settling
+from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import HABITS, worded
 
@@ -66,8 +66,9 @@ class UntypedStorage(metaclass=NamedAsInC):
     is_sparse: Final = False
     is_sparse_csr: Final = False
 
-    _bytes: Bytes | DeviceMemory | None = settling("_raw_bytes")
+    _bytes: Settling[Bytes | DeviceMemory | None] = settling("_raw_bytes")
     """None on meta, and of a functional tensor."""
+    _raw_bytes: Bytes | DeviceMemory | None
     _is_exported: bool
     """Whether others than storages know the memory, and may read or change it at any time."""
     _pending: Pending | None

@@ -43,7 +43,7 @@ from mindtorch_v2.tensor.dtype import (
 )
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.options import backend_keys, dense_keys, tensor_keyset
-from mindtorch_v2.tensor.pending import Pending, settling
+from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
@@ -105,7 +105,9 @@ class Tensor(TensorBase):
     _sizes: Size
     _strides: tuple[int, ...]
     _storage_offset: int
-    _storage: UntypedStorage | None = settling("_raw_storage", storage_of, "self._array = None")
+    _storage: Settling[UntypedStorage | None] = settling(
+        "_raw_storage", storage_of, "self._array = None"
+    )
     """None where the layout has none."""
     _dtype: DType
     _device: Device
@@ -115,9 +117,12 @@ class Tensor(TensorBase):
     """What a tensor of a special layout or dtype has besides or in place of a storage."""
     _functional: FunctionalTensorWrapper | None
     """Of a functional tensor, what it wraps."""
-    _versions: VersionCounter = settling("_raw_versions", counter_of)
-    _autograd: AutogradMeta | None = settling("_raw_autograd")
+    _versions: Settling[VersionCounter] = settling("_raw_versions", counter_of)
+    _autograd: Settling[AutogradMeta | None] = settling("_raw_autograd")
     """None for a tensor that autograd has nothing to do with."""
+    _raw_storage: UntypedStorage | None
+    _raw_versions: VersionCounter
+    _raw_autograd: AutogradMeta | None
     _pending: Pending | None
     _custom: Custom | None
     """What its class answers for in its stead."""
@@ -159,8 +164,7 @@ class Tensor(TensorBase):
                 _warn_of_complex_half()
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
-        self._raw_storage = storage
-        mode = tls.is_inference_mode_enabled()
+        self._raw_storage, mode = storage, tls.is_inference_mode_enabled()
         self._keys = tensor_keyset(keys, mode if inference is None else inference)
         self._raw_versions, self._raw_autograd = self._new_counter(), None
         self._content = self._functional = self._custom = self._pending = self._array = None
@@ -172,12 +176,11 @@ class Tensor(TensorBase):
         twin = _new(Tensor)
         twin._dtype, twin._layout, twin._device = self._dtype, strided, self._device
         twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
-        twin._raw_storage = storage
-        mode = tls.thread_local.raw.inference_mode
+        twin._raw_storage, mode = storage, tls.thread_local.raw.inference_mode
         twin._keys = dense_keys(self._dtype, self._device._type, mode)
         twin._raw_versions = VersionCounter(None if mode else 0)
-        twin._raw_autograd = twin._content = twin._functional = twin._custom = twin._pending = None
-        twin._array = None
+        twin._raw_autograd = twin._pending = twin._array = None
+        twin._content = twin._functional = twin._custom = None
         return twin
 
     def _set_requires_grad(self, requires_grad: bool) -> None:
@@ -506,7 +509,6 @@ class Tensor(TensorBase):
     def _detached(self) -> Tensor:
         """The same elements without history: no view for autograd, but changes are counted."""
         twin = self._as_view(*own_geometry(self))
-        twin._autograd = None
         twin._versions = self._copied_counter() if self._is_inference() else self._versions
         return twin
 

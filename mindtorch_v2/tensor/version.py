@@ -5,7 +5,7 @@ Mirrors ``c10::VariableVersion`` of ``c10/core/TensorImpl.h``.
 
 from __future__ import annotations
 
-from mindtorch_v2.tensor.pending import Pending, settled, settling
+from mindtorch_v2.tensor.pending import Pending, Settling, settled, settling
 
 
 class VersionCounter:
@@ -17,7 +17,7 @@ class VersionCounter:
 
     __slots__ = ("_pending", "_raw_value")
     _pending: Pending | None
-    value: int | None = settling("_raw_value")
+    value: Settling[int | None] = settling("_raw_value")
 
     def __init__(self, value: int | None = 0) -> None:
         self._raw_value, self._pending = value, None

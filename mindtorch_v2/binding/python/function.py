@@ -113,7 +113,7 @@ class BoundMethod:
     _bound: tuple[Any, method_descriptor]
     """The tensor, and the method.  In one, for `__getattr__` makes it slow to read a slot."""
 
-    __name__ = property(lambda self: self._bound[1].__name__)  # type: ignore[assignment]
+    __name__ = property(lambda self: self._bound[1].__name__)
     __self__ = property(lambda self: self._bound[0])
 
     def __getattr__(self, name: str) -> Any:

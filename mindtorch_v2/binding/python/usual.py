@@ -207,8 +207,8 @@ def _source(
     for parameter, kind in _matched(signature, form):
         source = next(places, "")
         if not source:
-            given = (parameter.name, *parameter.other_names)
-            source = next(f"_{name}" for name in given if name in keywords)
+            possible = (parameter.name, *parameter.other_names)
+            source = next(f"_{name}" for name in possible if name in keywords)
         if kind is type(None):
             if not parameter.allows_none:
                 raise Untellable
