@@ -23,7 +23,7 @@ def test_a_form_is_learned_once_it_comes_often() -> None:
     binding, x = binding_of(xp.Tensor.select), xp.ones(2, 2)
     for _ in range(_OFTEN):
         x.select(0, 1)  # type: ignore[attr-defined]
-    assert (int, int) in binding._usual
+    assert ((int, int), (), ()) in binding._usual
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_parameters_are_usual_until_they_override() -> None:
     parameter = xp.nn.Parameter(xp.ones(2, 2))
     for _ in range(_OFTEN):
         assert xp.mm(x, parameter).tolist() == [[2.0, 2.0], [2.0, 2.0]]
-    assert (xp.Tensor, xp.nn.Parameter) in binding._usual
+    assert ((xp.Tensor, xp.nn.Parameter), (), ()) in binding._usual
     parameter.__torch_function__ = lambda *args: "overridden"  # type: ignore[attr-defined]
     assert xp.mm(x, parameter) == "overridden"
 

@@ -58,8 +58,8 @@ class _Binding(Entry):
     """What the function is called if its signatures say otherwise."""
     _calls_operators = False
     """Whether each signature has an operator of its own."""
-    _usual = 0
-    """How many forms of calls go without the parser."""
+    _usual: tuple[Form, ...] = ()
+    """The forms of calls that go without the parser."""
 
     def __init__(
         self, written: Implementation | None, owner: str, *, is_asked: bool, is_noargs: bool = False
@@ -131,7 +131,7 @@ class _Binding(Entry):
         """Have usual calls of this form go without the parser, once it is worth it."""
         form = form_of(args, kwargs)
         count = self._counts[form] = self._counts.get(form, 0) + 1
-        if count != _CALLS_BEFORE_COMPILING or self._usual == _MOST_FORMS or parsed.overloaded:
+        if count != _CALLS_BEFORE_COMPILING or len(self._usual) == _MOST_FORMS or parsed.overloaded:
             return
         operator = self._operator_of(parsed)
         if operator is None:
@@ -140,7 +140,7 @@ class _Binding(Entry):
         usual = usual_call(form, tried, operator, receiver, self, wrapped)
         if usual is not None:
             self.front = usual
-            self._usual += 1
+            self._usual += (form,)
 
     def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
         call = self._call_of(receiver, parsed)
