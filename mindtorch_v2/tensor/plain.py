@@ -18,7 +18,7 @@ Note [Arrays of plain tensors]
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +32,7 @@ from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import contiguous_strides
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.pending import AWAY, come_back
+from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
 
@@ -43,35 +44,41 @@ KEYS: Final = tensor_keyset(mask_of(DispatchKey.CPU))
 
 _CPU: Final = Device("cpu")
 _BYTES: Final = np.dtype(np.uint8)
-_row_major: Final = lru_cache(contiguous_strides)
 _lock: Final = Lock()
 
 
-@cache
-def _raw(dtype: DType) -> np.dtype[Any] | None:
-    """NumPy's dtype of the elements, if their bits are the values."""
+@lru_cache(maxsize=1000)
+def _form(
+    dtype: DType, sizes: Size, strides: tuple[int, ...]
+) -> tuple[tuple[int, ...], np.dtype[Any], int] | None:
+    """Shape, NumPy's dtype and its size in bytes, of elements whose bits are the values, that lie
+    row by row; None for others."""
     elements = elements_of(dtype)
-    return elements.raw if elements.raw == elements.computed else None
+    if elements.raw != elements.computed or 0 in sizes or strides != contiguous_strides(sizes):
+        return None
+    return tuple(sizes), elements.raw, elements.raw.itemsize
 
 
 def array_of(tensor: Tensor) -> Array | None:
     """The array of a plain tensor, which keeps it from now on; None for any other."""
-    sizes, raw = tensor._sizes, _raw(tensor._dtype)
     if (
         tensor._keys != KEYS
-        or raw is None
         or tensor._custom is not None
         or tensor._layout is not strided
         or tensor._device._index != NO_INDEX
-        or 0 in sizes
-        or tensor._strides != _row_major(sizes)
     ):
         return None
-    memory = tensor._untyped_storage()._bytes
-    assert isinstance(memory, np.ndarray)
-    start = tensor._storage_offset * raw.itemsize
+    form = _form(tensor._dtype, tensor._sizes, tensor._strides)
+    if form is None:
+        return None
+    storage = tensor._storage if tensor._raw_storage is AWAY else tensor._raw_storage
+    assert storage is not None
+    memory = storage._bytes if storage._raw_bytes is AWAY else storage._raw_bytes
+    if memory is None:
+        return None
+    shape, raw, itemsize = form
     try:
-        array: Array = np.ndarray(tuple(sizes), raw, memory, start)
+        array: Array = np.ndarray(shape, raw, memory, tensor._storage_offset * itemsize)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # a part of it is beyond the bytes that there are
         return None
     tensor._array, tensor._memory = array, memory
