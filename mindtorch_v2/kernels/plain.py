@@ -88,7 +88,10 @@ class Plan:
         """``compute`` gets ``rest`` after the arrays."""
         if rest:
             return cls(raw, lambda *arrays: compute(*arrays, *rest), False)
-        return cls(raw, compute, isinstance(compute, np.ufunc))
+        if not isinstance(compute, np.ufunc):
+            return cls(raw, compute, False)
+        answered = compute(*[np.ones(1, raw)] * compute.nin)
+        return cls(raw, compute, answered.dtype == raw)
 
 
 class Plans(dict[Any, Plan]):
@@ -101,9 +104,8 @@ class Plans(dict[Any, Plan]):
 
 def key_of(dtype: Any, rest: tuple[Any, ...]) -> Any:
     """Of a plan."""
-    return (
-        dtype if not rest else (dtype, *(each for value in rest for each in (value, type(value))))
-    )
+    kinds = [each for value in rest for each in (value, type(value))]
+    return (dtype, *kinds) if rest else dtype
 
 
 def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
