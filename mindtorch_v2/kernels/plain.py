@@ -56,7 +56,7 @@ from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import array_of
-from mindtorch_v2.tensor.quiet import run_quietly
+from mindtorch_v2.tensor.quiet import quietly, run_quietly
 from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
@@ -90,7 +90,7 @@ class Plan:
             return cls(raw, lambda *arrays: compute(*arrays, *rest), False)
         if not isinstance(compute, np.ufunc):
             return cls(raw, compute, False)
-        answered = compute(*[np.ones(1, raw)] * compute.nin)
+        answered = quietly(compute, *[np.ones(1, raw)] * compute.nin)
         return cls(raw, compute, answered.dtype == raw)
 
 
