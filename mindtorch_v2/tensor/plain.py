@@ -74,7 +74,7 @@ def array_of(tensor: Tensor) -> Array | None:
     storage = tensor._storage if tensor._raw_storage is AWAY else tensor._raw_storage
     assert storage is not None
     memory = storage._bytes if storage._raw_bytes is AWAY else storage._raw_bytes
-    if memory is None:
+    if not isinstance(memory, np.ndarray):
         return None
     shape, raw, itemsize = form
     try:
