@@ -78,7 +78,7 @@ def array_of(tensor: Tensor) -> Array | None:
         return None
     shape, raw, itemsize = form
     try:
-        array: Array = np.ndarray(shape, raw, memory, tensor._storage_offset * itemsize)  # type: ignore[arg-type]
+        array: Array = np.ndarray(shape, raw, memory, tensor._storage_offset * itemsize)
     except (TypeError, ValueError):  # a part of it is beyond the bytes that there are
         return None
     tensor._array, tensor._memory = array, memory
