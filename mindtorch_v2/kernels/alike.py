@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.promotion import Operand, to_opmath
@@ -21,11 +22,14 @@ from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import contiguous_strides
+from mindtorch_v2.tensor.options import dense_keys
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.version import VersionCounter
 
 _CPU: Final = Device("cpu")
+_new: Final[Any] = object.__new__
 _BYTES: Final = np.dtype(np.uint8)
 _row_major: Final = lru_cache(contiguous_strides)
 _LAZY: Final = functionality_bit(DispatchKey.Conjugate) | functionality_bit(DispatchKey.Negative)
@@ -99,4 +103,17 @@ def tensor_of(values: Array, like: Tensor) -> Tensor:
     elif not values.flags.c_contiguous:
         values = values.copy(order="C")
     flat = values if values.ndim == 1 else values.reshape(-1)
-    return like._remade(UntypedStorage._owning(flat.view(_BYTES), _CPU))
+    return _remade(like, UntypedStorage._owning(flat.view(_BYTES), _CPU))
+
+
+def _remade(tensor: Tensor, storage: UntypedStorage) -> Tensor:
+    """A new dense tensor with the geometry, dtype and device of another one."""
+    twin: Tensor = _new(Tensor)
+    twin._dtype, twin._layout, twin._device = tensor._dtype, strided, tensor._device
+    twin._sizes, twin._strides, twin._storage_offset = tensor._sizes, tensor._strides, 0
+    twin._raw_storage, mode = storage, tls.thread_local.raw.inference_mode
+    twin._keys = dense_keys(tensor._dtype, tensor._device._type, mode)
+    twin._raw_versions = VersionCounter(None if mode else 0)
+    twin._raw_autograd = twin._pending = twin._array = None
+    twin._content = twin._functional = twin._custom = None
+    return twin

@@ -42,7 +42,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.options import backend_keys, dense_keys, tensor_keyset
+from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, storage_of
 from mindtorch_v2.tensor.size import Size
@@ -170,18 +170,6 @@ class Tensor(TensorBase):
         self._content = self._functional = self._custom = self._pending = self._array = None
         self._set_requires_grad(requires_grad)
         return self
-
-    def _remade(self, storage: UntypedStorage) -> Tensor:
-        """A new dense tensor with the geometry, dtype and device of this one."""
-        twin = _new(Tensor)
-        twin._dtype, twin._layout, twin._device = self._dtype, strided, self._device
-        twin._sizes, twin._strides, twin._storage_offset = self._sizes, self._strides, 0
-        twin._raw_storage, mode = storage, tls.thread_local.raw.inference_mode
-        twin._keys = dense_keys(self._dtype, self._device._type, mode)
-        twin._raw_versions = VersionCounter(None if mode else 0)
-        twin._raw_autograd = twin._pending = twin._array = None
-        twin._content = twin._functional = twin._custom = None
-        return twin
 
     def _set_requires_grad(self, requires_grad: bool) -> None:
         """At construction; :meth:`requires_grad_` is for tensors that exist."""
