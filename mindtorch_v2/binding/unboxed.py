@@ -99,8 +99,7 @@ class Unboxed:
         self.operator = operator
         self.schema = schema
         self._none = none
-        #: What runs calls, by where they go; the next registration empties it.
-        self.kernels: dict[At, Run] = {}
+        self._kernels: dict[At, Run] = {}
         #: By the keysets of calls at the highest key of one; the next registration empties it.
         self.kept_below: dict[int, Run] = {}
 
@@ -121,6 +120,11 @@ class Unboxed:
         prefix = free_prefix(self.schema.schema.arguments)
         return self._compiled("bind", self._bind_source(prefix, is_below=True), prefix)
 
+    @property
+    def kernels(self) -> dict[At, Run]:
+        """What runs calls, by where they go; the next registration empties it."""
+        return self._kernels
+
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""
         return self.kept_below.get(keyset) or self.operator.find_below(self.kept_below, keyset)
@@ -139,7 +143,7 @@ class Unboxed:
         return PythonArguments(self.schema.schema, self.operator.undefined)
 
     def _find(self, keys: int) -> Run:
-        return self.operator.find_kernel(self.kernels, keys)
+        return self.operator.find_kernel(self._kernels, keys)
 
     def _find_if_current(self, keys: int) -> Run | None:
         """None if the operator has got another schema since."""
@@ -162,7 +166,7 @@ class Unboxed:
             "float": float,
             "is_plain_list": is_plain_list,
             "keys_of": self.operator.keys_of,
-            "kernels": self.kernels,
+            "kernels": self._kernels,
             "PIPELINE_BIT": PIPELINE_BIT,
             "find": self._find if name == "call" else self._find_if_current,
             "below": self.kept_below,
