@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING
 
-from conformance.case import Case, Isolation
+from conformance.case import GENERATED, Case, Isolation
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -16,13 +18,37 @@ if TYPE_CHECKING:
 Text = tuple[str, str]
 """A target and the text of a case about it."""
 
+Texts = Callable[["Profile"], Iterable[Text]]
+
+
+def made_once(*variables: str) -> Callable[[Texts], Texts]:
+    """A decorator for texts that take long to make: a process keeps those of the last profile.
+
+    ``variables`` of the environment decide which there are.
+    """
+
+    def decorate(texts: Texts) -> Texts:
+        kept: dict[tuple[str | None, ...], list[Text]] = {}
+
+        @wraps(texts)
+        def remembered(profile: Profile) -> Iterable[Text]:
+            key = (profile.name, *map(os.environ.get, variables))
+            if key not in kept:
+                kept.clear()
+                kept[key] = list(texts(profile))
+            return kept[key]
+
+        return remembered
+
+    return decorate
+
 
 @dataclass(frozen=True)
 class Area:
     """``texts`` yields the cases that every run has; ``strategy`` draws further ones."""
 
     name: str
-    texts: Callable[[Profile], Iterable[Text]]
+    texts: Texts
     strategy: Callable[[Profile], SearchStrategy[Text]]
     isolation: Isolation = "shared"
     warnings: bool | Callable[[str], bool] = True
@@ -43,7 +69,11 @@ class Area:
                 seen.add(text)
                 yield self.case(target, text)
 
-    def case(self, target: str, text: str, origin: str = "generated") -> Case:
+    def count(self, profile: Profile) -> int:
+        """How many cases there are for one release."""
+        return len({text for _, text in self.texts(profile)})
+
+    def case(self, target: str, text: str, origin: str = GENERATED) -> Case:
         warnings = self.warnings if isinstance(self.warnings, bool) else self.warnings(text)
         return Case(self.name, target, text, origin, self.isolation, warnings, self.close)
 

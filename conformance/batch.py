@@ -1,25 +1,27 @@
 """Batches: a pytest item is many cases, so that a hundred thousand cases stay fast.
 
-Each batch writes its comparisons to a file of its own as they come, one JSON line each: what an
-interrupted run had is there, and pytest-xdist's workers need not send anything.
+Each batch writes its comparisons to a file of its own: what an interrupted run had is there, and
+pytest-xdist's workers need not send anything.
 """
 
 from __future__ import annotations
 
 import json
-import pickle
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TextIO
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
-from conformance.area import Area
-from conformance.case import Case
+from conformance.case import GENERATED
 from conformance.compare import Comparison
-from conformance.outcome import Outcome
+from conformance.outcome import Kind
 
-PLAN = "planned.json"
+PLAN: Final = "planned.json"
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,62 +29,38 @@ class Plan:
     """What a run is to do, by area."""
 
     cases: Mapping[str, int] = field(default_factory=dict)
-    """How many generated cases are to be compared."""
+    """How many generated cases there are, with those that a recorded oracle does not know."""
     whole: Mapping[str, int] = field(default_factory=dict)
     """The same of all shards together, if the run is one of several."""
-    unrecorded: Mapping[str, int] = field(default_factory=dict)
-    """How many cases a recorded oracle does not know."""
-    nondeterministic: Mapping[str, int] = field(default_factory=dict)
-    """How many it dropped, because PyTorch did not answer the same twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some consecutive cases of an area.
+    """Some consecutive cases of an area: which, not what they are.
 
-    They are kept packed: a process holds the batches of all areas, and what it holds each fork of
-    it pays for.  Of a recorded oracle the outcomes are packed with them.
+    A process has the batches of all areas, and makes the cases of an area when it comes to one.
     """
 
     area: str
     index: int
+    start: int
     size: int
-    packed: bytes
-
-    @classmethod
-    def of(
-        cls, area: str, index: int, cases: Sequence[Case], recorded: Sequence[Outcome] = ()
-    ) -> Batch:
-        packed = zlib.compress(pickle.dumps((cases, recorded)), level=1)
-        return cls(area, index, len(cases), packed)
+    is_last: bool = False
+    """Whether it goes to the end of the area, however many cases there turn out to be."""
 
     @property
     def id(self) -> str:
         return f"{self.area}-{self.index:04}"
 
-    @property
-    def cases(self) -> list[Case]:
-        """Unpacked anew each time it is asked for."""
-        return self._unpacked()[0]
-
-    @property
-    def recorded(self) -> list[Outcome]:
-        """The oracle's outcomes, one for each case; none of a live oracle."""
-        return self._unpacked()[1]
-
-    def _unpacked(self) -> tuple[list[Case], list[Outcome]]:
-        unpacked: tuple[list[Case], list[Outcome]] = pickle.loads(zlib.decompress(self.packed))
-        return unpacked
+    def of(self, cases: Sequence[Item]) -> Sequence[Item]:
+        """Its part of all cases of the area."""
+        return cases[self.start : None if self.is_last else self.start + self.size]
 
 
-def batches(
-    area: Area, cases: Iterable[Case], size: int, recorded: Sequence[Outcome] = ()
-) -> Iterator[Batch]:
-    """``cases`` in batches of ``size``, in their order; the last may be smaller."""
-    listed = list(cases)
-    for index, start in enumerate(range(0, len(listed), size)):
-        here = slice(start, start + size)
-        yield Batch.of(area.name, index, listed[here], recorded[here])
+def batches(area: str, count: int, size: int) -> Iterator[Batch]:
+    """``count`` cases in batches of ``size``, in their order; the last may be smaller."""
+    for index, start in enumerate(range(0, count, size)):
+        yield Batch(area, index, start, min(size, count - start), start + size >= count)
 
 
 class Outcomes:
@@ -109,19 +87,71 @@ class Outcomes:
         path = self.directory / PLAN
         return Plan(**json.loads(path.read_text())) if path.exists() else Plan()
 
-    def open(self, name: str) -> TextIO:
-        """The file of one batch, for :func:`record`."""
-        return (self.directory / f"{name}.jsonl").open("w", encoding="utf-8")
+    def open(
+        self,
+        name: str,
+        left_out: Mapping[str, Mapping[str, int]] = _NOTHING,
+        others: Mapping[str, int] = _NOTHING,
+    ) -> Kept:
+        """The file of one batch, to add comparisons to; the rest as in its `Summary`."""
+        summary = Summary(left_out=dict(left_out), others=dict(others))
+        return Kept(self.directory / f"{name}.jsonl", summary)
 
-    def read(self) -> Iterator[Comparison]:
-        """Every comparison recorded so far; a last line that was cut short is left out."""
+    def read(self) -> Iterator[Comparison | Summary]:
+        """All that was kept so far; a last line that was cut short is left out."""
         for path in sorted(self.directory.glob("*.jsonl")):
             with path.open(encoding="utf-8") as lines:
                 for line in lines:
                     if line.endswith("\n"):
-                        yield Comparison.from_json(json.loads(line))
+                        yield _read(json.loads(line))
 
 
-def record(file: TextIO, comparison: Comparison) -> None:
-    """Add one comparison to a batch's file."""
-    file.write(json.dumps(comparison.to_json(), separators=(",", ":")) + "\n")
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a batch had besides the comparisons that its file has."""
+
+    agreed: tuple[tuple[str, str, Kind, int], ...] = ()
+    """Areas, targets, how the oracle ended, and in how many cases."""
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By why, and by area: how many cases did not run for want of an oracle's answer."""
+    others: Mapping[str, int] = field(default_factory=dict)
+    """By area: how many cases there are more than were planned, or fewer."""
+
+
+class Kept:
+    """What is kept of a batch: the comparisons, one JSON line each, and a `Summary` at the end.
+
+    Of cases that are generated and agree there is nothing to see that could not be made again, and
+    they are by far the most: they are counted.
+    """
+
+    def __init__(self, path: Path, summary: Summary) -> None:
+        self._path = path
+        self._summary = summary
+        self._agreed: Counter[tuple[str, str, Kind]] = Counter()
+
+    def __enter__(self) -> Kept:
+        self._file = self._path.open("w", encoding="utf-8")
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """The summary is of an interrupted batch, too."""
+        agreed = tuple((*what, count) for what, count in self._agreed.items())
+        with self._file:
+            self._line(asdict(replace(self._summary, agreed=agreed)))
+
+    def add(self, comparison: Comparison) -> None:
+        case = comparison.case
+        if comparison.verdict == "agree" and case.origin == GENERATED:
+            self._agreed[case.area, case.target, comparison.oracle.kind] += 1
+        else:
+            self._line(comparison.to_json())
+
+    def _line(self, data: Any) -> None:
+        self._file.write(json.dumps(data, separators=(",", ":")) + "\n")
+
+
+def _read(data: dict[str, Any]) -> Comparison | Summary:
+    if "agreed" in data:
+        return Summary(tuple(map(tuple, data["agreed"])), data["left_out"], data["others"])
+    return Comparison.from_json(data)

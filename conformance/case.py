@@ -20,6 +20,8 @@ Isolation = Literal["shared", "thread", "fork"]
 """
 
 ID_DIGITS: Final = 12
+GENERATED: Final = "generated"
+"""The origin of the cases that every run has: their generator makes them again."""
 OWN_SUBJECT: Final = "mindtorch_v2"
 """The module that the suite is for; it judges others too."""
 
@@ -31,7 +33,7 @@ class Case:
     area: str
     target: str
     text: str
-    origin: str = "generated"
+    origin: str = GENERATED
     isolation: Isolation = "shared"
     warnings: bool = True
     """Whether the warnings it draws are part of its outcome."""

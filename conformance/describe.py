@@ -18,6 +18,11 @@ MAX_DEPTH: Final = 20
 MAX_ITEMS: Final = 10_000
 """Beyond these a value is cut with a mark, and the mark carries the length."""
 
+_PLAIN: Final[Mapping[type, str]] = {
+    cls: cls.__name__ for cls in (bool, bytes, float, int, str, type(None))
+}
+"""The leaves that most values consist of: no tensors, and nothing that holds any."""
+
 TENSOR_FIELDS: Final = ("dtype", "device", "layout", "requires_grad")
 
 
@@ -31,6 +36,9 @@ def describe(value: object, depth: int = 0) -> Description:
     """Describe ``value``; never raises for what a case can return."""
     if depth > MAX_DEPTH:
         return "… : nested too deep"
+    name = _PLAIN.get(type(value))
+    if name is not None:
+        return f"{_safe_repr(value)} : {name}"
     if is_tensor(value):
         return _describe_tensor(value)
     if isinstance(value, Mapping):

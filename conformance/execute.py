@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any, Final
 
@@ -82,12 +82,18 @@ ParsedCases = Mapping[str, grammar.ParsedCase]
 """Cases that have been parsed, by their texts."""
 
 
-def parse_all(cases: Iterable[Case], vocabulary: Vocabulary) -> ParsedCases:
-    """The cases that the grammar lets in, to be run on both sides; the others are left out."""
+def parse_all(
+    cases: Iterable[Case], vocabulary: Vocabulary, *, were_let_in: bool = False
+) -> ParsedCases:
+    """The cases that the grammar lets in, to be run on both sides; the others are left out.
+
+    Of those that ``were_let_in`` before nothing is checked again.
+    """
+    parse = grammar.compiled if were_let_in else partial(grammar.parse, vocabulary=vocabulary)
     parsed = {}
     for case in cases:
         with suppress(grammar.CaseRefused):
-            parsed[case.text] = grammar.parse(case.text, vocabulary)
+            parsed[case.text] = parse(case.text)
     return parsed
 
 
@@ -123,16 +129,19 @@ def execute(
 def _namespace(xp: ModuleType, vocabulary: Vocabulary, here: Here) -> dict[str, Any]:
     if hasattr(xp, "set_warn_always"):
         xp.set_warn_always(True)  # else what a case warns of depends on the cases before it
+    return grammar.namespace(xp, vocabulary, {**_helpers(xp), "here": here})
+
+
+@lru_cache(maxsize=16)
+def _helpers(xp: ModuleType) -> dict[str, Any]:
     about_xp = {
         "annotated": partial(annotated, xp),
         "bound": partial(bound, xp),
         "functionalized": partial(functionalized, xp),
-        "here": here,
         "pipeline": partial(pipeline, xp),
         "traced": partial(traced, xp),
     }
-    helpers = {**HELPERS, **about_xp}
-    return grammar.namespace(xp, vocabulary, helpers)
+    return {**HELPERS, **about_xp}
 
 
 def _run(parsed: grammar.ParsedCase, names: dict[str, Any], *, collect: bool = False) -> Outcome:

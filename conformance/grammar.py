@@ -43,13 +43,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
 from conformance.admission import Check
 from conformance.names import DECORATORS
 from conformance.syntax import (
+    FILENAME,
     MAX_DEPTH,
     MAX_LENGTH,
     CaseRefused,
@@ -58,7 +61,7 @@ from conformance.syntax import (
 )
 from conformance.vocabulary import ROOT, Vocabulary
 
-__all__ = ["MAX_DEPTH", "MAX_LENGTH", "CaseRefused", "ParsedCase", "namespace", "parse"]
+__all__ = ["MAX_DEPTH", "MAX_LENGTH", "CaseRefused", "ParsedCase", "compiled", "namespace", "parse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,34 @@ def parse(text: str, vocabulary: Vocabulary) -> ParsedCase:
     """Check ``text`` and compile it; `CaseRefused` if it is no case."""
     tree = syntax_tree(text)
     Check(text, vocabulary).case(tree)
+    return _compiled_tree(text, tree)
+
+
+def compiled(text: str) -> ParsedCase:
+    """The same of a text that was let in before, which is not checked again.
+
+    A last line that is an expression, behind lines that are whole without it, is the last
+    statement.  So most texts need no tree, and those with the same beginning are compiled in part.
+    """
+    beginning, newline, last = text.rpartition("\n")
+    if not last[:1].isspace():
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            expression = _compiled("\n" * beginning.count("\n") + newline + last, "eval")
+            return ParsedCase(text, _beginning(beginning) if newline else None, expression)
+    return _compiled_tree(text, syntax_tree(text))
+
+
+@lru_cache(maxsize=256)
+def _beginning(text: str) -> CodeType:
+    return _compiled(text, "exec")
+
+
+def _compiled(text: str, mode: str) -> CodeType:
+    code: CodeType = compile(text, FILENAME, mode, 0, dont_inherit=True, optimize=0)
+    return code
+
+
+def _compiled_tree(text: str, tree: ast.Module) -> ParsedCase:
     *statements, last = tree.body
     if not isinstance(last, ast.Expr):
         return ParsedCase(text, compile_tree(text, tree), None)
@@ -96,8 +127,13 @@ def namespace(xp: Any, vocabulary: Vocabulary, helpers: Mapping[str, Any]) -> di
     unknown = helpers.keys() - vocabulary.helpers
     if unknown:
         raise ValueError(f"helpers the vocabulary does not have: {', '.join(sorted(unknown))}")
-    builtins = {name: _BUILTINS[name] for name in vocabulary.builtins}
-    return {"__builtins__": builtins | _UNSPOKEN, "__name__": "case", ROOT: xp, **helpers}
+    builtins = _builtins(vocabulary.builtins).copy()
+    return {"__builtins__": builtins, "__name__": "case", ROOT: xp, **helpers}
+
+
+@lru_cache(maxsize=16)
+def _builtins(names: frozenset[str]) -> dict[str, Any]:
+    return {name: _BUILTINS[name] for name in names} | _UNSPOKEN
 
 
 _BUILTINS: Final[Mapping[str, Any]] = vars(__import__("builtins"))

@@ -125,9 +125,8 @@ def _area(name: str, shards: Sequence[Run]) -> AreaResult:
         tuple(sorted((c for area in found for c in area.differing), key=reading_order)),
         tuple(sorted((c for area in found for c in area.casualties), key=reading_order)),
         planned if planned > counts.cases else None,
-        # Every shard counts those of the whole area: it sees them before it takes its part.
-        max((area.unrecorded for area in found), default=0),
-        max((area.nondeterministic for area in found), default=0),
+        sum(area.unrecorded for area in found),
+        sum(area.nondeterministic for area in found),
     )
 
 

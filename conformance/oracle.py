@@ -59,6 +59,10 @@ class Oracle(Protocol):
         """Every case of an area, in order, with what is known of its outcome."""
         ...
 
+    def count(self, area: str) -> int | None:
+        """How many cases an area had when it was recorded; None if it was not."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LiveOracle:
@@ -101,6 +105,9 @@ class LiveOracle:
         """Nothing is known before it is run."""
         return ((case, None) for case in cases)
 
+    def count(self, area: str) -> int | None:
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedOracle:
@@ -141,6 +148,10 @@ class RecordedOracle:
         if area not in self.recording.areas:
             return ((case, Missing.UNRECORDED) for case in cases)
         return iter(self.recording.area(area).ask(cases))
+
+    def count(self, area: str) -> int | None:
+        facts = self.recording.areas.get(area)
+        return None if facts is None else facts.cases
 
 
 @cache

@@ -88,8 +88,9 @@ def _all_cases(wanted: str, judge: oracle.Oracle, outcomes: Outcomes) -> Iterato
     for area in areas_of(wanted):
         yield from judge.ask(area.name, area.cases(profiles.active()))
     if judge.kind == "live":  # it can be asked what another run drew
-        for comparison in outcomes.read():
-            yield comparison.case, None
+        for kept in outcomes.read():
+            if isinstance(kept, Comparison):
+                yield kept.case, None
 
 
 def show(comparison: Comparison, oracle_name: str, subject_name: str, console: Console) -> None:

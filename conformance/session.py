@@ -11,7 +11,7 @@ import random
 import time
 from argparse import ArgumentTypeError
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,11 +21,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from rich.console import Console
 
 from conformance import examples, oracle, report
-from conformance.batch import Batch, Outcomes, Plan, batches, record
+from conformance.batch import Batch, Outcomes, Plan, batches
 from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison
 from conformance.ledger import LEDGER_FILE, Ledger
+from conformance.oracle import Asked
 from conformance.outcome import Outcome
 from conformance.recorded.area import Missing
 from conformance.report import job_summary, junit, terminal
@@ -63,10 +64,10 @@ class State:
         self.reports = Path(config.getoption("reports") or config.rootpath / "reports")
         stem = report.stem(self.oracle.release, self.oracle.kind, self.shard)
         self.outcomes = Outcomes(self.reports / "outcomes" / stem)
-        self.left_out: dict[Missing, Counter[str]] = {reason: Counter() for reason in Missing}
-        """By area, the cases that are not run for want of an oracle's answer."""
         self.whole: dict[str, int] = {}
         """By area, how many generated cases all shards of the run have."""
+        self._asked: tuple[str, Sequence[Asked]] = ("", ())
+        """The area that a batch was last of, and its cases."""
         self._runner: Runner | None = None
         self.run: report.Run | None = None
         self.written: tuple[Path, ...] = ()
@@ -77,6 +78,14 @@ class State:
         if self._runner is None:
             self._runner = Runner.of(self.oracle, self.config.getoption("subject"))
         return self._runner
+
+    def asked(self, batch: Batch) -> Sequence[Asked]:
+        """The cases of a batch, with what the oracle knows of them."""
+        if self._asked[0] != batch.area:
+            self._asked = "", ()  # not two areas at a time
+            cases = BY_NAME[batch.area].cases(self.profile)
+            self._asked = batch.area, list(self.oracle.ask(batch.area, cases))
+        return batch.of(self._asked[1])
 
     @property
     def is_controller(self) -> bool:
@@ -186,19 +195,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with a ``batch`` argument gets one item per batch of its module's AREA."""
     if "batch" not in metafunc.fixturenames:
         return
-    state = metafunc.config.stash[STATE]
+    config = metafunc.config
+    state = config.stash[STATE]
     area = BY_NAME[metafunc.module.AREA]
-    size = metafunc.config.getoption("--batch-size")
-    cases: list[Case] = []
-    recorded: list[Outcome] = []
-    for case, answer in state.oracle.ask(area.name, area.cases(state.profile)):
-        if isinstance(answer, Missing):
-            state.left_out[answer][area.name] += 1
-            continue
-        cases.append(case)
-        if answer is not None:
-            recorded.append(answer)
-    made = list(batches(area, cases, size, recorded))
+    # To count the cases takes as long as to make them; a batch that has others says so.
+    count = state.oracle.count(area.name) or area.count(state.profile)
+    made = list(batches(area.name, count, config.getoption("--batch-size")))
     metafunc.parametrize("batch", made, ids=[batch.id for batch in made])
 
 
@@ -236,17 +238,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if not session.items or session.config.option.collectonly:
         return
     state = session.config.stash[STATE]
-    left_out = {
-        reason: {area: count for area, count in counts.items() if area in state.whole}
-        for reason, counts in state.left_out.items()
-    }
-    plan = Plan(
-        _planned(session.items),
-        state.whole,
-        left_out[Missing.UNRECORDED],
-        left_out[Missing.NONDETERMINISTIC],
-    )
-    state.outcomes.write_plan(plan)
+    state.outcomes.write_plan(Plan(_planned(session.items), state.whole))
 
 
 class Checker:
@@ -260,11 +252,15 @@ class Checker:
         return self._state.profile
 
     def check(self, batch: Batch) -> None:
-        """Compare every case of a batch."""
+        """Compare every case of a batch of which the oracle has an answer, or can give one."""
         mismatches: list[Comparison] = []
-        with self._state.outcomes.open(batch.id) as file:
-            for comparison in self._state.runner.compare(batch.cases, batch.recorded):
-                record(file, comparison)
+        asked = self._state.asked(batch)
+        cases = [case for case, answer in asked if not isinstance(answer, Missing)]
+        recorded = [answer for _, answer in asked if isinstance(answer, Outcome)]
+        others = {batch.area: len(asked) - batch.size}
+        with self._state.outcomes.open(batch.id, _left_out(asked), others) as file:
+            for comparison in self._state.runner.compare(cases, recorded):
+                file.add(comparison)
                 if comparison.verdict == "mismatch":
                     mismatches.append(comparison)
         self._fail(mismatches)
@@ -295,6 +291,16 @@ class Checker:
             pytest.fail(render(self._state, mismatches), pytrace=False)
 
 
+def _left_out(asked: Iterable[Asked]) -> dict[str, dict[str, int]]:
+    """How many cases do not run for want of an answer, by why and by area."""
+    found: dict[str, dict[str, int]] = {}
+    for case, answer in asked:
+        if isinstance(answer, Missing):
+            by_area = found.setdefault(answer.name.lower(), {})
+            by_area[case.area] = by_area.get(case.area, 0) + 1
+    return found
+
+
 class Exploration:
     """Compares what hypothesis draws.
 
@@ -317,7 +323,7 @@ class Exploration:
         found = [*self._seen.values(), *([self._smallest] if self._smallest else [])]
         with self._state.outcomes.open(f"{self._area}-drawn") as file:
             for comparison in found:
-                record(file, comparison)
+                file.add(comparison)
 
     def check(self, case: Case) -> None:
         """Compare ``case``; a mismatch fails the example, and hypothesis shrinks it.
@@ -383,10 +389,18 @@ def collect_run(state: State, *, interrupted: bool) -> report.Run:
     """The run as far as it has come, from the files of its batches."""
     plan = state.outcomes.read_plan()
     builder = report.RunBuilder(state.facts(), plan.cases)
-    for comparison in state.outcomes.read():
-        builder.add(comparison)
-    run = report.with_left_out(builder.run(), plan.unrecorded, plan.nondeterministic)
-    run = replace(run, seconds=time.monotonic() - state.started, interrupted=interrupted)
+    for kept in state.outcomes.read():
+        if isinstance(kept, Comparison):
+            builder.add(kept)
+            continue
+        for agreed in kept.agreed:
+            builder.add_agreed(*agreed)
+        for area, others in kept.others.items():
+            builder.plan(area, others)
+        for why, by_area in kept.left_out.items():
+            for area, count in by_area.items():
+                builder.leave_out(why, area, count)
+    run = replace(builder.run(), seconds=time.monotonic() - state.started, interrupted=interrupted)
     if state.shard is not None:  # whether an entry is stale, the shards show together
         return replace(run, shard=report.ShardOf(state.shard, plan.cases, plan.whole))
     ledger = Ledger.load(LEDGER_FILE, state.oracle.release)

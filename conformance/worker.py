@@ -18,6 +18,7 @@ import signal
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ from conformance import pages
 from conformance.case import Case
 from conformance.outcome import Outcome
 
-Execute = Callable[[Case], Outcome]
+Answer = Outcome | None
+"""What a case did; None: what is expected of it, which need not be told."""
+Execute = Callable[[Case], Answer]
 """What a worker does with a case."""
 Prepare = Callable[[Case], None]
 """What a worker does before a case, and before it forks for one."""
@@ -44,7 +47,11 @@ POLL_SECONDS: Final = 0.05
 """How often a silent worker's memory is looked at."""
 CLOSED_POLL_SECONDS: Final = 0.001
 """How often a worker that has closed its pipe is looked at: most end the next moment."""
+GATHER_SECONDS: Final = 0.002
+"""How long outcomes are let gather before they are read: to be woken for each costs more."""
 READ_BYTES: Final = 1 << 16
+_AS_EXPECTED: Final = b"="
+"""What a worker writes in place of an outcome that is expected."""
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -70,9 +77,15 @@ class Worker:
         execute: Execute,
         limits: Limits,
         prepare: Prepare = _nothing,
+        *,
+        gather: float = 0.0,
+        may_expect: bool = False,
     ) -> None:
         self._limits = limits
-        self._buffer = b""
+        self._gather = gather
+        self._may_expect = may_expect
+        self._lines: deque[bytes] = deque()
+        self._rest = b""
         self._pid = 0
         self._read_end, write_end = os.pipe()
         self._is_open = True
@@ -92,7 +105,7 @@ class Worker:
             self.close()
             raise
 
-    def __iter__(self) -> Iterator[Outcome]:
+    def __iter__(self) -> Iterator[Answer]:
         while self._pid:
             yield self._next()
 
@@ -111,10 +124,25 @@ class Worker:
             os.close(self._read_end)
             self._read_end = -1
 
-    def _next(self) -> Outcome:
+    def _next(self) -> Answer:
         """The next outcome, or the one that says how the worker ended."""
+        if not self._lines:
+            ended = self._wait()
+            if ended is not None:
+                return ended
+        line = self._lines.popleft()
+        if self._may_expect and line == _AS_EXPECTED:
+            return None
+        try:
+            return Outcome.from_json(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            self._end()
+            return Outcome("crashed", message="wrote what is no outcome")
+
+    def _wait(self) -> Outcome | None:
+        """Wait for a line; if none comes, the outcome that says how the worker ended."""
         deadline = time.monotonic() + self._limits.seconds
-        while b"\n" not in self._buffer:
+        while not self._lines:
             if self._hear(POLL_SECONDS):
                 pass
             elif self.has_ended and not self._hear(0):
@@ -123,16 +151,11 @@ class Worker:
                 self._end()
                 limit = f"{self._limits.memory / (1 << 30):g} GiB"
                 return Outcome("exhausted", message=f"used more than {limit} of memory")
-            if time.monotonic() > deadline and b"\n" not in self._buffer:
+            if time.monotonic() > deadline and not self._lines:
                 self._end()
                 limit = f"{self._limits.seconds:g} s"
                 return Outcome("hung", message=f"gave no outcome within {limit}")
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        try:
-            return Outcome.from_json(json.loads(line))
-        except (ValueError, TypeError, KeyError, AttributeError):
-            self._end()
-            return Outcome("crashed", message="wrote what is no outcome")
+        return None
 
     def _hear(self, seconds: float) -> bool:
         """Wait for the worker to write; whether it did.
@@ -144,9 +167,14 @@ class Worker:
             time.sleep(min(seconds, CLOSED_POLL_SECONDS))
             return False
         ready, _, _ = select.select([self._read_end], [], [], seconds)
-        data = os.read(self._read_end, READ_BYTES) if ready else b""
-        self._is_open = bool(data) or not ready
-        self._buffer += data
+        if not ready:
+            return False
+        if self._gather:
+            time.sleep(self._gather)
+        data = os.read(self._read_end, READ_BYTES)
+        self._is_open = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._lines.extend(lines)
         return bool(data)
 
     def _end(self) -> int:
@@ -184,12 +212,31 @@ def _crash(status: int) -> Outcome:
 
 
 def run(
-    cases: Sequence[Case], execute: Execute, limits: Limits, prepare: Prepare = _nothing
+    cases: Sequence[Case],
+    execute: Callable[[Case], Outcome],
+    limits: Limits,
+    prepare: Prepare = _nothing,
 ) -> Iterator[Outcome]:
     """The outcomes of ``cases`` in order: one each, whatever the cases do."""
+    for answer in answers(cases, execute, limits, prepare, may_expect=False):
+        assert answer is not None
+        yield answer
+
+
+def answers(
+    cases: Sequence[Case],
+    execute: Execute,
+    limits: Limits,
+    prepare: Prepare = _nothing,
+    *,
+    may_expect: bool = True,
+) -> Iterator[Answer]:
+    """The same, of cases of which an outcome is expected: ``execute`` answers None for that."""
     done = 0
     while done < len(cases):
-        worker = Worker(cases[done:], execute, limits, prepare)
+        worker = Worker(
+            cases[done:], execute, limits, prepare, gather=GATHER_SECONDS, may_expect=may_expect
+        )
         try:
             for outcome in islice(worker, len(cases) - done):
                 done += 1
@@ -201,7 +248,9 @@ def run(
 class Interactive:
     """A worker that is asked one case at a time, for hypothesis, which decides as it goes."""
 
-    def __init__(self, execute: Execute, limits: Limits, prepare: Prepare = _nothing) -> None:
+    def __init__(
+        self, execute: Callable[[Case], Outcome], limits: Limits, prepare: Prepare = _nothing
+    ) -> None:
         self._execute = execute
         self._limits = limits
         self._prepare = prepare
@@ -225,7 +274,9 @@ class Interactive:
             self._start()
         with suppress(BrokenPipeError):  # its end is the answer
             _write_all(self._requests, json.dumps(case.to_json()).encode() + b"\n")
-        return next(self._outcomes)
+        outcome = next(self._outcomes)
+        assert outcome is not None
+        return outcome
 
     def close(self) -> None:
         if self._worker is not None:
@@ -309,8 +360,10 @@ def _die_with(parent: int) -> None:
             os._exit(1)
 
 
-def _write(descriptor: int, outcome: Outcome) -> None:
-    data = json.dumps(outcome.to_json(), separators=(",", ":")).encode()
+def _write(descriptor: int, answer: Answer) -> None:
+    data = _AS_EXPECTED
+    if answer is not None:
+        data = json.dumps(answer.to_json(), separators=(",", ":")).encode()
     _write_all(descriptor, data + b"\n")
 
 
@@ -319,7 +372,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _forked(case: Case, execute: Execute) -> Outcome:
+def _forked(case: Case, execute: Execute) -> Answer:
     """Run one case in a fork of the worker, so that what it changes is gone afterwards.
 
     It answers in a file, which unlike a pipe is read to its end whoever else holds it open.
@@ -342,6 +395,8 @@ def _forked(case: Case, execute: Execute) -> Outcome:
         answer = file.read()
     if ended != 0 or not answer.endswith(b"\n"):
         return _crash(ended)
+    if answer == _AS_EXPECTED + b"\n":
+        return None
     return Outcome.from_json(json.loads(answer))
 
 

@@ -31,7 +31,7 @@ from typing import Final, cast
 from hypothesis import strategies as st
 
 from conformance import ascend
-from conformance.area import Area, Text
+from conformance.area import Area, Text, made_once
 from conformance.cases import autograd, core_ops, functionalize, npu_keysets, pipeline, programs
 from conformance.cases.npu_moving import factories_of, moved
 from conformance.cases.sample import is_sampled
@@ -50,6 +50,7 @@ _EVERY: Final = (
 """Areas, and of how many of their cases one is in the sample."""
 
 
+@made_once(WHOLE, pipeline.WHOLE)
 def texts(profile: Profile) -> Iterator[Text]:
     if not ascend.can_run():
         return

@@ -23,7 +23,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance import functionalized
-from conformance.area import Area, Text
+from conformance.area import Area, Text, made_once
 from conformance.cases import (
     autograd,
     core_ops,
@@ -57,8 +57,11 @@ _EVERY: Final = (
 _LIMITS: Final = ("", "max_ops=1", "max_ops=2", "max_ops=7", "max_pending_bytes=64")
 _BLOCK: Final = "with pipeline({}) as queue:\n"
 _FLUSH: Final = "queue.flush()"
+_CATCHING: Final = ("try", *functionalized.__all__)
+"""What the text of a program that catches errors has somewhere."""
 
 
+@made_once(WHOLE)
 def texts(profile: Profile) -> Iterator[Text]:
     for area, every in _EVERY:
         step = 1 if os.environ.get(WHOLE) == "all" else every
@@ -79,7 +82,7 @@ def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
     Of three turns one has a flush after one of its lines.
     """
     tree = ast.parse(text)
-    if any(isinstance(node, ast.Try) or _is_watching(node) for node in ast.walk(tree)):
+    if any(word in text for word in _CATCHING) and any(map(_catches, ast.walk(tree))):
         text = ast.unparse(_Flushing().visit(tree))
         tree = ast.parse(text)
     *statements, last = tree.body
@@ -121,6 +124,10 @@ class _Flushing(ast.NodeTransformer):
         elif not isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
             node.body += _flush()
         return node
+
+
+def _catches(node: ast.AST) -> bool:
+    return isinstance(node, ast.Try) or _is_watching(node)
 
 
 def _is_watching(node: ast.AST) -> bool:

@@ -51,6 +51,9 @@ def suite_options(parser: ArgumentParser) -> None:
         metavar="K/N",
         help="run the K-th of N parts; `conformance merge` joins them",
     )
+    parser.add_argument(
+        "--batch-size", type=int, metavar="N", help="cases that one process runs in a row"
+    )
     parser.add_argument("-j", "--jobs", type=int, default=1, help="processes (%(default)s)")
     reports_option(parser)
     json_option(parser)

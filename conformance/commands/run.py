@@ -57,11 +57,12 @@ def order_of(options: Namespace, arguments: Sequence[str] = ()) -> suite.Order:
     """What the options of the suite's commands ask for."""
     if options.areas:
         check_areas(options)
+    size = options.batch_size
     return suite.Order(
         areas=options.areas,
         subject=options.subject,
         reports=options.reports,
         shard=options.shard,
         jobs=options.jobs,
-        arguments=arguments,
+        arguments=[*arguments, *(["--batch-size", str(size)] if size else [])],
     )

@@ -15,7 +15,6 @@ from conformance.report.model import (
     TargetResult,
     build_run,
     stem,
-    with_left_out,
 )
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "site",
     "stem",
     "terminal",
-    "with_left_out",
     "write",
     "write_overview",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Final, Literal
 
 from conformance.compare import AreaCounts, Comparison, Verdict
@@ -221,21 +221,6 @@ def stem(
     return f"{part}torch-{release}{'-recorded' if oracle == 'recorded' else ''}"
 
 
-def with_left_out(
-    run: Run, unrecorded: Mapping[str, int], nondeterministic: Mapping[str, int]
-) -> Run:
-    """``run``, with the cases of each area that a recorded oracle has no outcomes of."""
-    areas = (
-        replace(
-            area,
-            unrecorded=unrecorded.get(area.name, 0),
-            nondeterministic=nondeterministic.get(area.name, 0),
-        )
-        for area in run.areas
-    )
-    return replace(run, areas=tuple(areas))
-
-
 def number(count: int, one: str, many: str = "") -> str:
     """``1 case``, ``1,024 cases``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
@@ -270,18 +255,33 @@ class RunBuilder:
         self._differing: dict[str, list[Comparison]] = {}
         self._casualties: dict[str, list[Comparison]] = {}
         self._drawn: Counter[str] = Counter()
+        self._left_out: dict[str, Counter[str]] = {}
 
     def add(self, comparison: Comparison) -> None:
         """Count ``comparison``; keep it if a reader must see it."""
         case, verdict, kind = comparison.case, comparison.verdict, comparison.oracle.kind
-        targets = self._tallies.setdefault(case.area, {})
-        targets.setdefault(case.target, Counter())[verdict, kind] += 1
+        self._tally(case.area, case.target)[verdict, kind] += 1
         if case.origin == DRAWN:
             self._drawn[case.area] += 1
         if verdict in DIFFERING:
             self._differing.setdefault(case.area, []).append(comparison)
         if not comparison.oracle.survived:
             self._casualties.setdefault(case.area, []).append(comparison)
+
+    def add_agreed(self, area: str, target: str, kind: Kind, count: int) -> None:
+        """Count generated cases that agree, in which the oracle ended so."""
+        self._tally(area, target)["agree", kind] += count
+
+    def plan(self, area: str, cases: int) -> None:
+        """Plan so many more cases of an area, or fewer."""
+        self._planned[area] = self._planned.get(area, 0) + cases
+
+    def leave_out(self, why: str, area: str, count: int) -> None:
+        """Cases that were planned and of which a recorded oracle knows no outcome."""
+        self._left_out.setdefault(area, Counter())[why] += count
+
+    def _tally(self, area: str, target: str) -> Counter[tuple[Verdict, Kind]]:
+        return self._tallies.setdefault(area, {}).setdefault(target, Counter())
 
     def run(
         self, *, seconds: float = 0.0, interrupted: bool = False, stale: Iterable[str] = ()
@@ -297,7 +297,8 @@ class RunBuilder:
             TargetResult(target, _count(tally)) for target, tally in sorted(tallies.items())
         )
         counts = add_counts(target.counts for target in targets)
-        planned = self._planned.get(name, 0) + self._drawn[name]
+        left_out = self._left_out.get(name, Counter())
+        planned = self._planned.get(name, 0) + self._drawn[name] - left_out.total()
         return AreaResult(
             name,
             counts,
@@ -305,6 +306,7 @@ class RunBuilder:
             tuple(sorted(self._differing.get(name, ()), key=reading_order)),
             tuple(sorted(self._casualties.get(name, ()), key=reading_order)),
             planned if planned > counts.cases else None,
+            **left_out,
         )
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import tokenize
 import unicodedata
 import warnings
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance import vocabulary as words
-from conformance.grammar import MAX_DEPTH, MAX_LENGTH, CaseRefused, namespace, parse
+from conformance.grammar import MAX_DEPTH, MAX_LENGTH, CaseRefused, compiled, namespace, parse
 
 
 def value(text: str, xp: Any = None, **helpers: Any) -> Any:
@@ -174,6 +176,42 @@ ACCEPTED_TEXTS = [text.strip("\n") for text in ACCEPTED.split("\n---\n")]
 @pytest.mark.parametrize("text", ACCEPTED_TEXTS)
 def test_a_case_as_people_write_it_is_accepted(text: str) -> None:
     assert parse(text, VOCABULARY).text == text
+
+
+SPLIT = [
+    *("1", "a = 2", "a = 2\na + 1", "a = 2; a + 1", "if 1:\n    2\n    3", "if 1: 2\nelse: 3"),
+    *("a = 1\n3 if a else 4\n", "[1,\n2]", "a = '''\n'''", "'''a\n'''\n'b'", "f = 1 + \\\n2"),
+    *("for a in 1, 2:\n    a\n(a)", "# 1\n2", "1 # \n# 2", "\n\n1\n\n2", "a = 1\n 2"),
+    *("a = 1\r\na", "a = '\\\n'\na", "assert (1,\n2)\n3", "lambda: (\n1)", "'\\d'\n2", "1 is 1"),
+]
+"""Texts whose last line is an expression, or looks like one, or is none."""
+
+
+def is_empty(code: CodeType | None) -> bool:
+    """Whether it was compiled of comments."""
+    return code is not None and not code.co_names and code.co_consts == (None,)
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("text", [*ACCEPTED_TEXTS, *SPLIT])
+def test_a_text_that_was_let_in_is_compiled_to_the_same_code(text: str) -> None:
+    try:
+        parsed = parse(text, VOCABULARY)
+    except CaseRefused as refusal:
+        with pytest.raises(CaseRefused, match=re.escape(str(refusal))):
+            compiled(text)
+    else:
+        made = compiled(text)
+        assert made.expression == parsed.expression
+        assert made.statements == parsed.statements or is_empty(made.statements)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x = ", "a\0b", "(" * 1000, "1\n" + "-" * 10_000 + "1"], ids=range(5)
+)
+def test_what_is_no_python_is_refused_even_if_it_was_let_in(text: str) -> None:
+    with pytest.raises(CaseRefused):
+        compiled(text)
 
 
 def test_the_value_of_a_case_is_its_last_expression() -> None:

@@ -20,6 +20,7 @@ from fakes import case, hostile, module, runner, vocabulary
 from hypothesis import strategies as st
 
 from conformance.area import Area
+from conformance.case import Isolation
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison
 from conformance.ledger import Entry, Ledger
@@ -184,6 +185,28 @@ def test_a_wrong_subject_is_caught(row: Row) -> None:
 @pytest.mark.parametrize("row", SUBJECTS.values(), ids=SUBJECTS)
 def test_the_right_subject_agrees(row: Row) -> None:
     assert compare(row.right, row.right).verdict == "agree"
+
+
+@pytest.mark.parametrize("isolation", ["shared", "thread", "fork"])
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_recorded_oracle_judges_as_the_live_one_did(is_right: bool, isolation: Isolation) -> None:
+    """Whatever a worker keeps to itself: every subject's verdict, and what it did."""
+    for row in SUBJECTS.values():
+        if row is not SUBJECTS["a hang"]:
+            right, other = row.right, row.right if is_right else row.wrong
+            made = runner(module("torch", f=right), module("imitation", f=other))
+            [live] = made.compare([case("xp.f()", isolation)])
+            replayed = replace(made, oracle=None).compare([live.case], [live.oracle])
+            assert list(replayed) == [live]
+
+
+def test_floats_that_are_close_are_told_when_they_are_replayed() -> None:
+    made = runner(module("torch", f=tensor((1.0,))), module("imitation", f=tensor((1.0 + 1e-7,))))
+    close = replace(case("xp.f()"), close=True)
+    [live] = made.compare([close])
+    assert live.verdict == "agree"
+    assert live.subject != live.oracle
+    assert list(replace(made, oracle=None).compare([close], [live.oracle])) == [live]
 
 
 AGREEING = {

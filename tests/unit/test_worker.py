@@ -233,7 +233,7 @@ def test_an_outcome_may_be_longer_than_a_pipe_holds(isolation: Isolation) -> Non
     assert outcome == returned("x" * 1_000_000)
 
 
-@pytest.mark.parametrize("garbage", [b"\n", b"5\n", b"{}\n", b"no\xff\n", b'["kind"]\n'])
+@pytest.mark.parametrize("garbage", [b"\n", b"=\n", b"5\n", b"{}\n", b"no\xff\n", b'["kind"]\n'])
 def test_what_is_no_outcome_is_a_crash(garbage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_write", lambda descriptor, outcome: os.write(descriptor, garbage))
     [outcome] = outcomes("xp.echo(1)")
