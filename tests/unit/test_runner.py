@@ -201,7 +201,8 @@ def test_a_recorded_oracle_judges_as_the_live_one_did(is_right: bool, isolation:
 
 
 def test_floats_that_are_close_are_told_when_they_are_replayed() -> None:
-    made = runner(module("torch", f=tensor((1.0,))), module("imitation", f=tensor((1.0 + 1e-7,))))
+    right, near = (tensor((one,), dtype="torch.float32") for one in (1.0, 1.0 + 1e-7))
+    made = runner(module("torch", f=right), module("imitation", f=near))
     close = replace(case("xp.f()"), close=True)
     [live] = made.compare([close])
     assert live.verdict == "agree"
