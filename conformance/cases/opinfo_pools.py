@@ -79,7 +79,7 @@ OPERATORS: Final = words("""
     cumulative_trapezoid linalg_vander empty_permuted bincount block_diag complex
     scatter_reduce_sum scatter_reduce_prod scatter_reduce_mean scatter_reduce_amin
     scatter_reduce_amax isin histc searchsorted bucketize
-    angle conj_physical frexp nn_functional_cosine_similarity nn_functional_pairwise_distance
+    angle conj_physical frexp nn_functional_pairwise_distance
     nn_functional_pixel_shuffle nn_functional_pixel_unshuffle
     nn_functional_avg_pool1d nn_functional_avg_pool2d nn_functional_adaptive_avg_pool1d
     nn_functional_adaptive_avg_pool2d
@@ -142,7 +142,7 @@ WEIGHTED: Final = CANCELLED | words("""
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 
-NEARLY_FLAT: Final = words("addbmm std_mean tanh nn_functional_cosine_similarity")
+NEARLY_FLAT: Final = words("addbmm std_mean tanh")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 

@@ -206,7 +206,7 @@ def sinc_backward(grad: Any, self: Any) -> Any:
 
 def angle_backward(grad: Any, self: Any) -> Any:
     if not self._dtype.is_complex:
-        return call("zeros_like", self)
+        return call("zeros_like", self, MEMORY_FORMATS["preserve_format"])
     turned = mul(div(mul(grad, self), call("pow", call("abs", self), 2)), 1j)
     zero = call("zeros", (), TensorOptions.of(self))
     return call("where", eq(self, 0.0), zero, turned)

@@ -61,9 +61,8 @@ def _of_products(
     is_only = BINARY["&"](is_zero, eq(zeros, 1))
     others = call("masked_fill", src, is_only, 1)
     others = call("scatter_reduce", self, dim, index, others, "prod", include_self=include_self)
-    quotient = div(
-        call("gather", mul(grad, result), dim, index), call("masked_fill", src, is_zero, 1)
-    )
+    divisor = call("masked_fill", src, is_zero, 1)  # GCC computes the second operand first
+    quotient = div(call("gather", mul(grad, result), dim, index), divisor)
     of_source = call("where", is_only, call("gather", mul(grad, others), dim, index), quotient)
     if tls.is_grad_enabled() and call("any", gt(zeros, 1)).item():
         of_source = delayed_error(
@@ -78,8 +77,8 @@ def _of_means(grad: Any, dim: int, index: Any, src: Any, include_self: bool) -> 
     count = call("ones_like" if include_self else "zeros_like", grad)
     count = call("scatter_add", count, dim, index, call("ones_like", src))
     call("masked_fill_", count, eq(count, 0), 1)
-    of_source = div(call("gather", grad, dim, index), call("gather", count, dim, index))
-    return div(grad, count), of_source
+    of_self, count = div(grad, count), call("gather", count, dim, index)
+    return of_self, div(call("gather", grad, dim, index), count)
 
 
 def _of_extremes(grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any) -> _Gradients:
@@ -89,5 +88,5 @@ def _of_extremes(grad: Any, self: Any, dim: int, index: Any, src: Any, result: A
     is_value = _as(eq(src, value), self)
     count = call("scatter_add", is_result, dim, index, is_value)
     share = div(grad, count)
-    of_source = mul(eq(src, value), call("gather", share, dim, index))
-    return mul(eq(self, result), share), of_source
+    of_self, share_of_source = mul(eq(self, result), share), call("gather", share, dim, index)
+    return of_self, mul(eq(src, value), share_of_source)
