@@ -58,9 +58,13 @@ _EXTREMES: Final = ("amax", "amin")
 _SWITCH: Final = "scatter_gather_tensor_cpu"
 
 
-def check_reduction(reduce: str) -> None:
-    """``get_operator_enum``."""
-    if reduce not in _REDUCTIONS:
+def is_reduction(reduce: str) -> bool:
+    return reduce in _REDUCTIONS
+
+
+def _check_reduction(reduce: str) -> None:
+    """``get_operator_enum``; that of Python has other words."""
+    if not is_reduction(reduce):
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
@@ -96,7 +100,7 @@ def scatter_reduce(
     output = set_output(
         given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
     )
-    check_reduction(reduce)
+    _check_reduction(reduce)
     if output.is_meta:
         return (output,)
     if output is not self:

@@ -170,6 +170,11 @@ def neg(a: Tensor) -> Tensor:
     return elementwise(a)
 
 
+@body(_REFS + "conj_physical")
+def conj_physical(a: Tensor) -> Tensor:
+    return elementwise(a) if a._dtype.is_complex else a
+
+
 @body(_REFS + "div")
 def div(a: Operand, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode is None:

@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
-from mindtorch_v2.kernels.scatter_reducing import check_reduction
+from mindtorch_v2.kernels.scatter_reducing import is_reduction
 from mindtorch_v2.kernels.switches import HABITS as SWITCHES
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import (
@@ -130,7 +130,8 @@ def meta_scatter_reduce_two(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True
 ) -> Tensor:
     _check_scattered(self, dim, index, src, None)
-    check_reduction(reduce)
+    if not is_reduction(reduce):
+        raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin.")
     return _like(self)
 
 
