@@ -26,7 +26,7 @@ from mindtorch_v2.binding.operators import (
     takes_numbers,
 )
 from mindtorch_v2.binding.python_kernel import NumbersAsTensors
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run, unusual
+from mindtorch_v2.binding.unboxed import Unboxed
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.operator_names import check_qualified, in_registration_order, registered
 from mindtorch_v2.messages import std_string
@@ -124,58 +124,59 @@ def called(
             raise TypeError(str(error)) from None
 
 
-def called_shortly(bind: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The short way of a call; UNUSUAL if it is not for that, CPython's binding included.
+class Entered:
+    """What is called by a function of its own, in the slot ``__call__``: no step is between.
 
-    The objects of ``torch.ops`` do the same without calling this.
+    First that takes the long way with every call.  Once there have been some, it is the short way
+    of an operator, which hands on what is not for it.
     """
-    try:
-        return bind(*args, **kwargs) if kwargs else bind(*args)
-    except TypeError as error:
-        if is_raised_inside(error):
-            raise
-    except _cast.PybindTypeError as error:
-        raise TypeError(str(error)) from None
-    return UNUSUAL
 
+    __slots__ = ("__call__", "_unboxed")
 
-def is_raised_inside(error: TypeError) -> bool:
-    """Whether an error that was just caught is of the called function's own frames: it is not where
-    CPython has refused the arguments."""
-    traceback = error.__traceback__
-    return traceback is not None and traceback.tb_next is not None
+    __call__: Callable[..., Any]
+
+    def __init__(self) -> None:
+        self._unboxed: Unboxed | None = None
+        self.__call__ = lambda *args, **kwargs: self._called(args, kwargs)
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The long way."""
+        raise NotImplementedError
+
+    def _enter(self, operator: Operator) -> None:
+        """A call has come to ``operator``, to which calls may come by the short way then."""
+        if operator.is_worth_compiling() and self._unboxed is not operator.unboxed:
+            self._unboxed = operator.unboxed
+            self.__call__ = self._unboxed.entry(self._called)
 
 
 # --- packets ----------------------------------------------------------------------------------
 
 
-class BoundPacket(cpp_function):
+class BoundPacket(Entered, cpp_function):
     """The function that torch makes of all overloads of a name."""
 
     def __init__(self, packet: Packet) -> None:
+        Entered.__init__(self)
         lines = "".join(f"  {operator.text}\n" for operator in packet.overloads.values())
         doc = f"Automatically bound operator '{packet.name}' with schema(s):\n{lines}"
-        super().__init__(packet.name.partition("::")[2], (), doc)
+        cpp_function.__init__(self, packet.name.partition("::")[2], (), doc)
         self.packet = packet
-        #: The short way of a call of the first overload, once there have been some.
-        self.bind: Run = unusual
         self._first = next(iter(packet.overloads.values()), None)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        answer = called_shortly(self.bind, args, kwargs)
-        return self.called(args, kwargs) if answer is UNUSUAL else answer
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.called(self, args, kwargs)
 
-    def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The call of whichever overload takes it."""
-        packet = self.packet
+    def called(self, by: Entered, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call of whichever overload takes it; ``by`` takes the first's short way in time."""
 
         def run() -> Any:
-            call = packet.bind(args, kwargs)
-            if call.operator is self._first and call.operator.is_worth_compiling():
-                self.bind = call.operator.unboxed.bind
+            call = self.packet.bind(args, kwargs)
+            if call.operator is self._first:
+                by._enter(call.operator)
             return call.run()
 
-        return called(packet.name, None, run, args, kwargs)
+        return called(self.packet.name, None, run, args, kwargs)
 
 
 pass_for_builtin(BoundPacket)

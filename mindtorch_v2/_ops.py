@@ -23,29 +23,25 @@ from mindtorch_v2._operator_base import get_cached_ops as get_cached_ops
 from mindtorch_v2._operator_base import reset_cached_ops as reset_cached_ops
 from mindtorch_v2._operator_bindings import (
     BoundPacket,
+    Entered,
     Tag,
     bound_overload,
     called,
-    called_shortly,
-    is_raised_inside,
     wrap_schema,
 )
 from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
-from mindtorch_v2.binding.unboxed import UNUSUAL, Run, unusual
+from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.dispatch import registry
-from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.pybind.function import as_python_sees, cpp_function, is_seen_as_it_is
 
 
-class OpOverload(OperatorBase):
+class OpOverload(Entered, OperatorBase):
     """One operator, ``ops.aten.add.Tensor``.  Calling it binds the arguments to its schema."""
 
     def __init__(self, overloadpacket: OpOverloadPacket, operator: Operator) -> None:
-        super().__init__()
-        #: The short way of a call, once there have been some.
-        self._bind: Run = unusual
-        self._bind_below: Run = unusual
+        Entered.__init__(self)
+        OperatorBase.__init__(self)
         self._overloadpacket = overloadpacket
         self._operator = operator
         self._schema = wrap_schema(operator.schema)
@@ -120,34 +116,21 @@ class OpOverload(OperatorBase):
     def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         return self._operator.bind(args, kwargs)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        try:  # CPython makes a further dict of keyword arguments, even if there are none
-            answer = self._bind(*args, **kwargs) if kwargs else self._bind(*args)
-        except TypeError as error:
-            if is_raised_inside(error):
-                raise
-            answer = UNUSUAL
-        except PybindTypeError as error:
-            raise TypeError(str(error)) from None
-        return self._called(args, kwargs) if answer is UNUSUAL else answer
-
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         operator = self._operator
 
         def run() -> Any:
             call = operator.bind(args, kwargs)
-            if operator.is_worth_compiling():
-                self._bind = operator.unboxed.bind
-                self._bind_below = operator.unboxed.bind_below
+            self._enter(operator)
             return call.run()
 
         return called(operator.name, operator.overload_name, run, args, kwargs)
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
-        if type(keyset) is _C.DispatchKeySet:
+        if type(keyset) is _C.DispatchKeySet and self._unboxed is not None:
             try:
-                answer = called_shortly(self._bind_below, (keyset.mask, *args), kwargs)
+                answer = self._unboxed.entry_below(keyset.mask, args, kwargs)
             except RuntimeError as error:
                 if is_seen_as_it_is(error):
                     raise
@@ -219,10 +202,11 @@ class TorchBindOpOverload(OpOverload):
     """An operator that takes an object of a custom class."""
 
 
-class OpOverloadPacket:
+class OpOverloadPacket(Entered):
     """All operators of one name, ``ops.aten.add``.  A call takes the first that suits it."""
 
     def __init__(self, qualified_op_name: str, op_name: str, packet: Packet) -> None:
+        super().__init__()
         self._qualified_op_name = qualified_op_name
         self.__name__ = op_name
         self.__doc__ = None
@@ -286,16 +270,8 @@ class OpOverloadPacket:
     def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         return self._packet.bind(args, kwargs)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        try:
-            answer = self._op.bind(*args, **kwargs)
-        except TypeError as error:
-            if is_raised_inside(error):
-                raise
-            answer = UNUSUAL
-        except PybindTypeError as error:
-            raise TypeError(str(error)) from None
-        return self._op.called(args, kwargs) if answer is UNUSUAL else answer
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._op.called(self, args, kwargs)
 
 
 def _refresh_packet(packet: OpOverloadPacket) -> None:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2.binding import python_fallbacks
-from mindtorch_v2.binding.unboxed import PLAIN, Run, makes
+from mindtorch_v2.binding.unboxed import PLAIN, Route, Run, makes, routes
 from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey
@@ -96,6 +96,16 @@ def _without_history(operator: Operator, keyset: int) -> Run:
     may_be_tensors = tuple("Tensor" in str(each.type) for each in operator.schema.arguments)
     needed = any_way, operator.unboxed.found_below(below), OBSERVERS, Tensor, PLAIN
     return _passing_on(may_be_tensors)(*needed)
+
+
+@routes(basic_autograd_not_implemented)
+def _past_autograd(operator: Operator, keyset: int) -> Route | None:
+    """The same for a user's call: straight to what is below, while autograd knows no tensor."""
+    if any(each.real_type.kind == "ListType" for each in operator.schema.arguments):
+        return None
+    below = intersection(keyset, full_after(DispatchKey.AutogradOther))
+    route = operator.unboxed.found_route_below(below)
+    return route and (*route[:2], _without_history(operator, keyset))
 
 
 @cache

@@ -5,20 +5,20 @@ Mirrors ``getOpWithStack`` and ``opAllowsNumbersAsTensors`` of torch/csrc/jit/py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
 from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
-from mindtorch_v2.binding.python_kernel import call_python, python_run
+from mindtorch_v2.binding.python_kernel import call_python, python_route, python_run
 from mindtorch_v2.binding.stop import Stopped, is_stopping
-from mindtorch_v2.binding.unboxed import At, Run, Unboxed, made_for
+from mindtorch_v2.binding.unboxed import At, Route, Run, Unboxed, made_for, route_for
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
@@ -31,6 +31,8 @@ from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.tensor import Tensor
+
+Way = TypeVar("Way", Run, Route)
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
 _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
@@ -122,10 +124,10 @@ class Operator:
         self._calls += 1
         return self._calls > _CALLS_BEFORE_COMPILING and self.in_dispatcher
 
-    def find_kernel(self, found: dict[At, Run], keys: int) -> Run:
-        """What runs a call whose arguments have these keys; ``found`` keeps it.
+    def find_kernel(self, found: dict[At, Way], keys: int, way: Callable[[Target], Way]) -> Way:
+        """How to run a call whose arguments have these keys; ``found`` keeps it.
 
-        In a pipeline's block that is another one than outside with the same sets, and a call that
+        In a pipeline's block that is another way than outside with the same sets, and a call that
         goes past the pipeline waits for it each time.  Raises as
         :func:`~mindtorch_v2.dispatch.calls.resolve`.
         """
@@ -138,17 +140,24 @@ class Operator:
             if at in found:
                 return found[at]
             is_kept = not tls.goes_past_pipeline(keys)
-        run = self.run_of(resolve(self.entry, keys, self.full_name))
+        made = way(resolve(self.entry, keys, self.full_name))
         if is_kept:
-            DISPATCHER.remember(version, found, at, run)
-        return run
+            DISPATCHER.remember(version, found, at, made)
+        return made
 
-    def find_below(self, found: dict[int, Run], keyset: int) -> Run:
-        """What runs a call at the highest key of a keyset; ``found`` keeps it."""
+    def find_below(self, found: dict[int, Way], keyset: int, way: Callable[[Target], Way]) -> Way:
+        """How to run a call at the highest key of a keyset; ``found`` keeps it."""
         version = DISPATCHER.version
-        run = self.run_of(at_highest(self.entry, keyset, self.full_name))
-        DISPATCHER.remember(version, found, keyset, run)
-        return run
+        made = way(at_highest(self.entry, keyset, self.full_name))
+        DISPATCHER.remember(version, found, keyset, made)
+        return made
+
+    def route_of(self, target: Target) -> Route:
+        """How a user's call runs at a target, while nobody observes."""
+        found = python_route(target.kernel, self)
+        if found is None and self._is_fallback(target):
+            found = route_for(self, target.keyset, FALLBACKS.get(target.key))
+        return found or (self.run_of(target), None, None)
 
     def run_of(self, target: Target) -> Run:
         """What runs a call at a target, while nobody observes."""
@@ -164,10 +173,12 @@ class Operator:
         if kernel.function is not None:
             made = python_run(kernel, self)
         else:
-            fallback = FALLBACKS.get(target.key)
-            is_fallback = kernel is self.entry.fallback_at(target.key)
-            made = made_for(self, target.keyset, fallback) if is_fallback else None
+            fallback = FALLBACKS.get(target.key) if self._is_fallback(target) else None
+            made = made_for(self, target.keyset, fallback)
         return made or (lambda *stack: Call(self, stack)._run_kernel(target))
+
+    def _is_fallback(self, target: Target) -> bool:
+        return target.kernel is self.entry.fallback_at(target.key)
 
     def long_way(self, *stack: Any) -> Any:
         return Call(self, stack).run_observed()
@@ -364,7 +375,7 @@ class Call(NamedTuple):
         if kernel.function is not None:
             return call_python(kernel, target.keyset, self)
         fallback = FALLBACKS.get(target.key)
-        if fallback is not None and kernel is self.operator.entry.fallback_at(target.key):
+        if fallback is not None and self.operator._is_fallback(target):
             return fallback(self, target.keyset)
         raise NotImplementedError(
             f"mindtorch_v2 has no kernel for {self.operator.full_name} at "

@@ -7,7 +7,7 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_v2.binding.api_functions import api_function
@@ -25,7 +25,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call, Operator
-    from mindtorch_v2.binding.unboxed import Run
+    from mindtorch_v2.binding.unboxed import Route, Run
 
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
@@ -47,31 +47,54 @@ def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
     return returned(call.operator, answer, "PythonKernelHolder")
 
 
-def python_run(kernel: Kernel, operator: Operator) -> Run | None:
-    """The same for who has the values only; None for a kernel that wants to know of the call."""
+def python_route(kernel: Kernel, operator: Operator) -> Route | None:
+    """A kernel that is called with the values of the stack and answers a tensor, if it does what it
+    is to do, and what any other answer becomes or is refused by; None for any other kernel."""
     function = kernel.function
-    if function is None or kernel.with_keyset or kernel.with_op or kernel.inferred is not None:
+    if function is None or kernel.is_native or _wants_to_know(kernel):
         return None
-    arguments, returns = operator.unboxed.python_arguments, operator.schema.returns
-    one_tensor = len(returns) == 1 and returns[0].real_type.kind == "TensorType"
-    usual = Tensor if one_tensor else None  # a type that no answer has
+    if not operator.unboxed.python_arguments.are_the_stack or not _answers_tensor(operator):
+        return None
+    return function, partial(_returned_of, operator), None
+
+
+def python_run(kernel: Kernel, operator: Operator) -> Run | None:
+    """:func:`call_python` for who has the values only; None for a kernel that wants to know of the
+    call."""
+    function = kernel.function
+    if function is None or _wants_to_know(kernel):
+        return None
+    arguments = operator.unboxed.python_arguments
+    usual = Tensor if _answers_tensor(operator) else None  # a type that no answer has
+    answered = partial(_returned_of, operator)
 
     def run(*stack: Any) -> Any:
         args, kwargs = arguments(stack)
         answer = function(*args, **kwargs)
         return answer if type(answer) is usual else answered(answer)
 
-    def answered(answer: Any) -> Any:
-        return returned(operator, answer, "PythonKernelHolder")
-
     count = len(operator.schema.arguments)
     if arguments.are_the_stack:
         return _with_stack(count)(function, usual, answered)
     if arguments.only_keyword is not None:
         default = arguments.only_default
-        made = _with_keyword(count - 1, arguments.only_keyword)
+        made = _with_keyword(count - 1, arguments.only_keyword, isinstance(default, list))
         return made(function, usual, answered, default, type(default), same_value)
     return run
+
+
+def _wants_to_know(kernel: Kernel) -> bool:
+    """Whether it is called with more than values, or is C++ in disguise."""
+    return kernel.with_keyset or kernel.with_op or kernel.inferred is not None
+
+
+def _answers_tensor(operator: Operator) -> bool:
+    returns = operator.schema.returns
+    return len(returns) == 1 and returns[0].real_type.kind == "TensorType"
+
+
+def _returned_of(operator: Operator, answer: Any) -> Any:
+    return returned(operator, answer, "PythonKernelHolder")
 
 
 @cache
@@ -83,10 +106,11 @@ def _with_stack(count: int) -> Factory:
 
 
 @cache
-def _with_keyword(count: int, keyword: str) -> Factory:
+def _with_keyword(count: int, keyword: str, is_list: bool) -> Factory:
     """The same where the last value goes by keyword, unless it is the default."""
     values, last = names(count), f"_{count}"
-    is_default = f"type({last}) is kind and same({last}, default)"
+    is_same = f"same({last}, default)" if is_list else f"{last} == default"
+    is_default = f"type({last}) is kind and {is_same}"
     called = f"function({values}) if {is_default} else function({values}, {keyword}={last})"
     body = f"answer if type(answer := {called}) is usual else answered(answer)"
     needs = "function, usual, answered, default, kind, same"

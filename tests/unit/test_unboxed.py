@@ -10,7 +10,6 @@ import pytest
 
 import mindtorch_v2 as xp
 from mindtorch_v2.binding.operators import find_operator
-from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.trace import trace
 from mindtorch_v2.overrides import TorchFunctionMode
@@ -36,10 +35,14 @@ def test_calls_that_come_often_go_the_short_way(library: Any) -> None:
     library.define("one(Tensor x, *, float s=1.0) -> Tensor")
     library.impl("one", lambda x, s=1.0: x * s, "CPU")
     op, x = xp.ops.short.one.default, xp.ones(2)
-    assert op._bind(x) is UNUSUAL
+    long_way = op.__call__
     warm(op, x)
-    assert op._bind(x).tolist() == [1.0, 1.0]
-    assert op._bind(x, s=3).tolist() == [3.0, 3.0]
+    assert op.__call__ is not long_way
+    entry = op._operator.unboxed.entry(lambda args, kwargs: (args, kwargs))
+    assert entry(x).tolist() == entry(x=x).tolist() == [1.0, 1.0]
+    assert entry(x, s=3).tolist() == entry(s=3, x=x).tolist() == [3.0, 3.0]
+    for args, kwargs in (((), {}), ((x, 3), {}), ((x,), {"t": 3}), ((x,), {"x": x, "s": 3})):
+        assert entry(*args, **kwargs) == (args, kwargs)
 
 
 @pytest.mark.parametrize("args", [(), (1,), ("x",), (object(),), ([],)])
@@ -55,7 +58,8 @@ def test_what_the_short_way_does_not_take_is_refused_as_ever(
     with pytest.raises(RuntimeError) as after:
         op(*args)
     assert str(after.value) == str(before.value)
-    assert op._bind(*args) is UNUSUAL if args else True
+    entry = op._operator.unboxed.entry(lambda args, kwargs: (args, kwargs))
+    assert entry(*args) == (args, {})
 
 
 def test_an_undefined_tensor_is_shown_where_none_that_is_the_default_is_not(library: Any) -> None:
