@@ -29,8 +29,7 @@ from mindtorch_v2.dispatch import tls as _tls
 from mindtorch_v2.messages import std_string as _std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type
-from mindtorch_v2.pybind.guard import close as _close_guard
-from mindtorch_v2.pybind.guard import make_guard_class
+from mindtorch_v2.pybind.guard import make_guard_class, make_sets_guard_class
 from mindtorch_v2.pybind.module import bound_functions
 from mindtorch_v2.tensor import views as _views
 from mindtorch_v2.tensor.base import TensorBase as TensorBase
@@ -215,43 +214,35 @@ _define(
 )
 
 
-def _define_guard(
-    name: str,
-    make: Callable[..., Any],
-    undo: Callable[[Any], None] = _close_guard,
-    *,
-    at_init: bool = False,
-) -> None:
-    """A guard class.  ``at_init`` marks torch's deprecated kind, which acts when constructed."""
+def _define_guard(name: str, make: Callable[..., type], /, *args: Any, **further: Any) -> None:
+    """A guard class, made of its name, its module, its methods' docs, and what is given besides."""
     if name not in _classes:
         return
     module = __name__ if name.startswith("_") else "mindtorch_v2"  # as torch renames them
-    docs = _classes[name]["methods"]
-    cls = make_guard_class(name, module, docs, make, undo, at_init=at_init)
+    cls = make(name, module, _classes[name]["methods"], *args, **further)
     _cast.register_class(f"torch._C.{name}", cls)
     globals()[name] = cls
 
 
-_define_guard("ExcludeDispatchKeyGuard", _tls.exclude, _tls.stop_excluding, at_init=True)
-_define_guard("_ExcludeDispatchKeyGuard", _tls.exclude, _tls.stop_excluding)
-_define_guard(
-    "_IncludeDispatchKeyGuard",
-    lambda key: _tls.include(_keyset.mask_of(key)),
-    _tls.stop_including,
-)
-_define_guard("_ForceDispatchKeyGuard", _tls.ForceDispatchKeyGuard)
-_define_guard("_SetExcludeDispatchKeyGuard", _tls.SetExcludeDispatchKeyGuard)
+_make, _make_of_sets = make_guard_class, make_sets_guard_class
+_define_guard("ExcludeDispatchKeyGuard", _make, _tls.ExcludeDispatchKeyGuard, at_init=True)
+_define_guard("_ExcludeDispatchKeyGuard", _make_of_sets, excludes=True)
+_define_guard("_IncludeDispatchKeyGuard", _make_of_sets, _keyset.mask_of, excludes=False)
+_define_guard("_ForceDispatchKeyGuard", _make, _tls.ForceDispatchKeyGuard)
+_define_guard("_SetExcludeDispatchKeyGuard", _make, _tls.SetExcludeDispatchKeyGuard)
 _define_guard(
     "_EnableTorchFunction",
+    _make,
     lambda: _torch_function.StateGuard(_torch_function.State.ENABLED),
     at_init=True,
 )
-_define_guard("_RestorePythonTLSSnapshot", _RestoredSnapshotGuard)
+_define_guard("_RestorePythonTLSSnapshot", _make, _RestoredSnapshotGuard)
 for _name, _guard_facts in _facts.keys.guards.items():
     _acts = _guard_facts.at is not None or _guard_facts.restores_all
     if _acts and _guard_facts.error is None:
         _define_guard(
             _name,
+            _make,
             partial(_tls.guard_from_facts, _guard_facts),
             at_init=_guard_facts.at == "init",
         )

@@ -115,23 +115,19 @@ def ask_users_mode(
     with every key above Python excluded.
 
     Every call under a mode comes here, so what happens to the thread happens without a step
-    between: :func:`tls.exclude`, :func:`mode_stack.take`, and both undone.
+    between: ExcludeDispatchKeyGuard, :func:`mode_stack.take`, and both undone.
     """
     raw, users = tls.thread_local.raw, modes.users
-    found = raw._excluded
-    within, after = tls.excluding(found, ABOVE_PYTHON)
-    raw._excluded, mode = within, users.pop()
+    change, mode = raw.sets.exclude(ABOVE_PYTHON), users.pop()
+    raw.sets = change.within
     if not users and not modes.infra:
-        raw._included &= ~PYTHON_KEYS
+        raw.sets = raw.sets.without_python()
     try:
         answer = overloaded.answer_of_mode(_PROTOCOL, mode, (function, (), args, kwargs))
     finally:
         users.append(mode)
-        raw._included |= PYTHON_KEYS
-        if raw._excluded == within:
-            raw._excluded = after
-        else:
-            tls.stop_excluding((raw, within, after, found, ABOVE_PYTHON))
+        now = raw.sets.include(PYTHON_KEYS).within
+        raw.sets = change.after if now is change.within else change.undone(now)
     if answer is NotImplemented:
         raise overloaded.all_declined(_PROTOCOL, overloaded.full_name(function), mode, ())
     return answer

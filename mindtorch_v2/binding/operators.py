@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
@@ -18,11 +18,11 @@ from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python, python_route, python_run
 from mindtorch_v2.binding.stop import Stopped, is_stopping
-from mindtorch_v2.binding.unboxed import At, Route, Run, Unboxed, made_for, route_for
+from mindtorch_v2.binding.unboxed import Kept, Route, Run, Unboxed, Way, made_for, route_for
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
-from mindtorch_v2.dispatch.key import PIPELINE_BIT, DispatchKey, key_name
+from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
@@ -31,8 +31,6 @@ from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.parser import parse_schema
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.tensor import Tensor
-
-Way = TypeVar("Way", Run, Route)
 
 _TAGS_AS_TUPLES: Final = frozenset(profile.active().conversions["tags_as_tuples"])
 _REGISTERED_TAGS: Final[Mapping[str, list[str]]] = profile.active().conversions["registered_tags"]
@@ -124,25 +122,20 @@ class Operator:
         self._calls += 1
         return self._calls > _CALLS_BEFORE_COMPILING and self.in_dispatcher
 
-    def find_kernel(self, found: dict[At, Way], keys: int, way: Callable[[Target], Way]) -> Way:
-        """How to run a call whose arguments have these keys; ``found`` keeps it.
+    def find_kernel(self, kept: Kept[Way], keys: int, way: Callable[[Target], Way]) -> Way:
+        """How to run a call whose arguments have these keys.
 
-        In a pipeline's block that is another way than outside with the same sets, and a call that
-        goes past the pipeline waits for it each time.  Raises as
+        A call that goes past the pipeline whose block it is in waits for that each time.  Raises as
         :func:`~mindtorch_v2.dispatch.calls.resolve`.
         """
         version, raw = DISPATCHER.version, tls.local_dispatch_key_set()
-        is_default = not (raw._included or raw._excluded)
-        at: At = keys if is_default else (keys, raw._included, raw._excluded)
-        is_kept = True
-        if raw.pipeline is not None:
-            at = at, PIPELINE_BIT
-            if at in found:
-                return found[at]
-            is_kept = not tls.goes_past_pipeline(keys)
+        found, sets = kept.by_sets(raw), raw.sets
+        is_kept = raw.pipeline is None or not tls.goes_past_pipeline(keys)
         made = way(resolve(self.entry, keys, self.full_name))
-        if is_kept:
-            DISPATCHER.remember(version, found, at, made)
+        if is_kept and sets in found:
+            DISPATCHER.remember(version, found[sets], keys, made)
+        elif is_kept:
+            DISPATCHER.remember(version, found, sets, {keys: made})
         return made
 
     def find_below(self, found: dict[int, Way], keyset: int, way: Callable[[Target], Way]) -> Way:

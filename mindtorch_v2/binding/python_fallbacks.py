@@ -39,7 +39,7 @@ def snapshot(call: Call, keyset: int) -> Any:
     raw = tls.thread_local.raw
     is_first = raw.on_entry is None
     if is_first:
-        raw.on_entry = raw._included, raw._excluded
+        raw.on_entry = raw.sets
     try:
         return call.redispatch(intersection(keyset, _BELOW_SNAPSHOT))
     finally:
@@ -56,7 +56,7 @@ def _noting(operator: Operator, keyset: int) -> Run:
         raw = tls.thread_local.raw
         if OBSERVERS.count or raw.on_entry is not None:
             return snapshot(operator.call(stack), keyset)
-        raw.on_entry = raw._included, raw._excluded
+        raw.on_entry = raw.sets
         try:
             return below(*stack)
         finally:
@@ -79,14 +79,12 @@ class RestoredSnapshotGuard:
             raise RuntimeError(
                 "Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed."
             )
-        self._on_entry, self._now = raw.on_entry, (raw._included, raw._excluded)
-        raw._included, raw._excluded = raw.on_entry
-        raw.on_entry = None
+        self._on_entry, self._now = raw.on_entry, raw.sets
+        raw.sets, raw.on_entry = raw.on_entry, None
 
     def close(self) -> None:
         raw = tls.thread_local.raw
-        raw.on_entry = self._on_entry
-        raw._included, raw._excluded = self._now
+        raw.on_entry, raw.sets = self._on_entry, self._now
 
 
 def python(call: Call, keyset: int) -> Any:
@@ -115,7 +113,12 @@ def _asking_modes(operator: Operator, keyset: int) -> Run:
     def run(*stack: Any) -> Any:
         nonlocal function
         raw, modes = tls.thread_local.raw, mode_stack.of_thread()
-        if OBSERVERS.count or raw.on_entry is None or not modes.users or raw._excluded & _PYTHON:
+        if (
+            OBSERVERS.count
+            or raw.on_entry is None
+            or not modes.users
+            or raw.sets.excluded & _PYTHON
+        ):
             return python(operator.call(stack), keyset)
         for value in stack:
             if type(value) is not Tensor and type(value) not in PLAIN:

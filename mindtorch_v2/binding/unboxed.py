@@ -8,8 +8,8 @@ compiles anew for each signature.  Here a schema is turned once into Python func
     tensors of the class Tensor itself, numbers, text, torch's constants, lists of those.  A call
     with any other it hands on, and has done nothing then: :mod:`op_schema` knows torch's words.
 
-Both look for the kernel in a dict, by the keys of the tensors and the two sets of the thread, which
-are noughts as they are stored while nobody has changed them; every registration empties it.  For
+Both look for the kernel in dicts, by the thread's two sets and then by the keys of the tensors;
+every registration empties them.  For
 ``add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` they read:
 
     def call(_0, _1, _2):
@@ -17,11 +17,11 @@ are noughts as they are stored while nobody has changed them; every registration
             return long_way(_0, _1, _2)
         keys = (_0._keys if isinstance(_0, Tensor) else keys_of(_0, none0)) | (…)
         raw = thread.raw
-        included, excluded = raw._included, raw._excluded
-        at = (keys, included, excluded) if included or excluded else keys
-        if raw.pipeline is not None:
-            at = at, PIPELINE_BIT
-        return (kernels.get(at) or find(keys))(_0, _1, _2)
+        try:
+            run = (kernels if raw.pipeline is None else waiting)[raw.sets][keys]
+        except KeyError:
+            run = None
+        return (run or find(keys))(_0, _1, _2)
 
     def entry(*args, **kwargs):
         while not observers.count:
@@ -52,13 +52,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from mindtorch_v2.binding import unboxed_source
 from mindtorch_v2.binding.op_schema import OpSchema, free_prefix, parameter_names
 from mindtorch_v2.binding.values import PythonArguments
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.key import PIPELINE_BIT
+from mindtorch_v2.dispatch.local_sets import LocalSets
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
@@ -80,10 +80,6 @@ what runs it instead if autograd knows of one of its tensors."""
 Otherwise = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """Takes the arguments and the keywords of a call."""
 
-At = int | tuple[Any, ...]
-"""The keys of a call's tensors and, where they are not the defaults, the sets of the thread: what
-decides where it goes."""
-
 UNUSUAL: Final = object()
 """The answer for a call that the short way does not take; nothing has happened then."""
 
@@ -98,6 +94,23 @@ _NOT_SO: Final = (KeyError, TypeError, ValueError)
 """What Python says where arguments are of another number, or go by another name."""
 
 
+Way = TypeVar("Way", Run, Route)
+
+
+class Kept(Generic[Way]):
+    """How calls run, by the thread's sets and the keys of the tensors; in the block of a pipeline
+    it is another way than outside with the same sets."""
+
+    __slots__ = ("in_pipeline", "outside")
+
+    def __init__(self) -> None:
+        self.outside: dict[LocalSets, dict[int, Way]] = {}
+        self.in_pipeline: dict[LocalSets, dict[int, Way]] = {}
+
+    def by_sets(self, raw: tls.RawLocalDispatchKeySet) -> dict[LocalSets, dict[int, Way]]:
+        return self.outside if raw.pipeline is None else self.in_pipeline
+
+
 class Unboxed:
     """The short way of an operator that has this schema; ``none`` are the keys of None by the
     positions of arguments whose keys count."""
@@ -106,8 +119,8 @@ class Unboxed:
         self.operator = operator
         self.schema = schema
         self._none = none
-        self._kernels: dict[At, Run] = {}
-        self._routes: dict[At, Route] = {}
+        self._kernels: Kept[Run] = Kept()
+        self._routes: Kept[Route] = Kept()
         #: By the keysets of calls at the highest key of one; the next registration empties it.
         self.kept_below: dict[int, Run] = {}
         self._routes_below: dict[int, Route] = {}
@@ -191,14 +204,15 @@ class Unboxed:
             "UNUSUAL": UNUSUAL,
             "PLAIN": PLAIN,
             "NOT_SO": _NOT_SO,
-            "PIPELINE_BIT": PIPELINE_BIT,
             "PybindTypeError": PybindTypeError,
             "is_plain_list": is_plain_list,
             "keys_of": self.operator.keys_of,
             "keys_of_list": keys_of_list,
-            "kernels": self._kernels,
+            "kernels": self._kernels.outside,
+            "waiting": self._kernels.in_pipeline,
             "find": self._find,
-            "routes": self._routes,
+            "routes": self._routes.outside,
+            "waiting_routes": self._routes.in_pipeline,
             "find_route": self._find_route,
             "routes_below": self._routes_below,
             "find_route_below": self._find_route_below,

@@ -26,10 +26,9 @@ def call({values}):
  if observers.count: return long_way({values})
  keys = {keys}
  raw = thread.raw
- included, excluded = raw._included, raw._excluded
- at = (keys, included, excluded) if included or excluded else keys
- if raw.pipeline is not None: at = at, PIPELINE_BIT
- return (kernels.get(at) or find(keys))({values})
+ try: run = (kernels if raw.pipeline is None else waiting)[raw.sets][keys]
+ except KeyError: run = None
+ return (run or find(keys))({values})
 """
 
 # Who leaves the loop has done nothing yet: ``otherwise`` is called outside of every handler.
@@ -39,9 +38,9 @@ def entry(*args, **kwargs):
  while not observers.count:
 {bound}
   raw = thread.raw
-  included, excluded = raw._included, raw._excluded
-  route = routes.get((keys, included, excluded) if included or excluded else keys)
-  if route is None or raw.pipeline is not None:
+  try: route = (routes if raw.pipeline is None else waiting_routes)[raw.sets][keys]
+  except KeyError: route = None
+  if route is None:
    route = find_route(keys)
    if route is None: break
   run, finish, recording = route

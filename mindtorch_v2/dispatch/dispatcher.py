@@ -77,6 +77,9 @@ class Extra(NamedTuple):
     plan: Plan | None
 
 
+_MOST_REMEMBERED: Final = 1000
+"""So much one place keeps; then it forgets all."""
+
 Extension = Callable[[str, AnnotatedSchema, Mapping[int, tuple[Kernel, ...]]], Extra | None]
 """From an operator's full name, its schema, and the kernels that it has by key."""
 
@@ -276,6 +279,8 @@ class Dispatcher:
         """
         with self.lock:
             if version == self.version:
+                if len(found) >= _MOST_REMEMBERED:
+                    found.clear()
                 found[key] = value
                 self._remembered[id(found)] = found
 

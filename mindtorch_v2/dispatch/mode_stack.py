@@ -58,8 +58,7 @@ def any_modes_set() -> bool:
 
 def is_enabled() -> bool:
     """``dispatch_mode_enabled``: there is a mode, and nobody has excluded the key Python."""
-    # which is not excluded by default, so the set is good as it is stored
-    return any_modes_set() and not tls.thread_local.raw._excluded & _PYTHON
+    return any_modes_set() and not tls.thread_local.raw.sets.excluded & _PYTHON
 
 
 def stack_len() -> int:
@@ -140,12 +139,11 @@ def unset_mode(mode_key: int) -> Any:
 
 
 def _include_keys(modes: Modes) -> None:
-    # they are functionalities that no default has, so the set is good as it is stored
     raw = tls.thread_local.raw
     if modes.users or modes.infra:
-        raw._included |= PYTHON_KEYS
+        raw.sets = raw.sets.include(PYTHON_KEYS).within
     else:
-        raw._included &= ~PYTHON_KEYS
+        raw.sets = raw.sets.without_python()
 
 
 @contextmanager

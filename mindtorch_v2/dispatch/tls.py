@@ -4,8 +4,9 @@ Mirrors ``c10/core/impl/LocalDispatchKeySet.h`` and ``.cpp``.  Every dispatch of
 on ``((keys | included) - excluded) & mask``; guards change the two sets and put them back.
 
 Note [TLS initialization]
-    Thread-local storage starts as zeros.  What is stored is the XOR of a set with its default,
-    so that zeros are the defaults: BackendSelect and ADInplaceOrView included, autocast excluded.
+    Thread-local storage of C++ starts as zeros, so what it stores is the XOR of a set with its
+    default: BackendSelect and ADInplaceOrView included, autocast excluded.  Here both sets are one
+    value (:mod:`~mindtorch_v2.dispatch.local_sets`), and a thread starts with the defaults.
 
 Note [Guards belong to a thread]
     As in C++, a guard remembers the storage of the thread that constructed it, and undoes its
@@ -17,11 +18,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
 
-from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import FUNCTIONALITY_ORDER, PIPELINE_BIT, PIPELINE_VALUE, DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     AUTOGRAD_KEYS,
@@ -30,27 +29,19 @@ from mindtorch_v2.dispatch.keyset import (
     functionality_bit,
     mask_of,
 )
+from mindtorch_v2.dispatch.local_sets import DEFAULT, Change, LocalSets, local_sets
+from mindtorch_v2.dispatch.local_sets import DEFAULT_EXCLUDED as DEFAULT_EXCLUDED
+from mindtorch_v2.dispatch.local_sets import DEFAULT_INCLUDED as DEFAULT_INCLUDED
 from mindtorch_v2.profile import GuardFacts
 from mindtorch_v2.thread_state import carried
 
-_FACTS: Final = profile.active().keys
-
-DEFAULT_INCLUDED: Final = _FACTS.default_included
-DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
-
-
 Answer = TypeVar("Answer")
-
-_MOST_SETS: Final = 1000
-"""So many of the thread's sets are kept with what follows from them."""
 
 
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
     __slots__ = (
-        "_excluded",
-        "_included",
         "grad_mode",
         "inference_mode",
         "multithreading",
@@ -58,11 +49,11 @@ class RawLocalDispatchKeySet:
         "on_entry",
         "pipeline",
         "python_dispatcher",
+        "sets",
     )
 
     def __init__(self) -> None:
-        self._included = 0
-        self._excluded = 0
+        self.sets = DEFAULT
         self.grad_mode = True
         self.inference_mode = False
         #: Whether backward may use several threads, which it never does here.
@@ -70,14 +61,14 @@ class RawLocalDispatchKeySet:
         self.python_dispatcher = False
         #: Whether what a kernel in Python answers may be a number in a tensor's place.
         self.numbers_as_tensors = False
-        #: ``tls_on_entry``: both sets, as stored, where a call on its way to Python came in.
-        self.on_entry: tuple[int, int] | None = None
+        #: ``tls_on_entry``: the sets where a call on its way to Python came in.
+        self.on_entry: LocalSets | None = None
         #: The pipeline whose block the thread is in.
         self.pipeline: Pipeline | None = None
 
     def copy(self) -> RawLocalDispatchKeySet:
         copy = object.__new__(RawLocalDispatchKeySet)
-        copy._included, copy._excluded = self._included, self._excluded
+        copy.sets = self.sets
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
         copy.multithreading = self.multithreading
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
@@ -86,19 +77,19 @@ class RawLocalDispatchKeySet:
 
     @property
     def included(self) -> int:
-        return self._included ^ DEFAULT_INCLUDED
+        return self.sets.included
 
     @included.setter
     def included(self, mask: int) -> None:
-        self._included = mask ^ DEFAULT_INCLUDED
+        self.sets = self.sets.with_included(mask)
 
     @property
     def excluded(self) -> int:
-        return self._excluded ^ DEFAULT_EXCLUDED
+        return self.sets.excluded
 
     @excluded.setter
     def excluded(self, mask: int) -> None:
-        self._excluded = mask ^ DEFAULT_EXCLUDED
+        self.sets = self.sets.with_excluded(mask)
 
 
 class Pipeline(Protocol):
@@ -124,7 +115,7 @@ def local_dispatch_key_set() -> RawLocalDispatchKeySet:
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = thread_local.raw
-    keys = difference(mask | raw.included, raw.excluded)
+    keys = difference(mask | raw.sets.included, raw.sets.excluded)
     return keys if raw.pipeline is None else _in_pipeline(keys, raw.pipeline)
 
 
@@ -192,111 +183,52 @@ class Guard(Protocol):
     def close(self) -> None: ...
 
 
-Change = tuple["RawLocalDispatchKeySet", int, int, int, int]
-"""What a guard has done to a thread's storage: the set that it left there, the one to put back if
-that is there still, the one that it found, and its mask."""
+class SetsGuard:
+    """A change of the sets; on close it is taken back."""
 
-
-def include(mask: int) -> Change:
-    """Include ``mask``, until :func:`stop_including` takes the change back: then the included set
-    is without what it had brought.
-
-    Older releases take out what it brought, functionalities only: a backend bit that came in
-    with one stays.  Newer ones put back the whole included set as it was.
-    """
-    raw = thread_local.raw
-    found = raw._included
-    within, after = _including(found, mask)
-    raw._included = within
-    return raw, within, after, found, mask
-
-
-def stop_including(change: Change) -> None:
-    """Take back what :func:`include` has done."""
-    raw, within, after, found, mask = change
-    now = raw._included
-    raw._included = after if now == within else _after(now, found, mask, DEFAULT_INCLUDED)
-
-
-def exclude(mask: int) -> Change:
-    """Exclude ``mask``, until :func:`stop_excluding`; as :func:`include`, for the excluded set."""
-    raw = thread_local.raw
-    found = raw._excluded
-    within, after = excluding(found, mask)
-    raw._excluded = within
-    return raw, within, after, found, mask
-
-
-def stop_excluding(change: Change) -> None:
-    """Take back what :func:`exclude` has done."""
-    raw, within, after, found, mask = change
-    now = raw._excluded
-    raw._excluded = after if now == within else _after(now, found, mask, DEFAULT_EXCLUDED)
-
-
-class IncludeDispatchKeyGuard:
-    """:func:`include` as a guard."""
-
-    __slots__ = ("_change",)
+    __slots__ = ("_change", "_raw")
 
     def __init__(self, mask: int) -> None:
-        self._change = include(mask)
+        raw = self._raw = thread_local.raw
+        change = self._change = self._made(raw.sets, mask)
+        raw.sets = change.within
+
+    def _made(self, found: LocalSets, mask: int) -> Change:
+        raise NotImplementedError
 
     def close(self) -> None:
-        stop_including(self._change)
+        raw, change = self._raw, self._change
+        raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
 
-class ExcludeDispatchKeyGuard:
-    """:func:`exclude` as a guard."""
+class IncludeDispatchKeyGuard(SetsGuard):
+    """Includes ``mask``; on close the included set is without what that has brought."""
 
-    __slots__ = ("_change",)
+    __slots__ = ()
 
-    def __init__(self, mask: int) -> None:
-        self._change = exclude(mask)
+    def _made(self, found: LocalSets, mask: int) -> Change:
+        return found.include(mask)
 
-    def close(self) -> None:
-        stop_excluding(self._change)
+
+class ExcludeDispatchKeyGuard(SetsGuard):
+    """Excludes ``mask``; on close the excluded set is without what that has brought."""
+
+    __slots__ = ()
+
+    def _made(self, found: LocalSets, mask: int) -> Change:
+        return found.exclude(mask)
 
 
 def call_excluding(mask: int, run: Callable[..., Answer], *args: Any) -> Answer:
     """The answer of a call in a thread that excludes ``mask`` meanwhile, as with the guard."""
     raw = thread_local.raw
-    found = raw._excluded
-    within, after = excluding(found, mask)
-    raw._excluded = within
+    found = raw.sets
+    change = found.excluding.get(mask) or found.exclude(mask)
+    raw.sets = change.within
     try:
         return run(*args)
     finally:
-        now = raw._excluded
-        raw._excluded = after if now == within else _after(now, found, mask, DEFAULT_EXCLUDED)
-
-
-# What guards leave is asked for again and again with the same few sets, so it is kept.  These
-# functions take and answer sets as they are stored: see Note [TLS initialization].
-
-
-@lru_cache(_MOST_SETS)
-def _including(found: int, mask: int) -> tuple[int, int]:
-    return _within(found, mask, DEFAULT_INCLUDED)
-
-
-@lru_cache(_MOST_SETS)
-def excluding(found: int, mask: int) -> tuple[int, int]:
-    """What an excluded set becomes with ``mask``, and what that is to become after."""
-    return _within(found, mask, DEFAULT_EXCLUDED)
-
-
-def _within(found: int, mask: int, default: int) -> tuple[int, int]:
-    before = found ^ default
-    within = (before | difference(mask, before)) ^ default
-    return within, _after(within, found, mask, default)
-
-
-def _after(now: int, found: int, mask: int, default: int) -> int:
-    """What closing a guard makes of a set, by the release's rule."""
-    if _FACTS.guards_restore_sets:
-        return found
-    return difference(now ^ default, difference(mask, found ^ default)) ^ default
+        raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
 
 class ForceDispatchKeyGuard:
@@ -306,13 +238,12 @@ class ForceDispatchKeyGuard:
 
     def __init__(self, included: int | None = None, excluded: int | None = None) -> None:
         raw = thread_local.raw
-        self._saved = (raw.included, raw.excluded)
+        self._saved = raw.sets
         if included is not None and excluded is not None:
-            raw.included, raw.excluded = included, excluded
+            raw.sets = local_sets(included, excluded)
 
     def close(self) -> None:
-        raw = thread_local.raw
-        raw.included, raw.excluded = self._saved
+        thread_local.raw.sets = self._saved
 
 
 class SetExcludeDispatchKeyGuard:

@@ -150,10 +150,7 @@ class Pipeline:
     def _state(self) -> tls.RawLocalDispatchKeySet:
         """The thread's state without the pipeline: one object for as long as it is the same."""
         raw = tls.thread_local.raw
-        key = (
-            *(raw._included, raw._excluded),
-            *(raw.grad_mode, raw.inference_mode, raw.python_dispatcher),
-        )
+        key = raw.sets, raw.grad_mode, raw.inference_mode, raw.python_dispatcher
         if self._last_state is None or self._last_state[0] != key:
             state = raw.copy()
             state.pipeline = None

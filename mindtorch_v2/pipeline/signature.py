@@ -29,7 +29,7 @@ def signature_of(stack: Sequence[Any], tensors: list[Tensor]) -> Signature | Non
     value of a type that nobody here knows.
     """
     raw = tls.thread_local.raw
-    parts: list[Any] = [raw._included, raw._excluded, raw.inference_mode, get_default_dtype()]
+    parts: list[Any] = [raw.sets, raw.inference_mode, get_default_dtype()]
     is_known = _describe(stack, parts, tensors)
     if len(tensors) > 1:
         names = [*map(id, tensors)]

@@ -5,78 +5,48 @@ and ``py_context_manager_DEPRECATED``, whose guard is made with the object.  Eit
 is undone on exit, or when the object goes away, whichever comes first; entering twice undoes the
 first guard before it makes the second.
 
-A block under a guard is to cost little more than what it does to the thread, so what every such
-block does takes one step each: a class called with one object of the class that it takes, entry,
-and exit.  Any other call is loaded as pybind11 loads it, which also finds the words of a refusal.
-For the same reason a guard need not be an object of a class of its own: it is whatever the function
-answers that makes the change, for another function to undo it with.
+A block under a guard is to cost little more than what it does to the thread.  So those that change
+the thread's sets by a mask (:func:`make_sets_guard_class`) take one step for what every such block
+does: a call of the class with an object of the class that it takes, entry, and exit.  Any other
+call is loaded as pybind11 loads it, which also finds the words of a refusal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
-from mindtorch_v2.pybind.cast import BoundClass, bound_class
+from mindtorch_v2.dispatch.local_sets import Change, LocalSets
+from mindtorch_v2.dispatch.tls import Guard, RawLocalDispatchKeySet, thread_local
+from mindtorch_v2.pybind.cast import bound_class
 from mindtorch_v2.pybind.classes import bind_methods, pybind11_type
-from mindtorch_v2.pybind.function import cpp_function, instancemethod, pass_for_builtin
+from mindtorch_v2.pybind.function import cpp_function, instancemethod
 from mindtorch_v2.pybind.signature import parse_docstring
 
-Guard = Any
-"""What undoes a change; never None."""
+
+# --- any guard --------------------------------------------------------------------------------
 
 
-def close(guard: Guard) -> None:
-    """Undo the change of a guard that is an object with such a method."""
-    guard.close()
-
-
-_ABSENT: Final = object()
-
-
-class _guard_type(pybind11_type):  # noqa: N801 (as its base)
-    """The metaclass of guards."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 (of a metaclass)
-        taken = _TAKEN.get(cls)
-        if kwargs or taken is None or len(args) != 1 or type(args[0]) is not taken[0]:
-            return super().__call__(*args, **kwargs)
-        instance: Any = _new(cls)
-        instance._args, instance._guard = (taken[1](args[0]),), None
-        return instance
-
-
-_new: Final[Callable[..., Any]] = object.__new__
-_TAKEN: Final[dict[type, BoundClass]] = {}
-"""By the classes of guards that are made on entry, that of their one argument."""
-
-
-type.__setattr__(_guard_type, "__name__", pybind11_type.__name__)
-_guard_type.__module__ = pybind11_type.__module__
-
-
-class _ContextManager(metaclass=_guard_type):
+class _GuardManager(metaclass=pybind11_type):
     """``std::optional`` of a guard, and the arguments to make it with."""
 
     __slots__ = ("_args", "_guard")
 
     _args: tuple[Any, ...]
-    _guard: Guard
-    _undo: Callable[[Guard], None] = staticmethod(close)
+    _guard: Guard | None
 
     @property
-    def _constructed(self) -> tuple[tuple[Any, ...], Guard]:
+    def _constructed(self) -> tuple[tuple[Any, ...], Guard | None]:
         return self._args, self._guard
 
     @_constructed.setter
-    def _constructed(self, value: tuple[tuple[Any, ...], Guard]) -> None:
+    def _constructed(self, value: tuple[tuple[Any, ...], Guard | None]) -> None:
         self._args, self._guard = value
 
     def _close(self) -> None:
         guard, self._guard = self._guard, None
         if guard is not None:
-            self._undo(guard)
+            guard.close()
 
     def __del__(self) -> None:
         try:
@@ -84,23 +54,7 @@ class _ContextManager(metaclass=_guard_type):
                 return
         except AttributeError:  # nothing was ever constructed
             return
-        self._undo(self._guard)
-
-
-class _one_step(partial[Any], cpp_function):  # noqa: N801 (passes for its second base)
-    """A bound function that has one step for a usual call: CPython calls that at once."""
-
-    __repr__ = cpp_function.__repr__
-
-    @classmethod
-    def of(cls, function: cpp_function, step: Callable[..., Any]) -> _one_step:
-        """``step`` gets every call, and ``function``'s own way is for what it does not take."""
-        made = cls.__new__(cls, step)
-        cpp_function.__init__(made, function.__name__, function._overloads, function.__doc__ or "")
-        return made
-
-
-pass_for_builtin(_one_step)
+        self._close()
 
 
 def make_guard_class(
@@ -108,34 +62,24 @@ def make_guard_class(
     module: str,
     docs: Mapping[str, str],
     guard: Callable[..., Guard],
-    undo: Callable[[Guard], None] = close,
     *,
-    at_init: bool,
+    at_init: bool = False,
 ) -> type:
     """The context manager of a guard; ``at_init`` for torch's deprecated kind."""
 
-    def construct(*args: Any) -> tuple[tuple[Any, ...], Guard]:
+    def construct(*args: Any) -> tuple[tuple[Any, ...], Guard | None]:
         return args, guard(*args) if at_init else None
 
-    def enter(self: _ContextManager) -> None:
+    def enter(self: _GuardManager) -> None:
         if not at_init:
             self._close()
             self._guard = guard(*self._args)
 
-    def leave(self: _ContextManager, *exception: object) -> None:
+    def leave(self: _GuardManager, *exception: object) -> None:
         self._close()
 
-    cls = _guard_type(
-        name,
-        (_ContextManager,),
-        {
-            "__slots__": (),
-            "__module__": module,
-            "__qualname__": name,
-            "__doc__": None,
-            "_undo": staticmethod(undo),
-        },
-        cpp_name=f"torch._C.{name}",
+    cls = pybind11_type(
+        name, (_GuardManager,), _namespace(name, module), cpp_name=f"torch._C.{name}"
     )
     methods: dict[str, Callable[..., Any]] = {
         "__init__": construct,
@@ -143,38 +87,106 @@ def make_guard_class(
         "__exit__": leave,
     }
     bind_methods(cls, docs, methods, slot="_constructed")
-    if not at_init:
-        _take_one_step(cls, docs, guard, undo)
     return cls
 
 
-def _take_one_step(
-    cls: _guard_type,
+def _namespace(name: str, module: str) -> dict[str, Any]:
+    return {"__slots__": (), "__module__": module, "__qualname__": name, "__doc__": None}
+
+
+# --- guards of the thread's sets --------------------------------------------------------------
+
+
+class _SetsManager(metaclass=pybind11_type):
+    """A mask and, while the guard is in force, the storage that it has changed, and how."""
+
+    __slots__ = ("_change", "_mask", "_raw")
+
+    _mask: int
+    _raw: RawLocalDispatchKeySet | None
+    _change: Change
+
+    @property
+    def _constructed(self) -> int:
+        return self._mask
+
+    @_constructed.setter
+    def _constructed(self, mask: int) -> None:
+        self._mask, self._raw = mask, None
+
+    def _close(self) -> None:
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            change = self._change
+            raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
+
+    def __del__(self) -> None:
+        try:
+            if self._raw is None:
+                return
+        except AttributeError:  # nothing was ever constructed
+            return
+        self._close()
+
+
+_ABSENT: Final = object()
+_new: Final[Callable[..., Any]] = object.__new__
+
+
+def make_sets_guard_class(
+    name: str,
+    module: str,
     docs: Mapping[str, str],
-    guard: Callable[..., Guard],
-    undo: Callable[[Guard], None],
-) -> None:
-    """Have usual calls take one step each."""
+    mask_of: Callable[[Any], int] | None = None,
+    *,
+    excludes: bool,
+) -> type:
+    """The context manager of a guard that excludes a mask, or includes it: its one argument, or
+    what ``mask_of`` makes of that.
+
+    Its class and its two methods look as if pybind11 had made them.  A ``with`` block finds other
+    ones in the class; those cost one step each, and leave what is unusual to them.
+    """
     (signature,) = parse_docstring(docs["__init__"])
-    taken = bound_class(signature.parameters[1].type) if len(signature.parameters) == 2 else None
-    if taken is not None:
-        _TAKEN[cls] = taken
-    loading_enter: cpp_function = cls.__enter__  # type: ignore[attr-defined]
-    loading_exit: cpp_function = cls.__exit__  # type: ignore[attr-defined]
+    taken = bound_class(signature.parameters[1].type)
+    assert taken is not None
+    python_class, unwrap = taken.python_class, taken.unwrap
+    mask_in = unwrap if mask_of is None else lambda given: mask_of(unwrap(given))
+    make_change = LocalSets.exclude if excludes else LocalSets.include
 
-    # Named arguments cost less than a tuple of them; who gives others is told by what loads them.
+    class one_step(pybind11_type):  # noqa: N801 (passes for its base)
+        def __call__(  # noqa: N805 (of a metaclass)
+            cls, given: Any = _ABSENT, /, *others: Any, **kwargs: Any
+        ) -> Any:
+            if type(given) is not python_class or cls is not made or others or kwargs:
+                args = () if given is _ABSENT else (given, *others)
+                return super().__call__(*args, **kwargs)
+            instance = _new(cls)
+            instance._mask, instance._raw = mask_in(given), None
+            return instance
 
-    def enter(self: Any = _ABSENT, /, *others: Any, **kwargs: Any) -> Any:
-        if type(self) is not cls or others or kwargs:
-            return loading_enter(*_given(self, *others), **kwargs)
-        if self._guard is not None:
+        def __getattribute__(cls, name: str) -> Any:  # noqa: N805 (as above)
+            found = super().__getattribute__(name)
+            if found is enter:
+                return loading_enter
+            return loading_exit if found is leave else found
+
+    # These are always bound: who asks the class for them gets the others.
+
+    def enter(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return loading_enter(self, *args, **kwargs)
+        if self._raw is not None:
             self._close()
-        args = self._args  # a call that unpacks them costs as much again
-        self._guard = guard(args[0]) if len(args) == 1 else guard(*args)
+        raw = self._raw = thread_local.raw
+        found, mask = raw.sets, self._mask
+        kept = (found.excluding if excludes else found.including).get(mask)
+        change = self._change = kept or make_change(found, mask)
+        raw.sets = change.within
         return None
 
     def leave(
-        self: Any = _ABSENT,
+        self: Any,
         kind: Any = _ABSENT,
         value: Any = _ABSENT,
         traceback: Any = _ABSENT,
@@ -182,16 +194,44 @@ def _take_one_step(
         *others: Any,
         **kwargs: Any,
     ) -> Any:
-        if type(self) is not cls or traceback is _ABSENT or others or kwargs:
-            return loading_exit(*_given(self, kind, value, traceback, *others), **kwargs)
-        found, self._guard = self._guard, None
-        if found is not None:
-            undo(found)
+        if traceback is _ABSENT or others or kwargs:
+            args = (each for each in (kind, value, traceback, *others) if each is not _ABSENT)
+            return loading_exit(self, *args, **kwargs)
+        raw, self._raw = self._raw, None
+        if raw is not None:
+            change = self._change
+            raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
         return None
 
-    cls.__enter__ = instancemethod(_one_step.of(loading_enter, enter))  # type: ignore[attr-defined]
-    cls.__exit__ = instancemethod(_one_step.of(loading_exit, leave))  # type: ignore[attr-defined]
+    one_step.__module__ = pybind11_type.__module__
+    type.__setattr__(one_step, "__name__", pybind11_type.__name__)
+    made: Any = one_step(
+        name, (_SetsManager,), _namespace(name, module), cpp_name=f"torch._C.{name}"
+    )
+    methods: dict[str, Callable[..., Any]] = {
+        "__init__": mask_of or (lambda mask: mask),
+        "__enter__": _enter_as_loaded(make_change),
+        "__exit__": lambda self, *exception: self._close(),
+    }
+    bind_methods(made, docs, methods, slot="_constructed")
+    loading_enter, loading_exit = made.__enter__, made.__exit__
+    made.__enter__ = instancemethod(_in_the_name_of(loading_enter, enter))
+    made.__exit__ = instancemethod(_in_the_name_of(loading_exit, leave))
+    cls: type = made
+    return cls
 
 
-def _given(*args: Any) -> tuple[Any, ...]:
-    return tuple(each for each in args if each is not _ABSENT)
+def _enter_as_loaded(make_change: Callable[[LocalSets, int], Change]) -> Callable[..., None]:
+    def enter(self: _SetsManager) -> None:
+        self._close()
+        self._raw = thread_local.raw
+        self._change = make_change(self._raw.sets, self._mask)
+        self._raw.sets = self._change.within
+
+    return enter
+
+
+def _in_the_name_of(loading: cpp_function, step: Callable[..., Any]) -> Callable[..., Any]:
+    for attribute in ("__name__", "__qualname__", "__doc__"):
+        setattr(step, attribute, getattr(loading, attribute))
+    return step

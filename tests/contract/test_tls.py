@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import mindtorch_v2 as xp
 from mindtorch_v2 import _C, profile
 from mindtorch_v2.dispatch import PRIORITY, DispatchKey, DispatchKeySet
+from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.tls import (
     DEFAULT_EXCLUDED,
     DEFAULT_INCLUDED,
@@ -84,21 +85,22 @@ def test_excluded_are_the_autocast_keys_by_default() -> None:
     assert "AutocastCPU" in AUTOCAST
 
 
-def test_storage_starts_as_zeros() -> None:
+def test_storage_starts_with_the_defaults() -> None:
     fresh = RawLocalDispatchKeySet()
-    assert (fresh._included, fresh._excluded) == (0, 0)
+    assert fresh.sets is DEFAULT
     assert (fresh.included, fresh.excluded) == DEFAULTS
 
 
 @given(st.integers(0, (1 << 66) - 1), st.integers(0, (1 << 66) - 1))
-def test_what_is_stored_is_the_difference_from_the_default(included: int, excluded: int) -> None:
+def test_the_same_sets_are_the_same_value(included: int, excluded: int) -> None:
     raw = RawLocalDispatchKeySet()
     raw.included, raw.excluded = included, excluded
     assert (raw.included, raw.excluded) == (included, excluded)
-    assert (raw._included, raw._excluded) == (
-        included ^ DEFAULT_INCLUDED,
-        excluded ^ DEFAULT_EXCLUDED,
-    )
+    other = RawLocalDispatchKeySet()
+    other.excluded, other.included = excluded, included
+    assert other.sets is raw.sets
+    raw.included, raw.excluded = DEFAULTS
+    assert raw.sets is DEFAULT
 
 
 def test_every_thread_has_its_own_storage_and_starts_from_the_defaults() -> None:
