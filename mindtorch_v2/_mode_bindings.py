@@ -14,7 +14,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile, torch_dispatch, torch_function
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import mode_stack
-from mindtorch_v2.overloaded import has_attribute
+from mindtorch_v2.overloaded import ABSENT, has_attribute
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import make_enum
 from mindtorch_v2.pybind.function import Overload, cpp_function
@@ -85,10 +85,14 @@ def push_dispatch_mode(mode: Any) -> None:
     """Put a mode where its key says, which only infra modes have, or on top of the users' modes."""
     if mode is None:
         return
-    if has_attribute(mode, "_mode_key"):
-        mode_stack.set_mode(mode, _cast_key(mode._mode_key))
-    else:
+    try:  # as attribute() does; but every block under a mode comes here
+        is_infra = getattr(mode, "_mode_key", ABSENT) is not ABSENT
+    except Exception:
+        is_infra = False
+    if not is_infra:
         mode_stack.push(mode)
+    else:
+        mode_stack.set_mode(mode, _cast_key(mode._mode_key))
 
 
 def pop_dispatch_mode(mode_key: Any) -> Any:

@@ -24,7 +24,7 @@ ABSENT: Final = object()
 """Stands for an attribute that an object has not."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """One of the two ways to override calls."""
 
@@ -111,7 +111,15 @@ def handle(
 
 def answer_of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
     """What a mode answers that has been taken away; NotImplemented if it declines."""
-    method = attribute(mode, protocol.method)
+    return call_in_python(method_of_mode(protocol, mode), given)
+
+
+def method_of_mode(protocol: Protocol, mode: Any) -> Any:
+    """What a mode answers calls with; RuntimeError if that is no method of its own."""
+    try:  # as attribute() does; but every call under a mode comes here
+        method = getattr(mode, protocol.method)
+    except Exception:
+        method = ABSENT
     is_method = type(method) is MethodType  # whose attribute may be read as it is
     if (method.__self__ if is_method else attribute(method, "__self__")) is not mode:
         _check_found(method)
@@ -119,7 +127,7 @@ def answer_of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any
             f"Defining your mode's `{protocol.method}` as a classmethod is not supported, please "
             "make it a plain method"
         )
-    return call_in_python(method, given)
+    return method
 
 
 def all_declined(protocol: Protocol, name: str, mode: Any, types: tuple[type, ...]) -> TypeError:

@@ -26,6 +26,7 @@ from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attri
 from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.pending import settled
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import call_in_python, handlers
 
 _PYTHON: Final = functionality_bit(DispatchKey.Python)
 ABOVE_PYTHON: Final = FULL & ~full_after(DispatchKey.Python) & ~_PYTHON
@@ -106,7 +107,7 @@ def dispatch(
 
 
 def ask_users_mode(
-    modes: mode_stack.Modes,
+    raw: tls.RawLocalDispatchKeySet,
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -117,17 +118,24 @@ def ask_users_mode(
     Every call under a mode comes here, so what happens to the thread happens without a step
     between: ExcludeDispatchKeyGuard, :func:`mode_stack.take`, and both undone.
     """
-    raw, users = tls.thread_local.raw, modes.users
-    change, mode = raw.sets.exclude(ABOVE_PYTHON), users.pop()
-    raw.sets = change.within
-    if not users and not modes.infra:
-        raw.sets = raw.sets.without_python()
+    found, modes = raw.sets, raw.modes
+    change = found.excluding.get(ABOVE_PYTHON) or found.exclude(ABOVE_PYTHON)
+    inside, mode = change.within, modes.users.pop()
+    if not modes.users and not modes.infra:
+        inside = inside.modeless or inside.without_modes()
+    raw.sets = inside
     try:
-        answer = overloaded.answer_of_mode(_PROTOCOL, mode, (function, (), args, kwargs))
+        method = overloaded.method_of_mode(_PROTOCOL, mode)
+        if handlers.buffer is None:
+            answer = method(function, (), args, kwargs)
+        else:
+            answer = call_in_python(method, (function, (), args, kwargs))
     finally:
-        users.append(mode)
-        now = raw.sets.include(PYTHON_KEYS).within
-        raw.sets = change.after if now is change.within else change.undone(now)
+        modes.users.append(mode)
+        if raw.sets is inside:
+            raw.sets = change.after
+        else:
+            raw.sets = change.undone(raw.sets.include(PYTHON_KEYS).within)
     if answer is NotImplemented:
         raise overloaded.all_declined(_PROTOCOL, overloaded.full_name(function), mode, ())
     return answer

@@ -42,7 +42,7 @@ def warn(function: str, message: str, *, line: int = 0) -> None:
     ``line`` counts from the one that the release is known to warn at.
     """
     check_rehearsal()
-    handed_on = _handlers.handed_on
+    handed_on = handlers.handed_on
     if not (hands_warnings_on() if handed_on is None else handed_on):
         return
     place = _LOCATIONS[function]
@@ -50,10 +50,10 @@ def warn(function: str, message: str, *, line: int = 0) -> None:
         file, _, known = place.rpartition(":")
         place = f"{file}:{int(known) + line}"
     text = f"{message} (Triggered internally at {place}.)"
-    if _handlers.buffer is None:
+    if handlers.buffer is None:
         warnings.warn(text, UserWarning, stacklevel=5)
     else:
-        _handlers.buffer.append(text)
+        handlers.buffer.append(text)
 
 
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
@@ -82,32 +82,32 @@ class WouldWarnError(Exception):
 @contextmanager
 def rehearsal() -> Iterator[None]:
     """A block that tries a call out: in the place of its first warning, WouldWarnError."""
-    outer, _handlers.is_rehearsal = _handlers.is_rehearsal, True
+    outer, handlers.is_rehearsal = handlers.is_rehearsal, True
     try:
         yield
     finally:
-        _handlers.is_rehearsal = outer
+        handlers.is_rehearsal = outer
 
 
 def check_rehearsal() -> None:
     """For who is about to warn: WouldWarnError if a call is only tried out."""
-    if _handlers.is_rehearsal:
+    if handlers.is_rehearsal:
         raise WouldWarnError
 
 
-_handlers: Final = _Handlers()
+handlers: Final = _Handlers()
 
 
 @contextmanager
 def warning_handler() -> Iterator[None]:
     """``PyWarningHandler``: what C++ warns of reaches Python when the call into C++ is over."""
-    outer, _handlers.buffer = _handlers.buffer, []
+    outer, handlers.buffer = handlers.buffer, []
     raised = True
     try:
         yield
         raised = False
     finally:
-        buffer, _handlers.buffer = _handlers.buffer, outer
+        buffer, handlers.buffer = handlers.buffer, outer
         for text in buffer or ():
             _hand_on(text, raised)
 
@@ -131,12 +131,12 @@ class as_called:  # noqa: N801 (used as a function)
         self._handed_on = handed_on
 
     def __enter__(self) -> None:
-        self._outer = _handlers.handed_on, _handlers.buffer
-        _handlers.handed_on, _handlers.buffer = self._handed_on, []
+        self._outer = handlers.handed_on, handlers.buffer
+        handlers.handed_on, handlers.buffer = self._handed_on, []
 
     def __exit__(self, *raised: object) -> None:
-        found = _handlers.buffer
-        _handlers.handed_on, _handlers.buffer = self._outer
+        found = handlers.buffer
+        handlers.handed_on, handlers.buffer = self._outer
         for text in found or ():
             warnings.warn(text, UserWarning, stacklevel=6)
 
@@ -144,11 +144,11 @@ class as_called:  # noqa: N801 (used as a function)
 def call_in_python(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The answer of Python code that C++ calls: its own calls into C++ have handlers of their
     own."""
-    outer = _handlers.buffer
+    outer = handlers.buffer
     if outer is None:
         return function(*args)
-    _handlers.buffer = None
+    handlers.buffer = None
     try:
         return function(*args)
     finally:
-        _handlers.buffer = outer
+        handlers.buffer = outer

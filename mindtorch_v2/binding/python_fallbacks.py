@@ -6,37 +6,39 @@ Mirrors ``aten/src/ATen/core/PythonFallbackKernel.cpp`` and
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2 import torch_dispatch
 from mindtorch_v2.binding.api_functions import api_function
-from mindtorch_v2.binding.python_kernel import returned
+from mindtorch_v2.binding.python_kernel import answers_tensor, returned
 from mindtorch_v2.binding.unboxed import PLAIN, Run, makes
+from mindtorch_v2.binding.written import Factory, factory_of_lines, names
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import (
     difference,
     full_after,
-    functionality_bit,
     highest_priority_type_id,
     intersection,
     mask_of,
 )
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.dispatch.tls import thread_local
 from mindtorch_v2.messages import internal_assert, is_asserted
 from mindtorch_v2.pybind.cast import caster_for
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch import ask_users_mode
 
 if TYPE_CHECKING:
     from mindtorch_v2.binding.operators import Call, Operator
 
-_PYTHON: Final = functionality_bit(DispatchKey.Python)
 _BELOW_SNAPSHOT: Final = full_after(DispatchKey.PythonTLSSnapshot)
 
 
 def snapshot(call: Call, keyset: int) -> Any:
     """PythonTLSSnapshot: notes the thread's sets on the way to Python."""
-    raw = tls.thread_local.raw
+    raw = thread_local.raw
     is_first = raw.on_entry is None
     if is_first:
         raw.on_entry = raw.sets
@@ -47,22 +49,38 @@ def snapshot(call: Call, keyset: int) -> Any:
             raw.on_entry = None
 
 
+_SCOPE: Final = {
+    "thread_local": thread_local,
+    "OBSERVERS": OBSERVERS,
+    "Tensor": Tensor,
+    "PLAIN": PLAIN,
+    "ask_users_mode": ask_users_mode,
+}
+
+
 @makes(snapshot)
 def _noting(operator: Operator, keyset: int) -> Run:
     """The same for calls that nobody observes."""
     below = operator.unboxed.found_below(intersection(keyset, _BELOW_SNAPSHOT))
 
-    def run(*stack: Any) -> Any:
-        raw = tls.thread_local.raw
-        if OBSERVERS.count or raw.on_entry is not None:
-            return snapshot(operator.call(stack), keyset)
-        raw.on_entry = raw.sets
-        try:
-            return below(*stack)
-        finally:
-            raw.on_entry = None
+    def any_way(*stack: Any) -> Any:
+        return snapshot(operator.call(stack), keyset)
 
-    return run
+    return _noting_first(len(operator.schema.arguments))(any_way, below)
+
+
+@cache
+def _noting_first(count: int) -> Factory:
+    """Makes what notes the sets, if they are not noted yet, and calls on."""
+    values = names(count)
+    lines = (
+        "raw = thread_local.raw",
+        f"if OBSERVERS.count or raw.on_entry is not None: return any_way({values})",
+        "raw.on_entry = raw.sets",
+        f"try: return below({values})",
+        "finally: raw.on_entry = None",
+    )
+    return factory_of_lines("any_way, below", values, lines, __name__, _SCOPE)
 
 
 class RestoredSnapshotGuard:
@@ -74,7 +92,7 @@ class RestoredSnapshotGuard:
     __slots__ = ("_now", "_on_entry")
 
     def __init__(self) -> None:
-        raw = tls.thread_local.raw
+        raw = thread_local.raw
         if raw.on_entry is None:
             raise RuntimeError(
                 "Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed."
@@ -83,13 +101,13 @@ class RestoredSnapshotGuard:
         raw.sets, raw.on_entry = raw.on_entry, None
 
     def close(self) -> None:
-        raw = tls.thread_local.raw
+        raw = thread_local.raw
         raw.on_entry, raw.sets = self._on_entry, self._now
 
 
 def python(call: Call, keyset: int) -> Any:
     """Python: asks modes and tensors, with every key above excluded."""
-    if tls.thread_local.raw.on_entry is None and is_asserted("pythonFallback"):
+    if thread_local.raw.on_entry is None and is_asserted("pythonFallback"):
         raise RuntimeError(internal_assert("tls_on_entry.has_value()", "pythonFallback"))
     with tls.guarded(tls.ExcludeDispatchKeyGuard, torch_dispatch.ABOVE_PYTHON):
         if not mode_stack.stack_len() and not torch_dispatch.has_python_tensor(call.stack):
@@ -104,32 +122,40 @@ def python(call: Call, keyset: int) -> Any:
 def _asking_modes(operator: Operator, keyset: int) -> Run:
     """The same for calls that nobody observes, of values that override nothing: the topmost mode
     of a user is asked."""
-    arguments = operator.unboxed.python_arguments.__call__  # CPython calls a method at once
-    returns = operator.schema.returns
-    one_tensor = len(returns) == 1 and returns[0].real_type.kind == "TensorType"
-    usual = Tensor if one_tensor else None  # a type that no answer has
-    function: Any = None  # which C++ looks up once as well
 
-    def run(*stack: Any) -> Any:
-        nonlocal function
-        raw, modes = tls.thread_local.raw, mode_stack.of_thread()
-        if (
-            OBSERVERS.count
-            or raw.on_entry is None
-            or not modes.users
-            or raw.sets.excluded & _PYTHON
-        ):
-            return python(operator.call(stack), keyset)
-        for value in stack:
-            if type(value) is not Tensor and type(value) not in PLAIN:
-                return python(operator.call(stack), keyset)
-        if function is None:
-            function = api_function(operator)
-        args, kwargs = arguments(stack)
-        answer = torch_dispatch.ask_users_mode(modes, function, args, kwargs)
-        return answer if type(answer) is usual else returned(operator, answer, "__torch_dispatch__")
+    def any_way(*stack: Any) -> Any:
+        return python(operator.call(stack), keyset)
 
-    return run
+    def answered(answer: Any) -> Any:
+        return returned(operator, answer, "__torch_dispatch__")
+
+    arguments = operator.unboxed.python_arguments
+    make = _asking(len(operator.schema.arguments), arguments.are_the_stack)
+    function = api_function(operator)  # which C++ looks up once as well
+    usual = Tensor if answers_tensor(operator) else None  # a type that no answer has
+    return make(any_way, function, arguments, usual, answered)
+
+
+@cache
+def _asking(count: int, are_the_stack: bool) -> Factory:
+    """Makes what asks a mode."""
+    values = names(count)
+    stack = f"({values},)" if count else "()"
+    checks = "".join(
+        f" or type({name}) is not Tensor and type({name}) not in PLAIN"
+        for name in values.split(", ")
+        if count
+    )
+    is_unseen = "raw.on_entry is None or not raw.modes.users or raw.sets.excludes_python"
+    given = f"{stack}, {{}}" if are_the_stack else f"*arguments({stack})"
+    lines = (
+        "raw = thread_local.raw",
+        f"if OBSERVERS.count or {is_unseen}{checks}: return any_way({values})",
+        f"answer = ask_users_mode(raw, function, {given})",
+        "return answer if type(answer) is usual else answered(answer)",
+    )
+    needs = "any_way, function, arguments, usual, answered"
+    return factory_of_lines(needs, values, lines, __name__, _SCOPE)
 
 
 def _without_python(call: Call, keyset: int) -> Any:

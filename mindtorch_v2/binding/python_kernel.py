@@ -53,7 +53,7 @@ def python_route(kernel: Kernel, operator: Operator) -> Route | None:
     function = kernel.function
     if function is None or kernel.is_native or _wants_to_know(kernel):
         return None
-    if not operator.unboxed.python_arguments.are_the_stack or not _answers_tensor(operator):
+    if not operator.unboxed.python_arguments.are_the_stack or not answers_tensor(operator):
         return None
     return function, partial(_returned_of, operator), None
 
@@ -65,7 +65,7 @@ def python_run(kernel: Kernel, operator: Operator) -> Run | None:
     if function is None or _wants_to_know(kernel):
         return None
     arguments = operator.unboxed.python_arguments
-    usual = Tensor if _answers_tensor(operator) else None  # a type that no answer has
+    usual = Tensor if answers_tensor(operator) else None  # a type that no answer has
     answered = partial(_returned_of, operator)
 
     def run(*stack: Any) -> Any:
@@ -88,7 +88,8 @@ def _wants_to_know(kernel: Kernel) -> bool:
     return kernel.with_keyset or kernel.with_op or kernel.inferred is not None
 
 
-def _answers_tensor(operator: Operator) -> bool:
+def answers_tensor(operator: Operator) -> bool:
+    """Whether it returns a tensor, and nothing else."""
     returns = operator.schema.returns
     return len(returns) == 1 and returns[0].real_type.kind == "TensorType"
 

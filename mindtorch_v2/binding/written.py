@@ -7,7 +7,8 @@ that even one that is called once may have its function of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 Factory = Callable[..., Callable[..., Any]]
@@ -24,7 +25,19 @@ def factory(needs: str, values: str, body: str, module: str) -> Factory:
 
     ``module`` is whose frames theirs pass for.
     """
-    scope: dict[str, Any] = {"__name__": module}
-    exec(f"def make({needs}):\n def run({values}): return {body}\n return run", scope)
-    made: Factory = scope["make"]
+    return factory_of_lines(needs, values, (f"return {body}",), module)
+
+
+def factory_of_lines(
+    needs: str,
+    values: str,
+    lines: Iterable[str],
+    module: str,
+    scope: Mapping[str, Any] = MappingProxyType({}),
+) -> Factory:
+    """The same of functions that consist of these lines; what is the same for all is in ``scope``."""
+    names: dict[str, Any] = {**scope, "__name__": module}
+    text = "".join(f"  {line}\n" for line in lines)
+    exec(f"def make({needs}):\n def run({values}):\n{text} return run", names)
+    made: Factory = names["make"]
     return made

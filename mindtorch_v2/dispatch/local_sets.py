@@ -12,12 +12,15 @@ from __future__ import annotations
 from typing import Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, difference
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, difference, functionality_bit
 
 _FACTS: Final = profile.active().keys
 
 DEFAULT_INCLUDED: Final = _FACTS.default_included
 DEFAULT_EXCLUDED: Final = _FACTS.default_excluded
+
+_PYTHON: Final = functionality_bit(DispatchKey.Python)
 
 _MOST_KEPT: Final = 1000
 """So many values are kept; then all are forgotten."""
@@ -26,15 +29,20 @@ _MOST_KEPT: Final = 1000
 class LocalSets:
     """The included and the excluded set; they never change."""
 
-    __slots__ = ("_without_python", "excluded", "excluding", "included", "including")
+    __slots__ = (
+        *("excluded", "excludes_python", "excluding", "included", "including"),
+        "modeless",
+    )
 
     def __init__(self, included: int, excluded: int) -> None:
         self.included = included
         self.excluded = excluded
+        self.excludes_python = bool(excluded & _PYTHON)
         #: What has been made of it by :meth:`include` and :meth:`exclude`.
         self.including: dict[int, Change] = {}
         self.excluding: dict[int, Change] = {}
-        self._without_python: LocalSets | None = None
+        #: The same in a thread without modes, once somebody has asked for it.
+        self.modeless: LocalSets | None = None
 
     def include(self, mask: int) -> Change:
         """What IncludeDispatchKeyGuard does who finds these sets."""
@@ -50,13 +58,11 @@ class LocalSets:
             change = self.excluding[mask] = Exclusion(self, mask)
         return change
 
-    def without_python(self) -> LocalSets:
+    def without_modes(self) -> LocalSets:
         """Without what is included while there are modes."""
-        found = self._without_python
-        if found is None:
-            found = self.with_included(self.included & ~PYTHON_KEYS)
-            self._without_python = found
-        return found
+        if self.modeless is None:
+            self.modeless = self.with_included(self.included & ~PYTHON_KEYS)
+        return self.modeless
 
     def with_included(self, included: int) -> LocalSets:
         return local_sets(included, self.excluded)

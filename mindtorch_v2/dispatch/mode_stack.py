@@ -7,62 +7,34 @@ PythonTLSSnapshot are included, so that calls without tensors get to it as well.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, functionality_bit
-from mindtorch_v2.thread_state import carried
+from mindtorch_v2.dispatch.keyset import PYTHON_KEYS
+from mindtorch_v2.dispatch.tls import thread_local
 
 INFRA_NAMES: Final = ("FakeTensorMode", "ProxyTorchDispatchMode")
 """What messages call the infra modes, by ``TorchDispatchModeKey``; a further one has no name."""
-
-
-_PYTHON: Final = functionality_bit(DispatchKey.Python)
-
-
-class Modes:
-    """One thread's: those of users, the topmost last, and one of each infra kind."""
-
-    __slots__ = ("infra", "users")
-
-    def __init__(self) -> None:
-        self.users: list[Any] = []
-        self.infra: dict[int, Any] = {}
-
-
-class _ThreadLocal(threading.local):
-    def __init__(self) -> None:
-        self.modes = Modes()
-
-
-_thread_local: Final = carried(_ThreadLocal())
 
 
 def infra_name(mode_key: int) -> str:
     return INFRA_NAMES[mode_key] if mode_key < len(INFRA_NAMES) else "UNKNOWN_MODE"
 
 
-def of_thread() -> Modes:
-    """The calling thread's, for who reads them more than once."""
-    return _thread_local.modes
-
-
 def any_modes_set() -> bool:
-    modes = _thread_local.modes
+    modes = thread_local.raw.modes
     return bool(modes.users or modes.infra)
 
 
 def is_enabled() -> bool:
     """``dispatch_mode_enabled``: there is a mode, and nobody has excluded the key Python."""
-    return any_modes_set() and not tls.thread_local.raw.sets.excluded & _PYTHON
+    return any_modes_set() and not thread_local.raw.sets.excludes_python
 
 
 def stack_len() -> int:
-    modes = _thread_local.modes
+    modes = thread_local.raw.modes
     return len(modes.infra) + len(modes.users)
 
 
@@ -70,20 +42,26 @@ def get_stack_at(index: int) -> Any:
     """The mode at a place counted from the bottom, where the infra modes are."""
     if index >= stack_len():
         raise RuntimeError("Tried to get stack at idx that's too big")
-    modes = _thread_local.modes
+    modes = thread_local.raw.modes
     return [*(modes.infra[key] for key in sorted(modes.infra)), *modes.users][index]
 
 
 def push(mode: Any) -> None:
     """On top of the users' modes."""
-    modes = _thread_local.modes
-    modes.users.append(mode)
-    _include_keys(modes)
+    raw = thread_local.raw
+    raw.modes.users.append(mode)
+    sets = raw.sets
+    raw.sets = (sets.including.get(PYTHON_KEYS) or sets.include(PYTHON_KEYS)).within
 
 
 def pop() -> Any:
     """The topmost user's mode, or else infra mode; RuntimeError if there is none."""
-    return take()[0]
+    raw = thread_local.raw
+    modes = raw.modes
+    if len(modes.users) != 1 or modes.infra:
+        return take()[0]
+    raw.sets = raw.sets.modeless or raw.sets.without_modes()
+    return modes.users.pop()
 
 
 Taken = tuple[Any, int | None]
@@ -92,7 +70,8 @@ Taken = tuple[Any, int | None]
 
 def take() -> Taken:
     """As :func:`pop`, for who puts it back: what the mode calls goes to those below."""
-    modes, kind = _thread_local.modes, None
+    raw, kind = thread_local.raw, None
+    modes = raw.modes
     if modes.users:
         mode = modes.users.pop()
     elif modes.infra:
@@ -100,7 +79,7 @@ def take() -> Taken:
         mode = modes.infra.pop(kind)
     else:
         raise RuntimeError("trying to pop from empty mode stack")
-    _include_keys(modes)
+    _include_keys(raw)
     return mode, kind
 
 
@@ -115,45 +94,44 @@ def put_back(taken: Taken) -> None:
 
 def get_mode(mode_key: int) -> Any:
     """The infra mode of a kind, or None."""
-    return _thread_local.modes.infra.get(mode_key)
+    return thread_local.raw.modes.infra.get(mode_key)
 
 
 def set_mode(mode: Any, mode_key: int) -> None:
     """RuntimeError if there is an infra mode of the kind already."""
-    modes = _thread_local.modes
-    if mode_key in modes.infra:
+    raw = thread_local.raw
+    if mode_key in raw.modes.infra:
         raise RuntimeError(
             f"trying to set the current {infra_name(mode_key)}, but one already exists"
         )
-    modes.infra[mode_key] = mode
-    _include_keys(modes)
+    raw.modes.infra[mode_key] = mode
+    _include_keys(raw)
 
 
 def unset_mode(mode_key: int) -> Any:
     """Take away the infra mode of a kind, which is the answer; None if there is none."""
-    modes = _thread_local.modes
-    mode = modes.infra.pop(mode_key, None)
+    raw = thread_local.raw
+    mode = raw.modes.infra.pop(mode_key, None)
     if mode is not None:
-        _include_keys(modes)
+        _include_keys(raw)
     return mode
 
 
-def _include_keys(modes: Modes) -> None:
-    raw = tls.thread_local.raw
-    if modes.users or modes.infra:
+def _include_keys(raw: tls.RawLocalDispatchKeySet) -> None:
+    if raw.modes.users or raw.modes.infra:
         raw.sets = raw.sets.include(PYTHON_KEYS).within
     else:
-        raw.sets = raw.sets.without_python()
+        raw.sets = raw.sets.without_modes()
 
 
 @contextmanager
 def stashed_stack() -> Iterator[None]:
     """Without any mode."""
-    modes = _thread_local.modes
-    _thread_local.modes = none = Modes()
-    _include_keys(none)
+    raw = thread_local.raw
+    modes, raw.modes = raw.modes, tls.Modes()
+    _include_keys(raw)
     try:
         yield
     finally:
-        _thread_local.modes = modes
-        _include_keys(modes)
+        raw.modes = modes
+        _include_keys(raw)

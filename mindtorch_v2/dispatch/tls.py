@@ -38,12 +38,23 @@ from mindtorch_v2.thread_state import carried
 Answer = TypeVar("Answer")
 
 
+class Modes:
+    """Dispatch modes: those of users, the topmost last, and one of each infra kind."""
+
+    __slots__ = ("infra", "users")
+
+    def __init__(self) -> None:
+        self.users: list[Any] = []
+        self.infra: dict[int, Any] = {}
+
+
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
     __slots__ = (
         "grad_mode",
         "inference_mode",
+        "modes",
         "multithreading",
         "numbers_as_tensors",
         "on_entry",
@@ -59,6 +70,7 @@ class RawLocalDispatchKeySet:
         #: Whether backward may use several threads, which it never does here.
         self.multithreading = True
         self.python_dispatcher = False
+        self.modes = Modes()
         #: Whether what a kernel in Python answers may be a number in a tensor's place.
         self.numbers_as_tensors = False
         #: ``tls_on_entry``: the sets where a call on its way to Python came in.
@@ -72,6 +84,7 @@ class RawLocalDispatchKeySet:
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
         copy.multithreading = self.multithreading
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
+        copy.modes = self.modes
         copy.numbers_as_tensors, copy.on_entry = self.numbers_as_tensors, self.on_entry
         return copy
 
@@ -428,9 +441,10 @@ class with_state:  # noqa: N801 (used as a function)
 
     def __enter__(self) -> None:
         self._found = thread_local.raw
-        # which belong to the call that is being made, and not to the state
+        # which belong to the call that is being made, or to the thread, and not to the state
         self._state.numbers_as_tensors = self._found.numbers_as_tensors
         self._state.on_entry = self._found.on_entry
+        self._state.modes = self._found.modes
         thread_local.raw = self._state
 
     def __exit__(self, *raised: object) -> None:

@@ -23,7 +23,6 @@ from mindtorch_v2.pybind.classes import bind_methods, pybind11_type
 from mindtorch_v2.pybind.function import cpp_function, instancemethod
 from mindtorch_v2.pybind.signature import parse_docstring
 
-
 # --- any guard --------------------------------------------------------------------------------
 
 
@@ -155,9 +154,7 @@ def make_sets_guard_class(
     make_change = LocalSets.exclude if excludes else LocalSets.include
 
     class one_step(pybind11_type):  # noqa: N801 (passes for its base)
-        def __call__(  # noqa: N805 (of a metaclass)
-            cls, given: Any = _ABSENT, /, *others: Any, **kwargs: Any
-        ) -> Any:
+        def __call__(cls, given: Any = _ABSENT, /, *others: Any, **kwargs: Any) -> Any:
             if type(given) is not python_class or cls is not made or others or kwargs:
                 args = () if given is _ABSENT else (given, *others)
                 return super().__call__(*args, **kwargs)
@@ -165,7 +162,7 @@ def make_sets_guard_class(
             instance._mask, instance._raw = mask_in(given), None
             return instance
 
-        def __getattribute__(cls, name: str) -> Any:  # noqa: N805 (as above)
+        def __getattribute__(cls, name: str) -> Any:  # noqa: N805
             found = super().__getattribute__(name)
             if found is enter:
                 return loading_enter

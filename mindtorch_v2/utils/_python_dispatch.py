@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from mindtorch_v2 import _C, profile
 from mindtorch_v2._mode_bindings import pop_dispatch_mode, push_dispatch_mode
+from mindtorch_v2.binding.written import factory_of_lines
+from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FACTS: Final = profile.active().modes
@@ -33,6 +35,26 @@ _INSIDE_OF_ALL: Final = dict.fromkeys(_inside, True)
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
     kept = _ANY_MODE if include_infra_modes else _FURTHER[0]
     return _inside[kept]
+
+
+def _written(line: str) -> Callable[[Any], None]:
+    """A function of a mode that has a line for each flag of the release: blocks under modes are
+    entered and left often."""
+    lines = (line.format(name) for name in _inside)
+    return factory_of_lines("inside", "mode", lines, __name__)(_inside)
+
+
+_keep: Final = _written(
+    "mode.{0}.append(inside['{0}'])" if _KEEPS_STACK else "mode.{0} = inside['{0}']"
+)
+_put_back: Final = _written(f"inside['{{0}}'] = mode.{{0}}{'.pop()' if _KEEPS_STACK else ''}")
+
+
+def _make_stacks(mode: Any) -> None:
+    """For a mode of a class that does not call :meth:`TorchDispatchMode.__init__`."""
+    for name in _inside:
+        if getattr(mode, name, None) is None:
+            setattr(mode, name, deque())
 
 
 class TorchDispatchMode:
@@ -55,19 +77,19 @@ class TorchDispatchMode:
         raise NotImplementedError
 
     def __enter__(self) -> Any:
-        for name, before in _inside.items():
-            if not _KEEPS_STACK:
-                setattr(self, name, before)
-                continue
-            kept = getattr(self, name, None)
-            if kept is None:  # of a class that does not call this one's __init__
-                kept = deque()
-                setattr(self, name, kept)
-            kept.append(before)
-        _inside[_ANY_MODE] = True
+        try:
+            _keep(self)
+        except AttributeError:
+            _make_stacks(self)
+            _keep(self)
         if _FURTHER and not type(self).is_infra_mode():
             _inside.update(_INSIDE_OF_ALL)
-        _push_mode(self)
+        else:
+            _inside[_ANY_MODE] = True
+        if getattr(self, "_dispatch_key", None) is None:
+            push_dispatch_mode(self)
+        else:
+            _push_mode(self)
         return self
 
     def __exit__(
@@ -76,11 +98,15 @@ class TorchDispatchMode:
         exc_val: BaseException | None,
         exc_tb: TracebackType | None,
     ) -> None:
-        for name in _inside:
-            kept = getattr(self, name)
-            _inside[name] = kept.pop() if _KEEPS_STACK else kept
-        key = self.__dict__.get("_dispatch_key")
-        _pop_mode(self.__dict__.get("_mode_key") if key is None else key)
+        _put_back(self)
+        own = self.__dict__
+        key = own.get("_dispatch_key")
+        if key is None:
+            key = own.get("_mode_key")
+        if key is None:
+            mode_stack.pop()
+        else:
+            _pop_mode(key)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
@@ -155,7 +181,7 @@ def _push_mode(mode: Any) -> None:
 
 def _pop_mode(k: Any = None) -> Any:
     if k is None:
-        return pop_dispatch_mode(None)
+        return mode_stack.pop()
     if k == _C.DispatchKey.PreDispatch:
         raise AssertionError("Trying to pop empty mode stack")
     if isinstance(k, _C._TorchDispatchModeKey):
