@@ -224,10 +224,22 @@ def _define_guard(name: str, make: Callable[..., type], /, *args: Any, **further
     globals()[name] = cls
 
 
-_make, _make_of_sets = make_guard_class, make_sets_guard_class
+_make = make_guard_class
 _define_guard("ExcludeDispatchKeyGuard", _make, _tls.ExcludeDispatchKeyGuard, at_init=True)
-_define_guard("_ExcludeDispatchKeyGuard", _make_of_sets, excludes=True)
-_define_guard("_IncludeDispatchKeyGuard", _make_of_sets, _keyset.mask_of, excludes=False)
+_define_guard(
+    "_ExcludeDispatchKeyGuard",
+    make_sets_guard_class,
+    lambda mask: mask,
+    "given._mask",
+    excludes=True,
+)
+_define_guard(
+    "_IncludeDispatchKeyGuard",
+    make_sets_guard_class,
+    _keyset.mask_of,
+    "mask_of(given._value)",
+    excludes=False,
+)
 _define_guard("_ForceDispatchKeyGuard", _make, _tls.ForceDispatchKeyGuard)
 _define_guard("_SetExcludeDispatchKeyGuard", _make, _tls.SetExcludeDispatchKeyGuard)
 _define_guard(

@@ -35,7 +35,7 @@ def factory_of_lines(
     module: str,
     scope: Mapping[str, Any] = MappingProxyType({}),
 ) -> Factory:
-    """The same of functions that consist of these lines; what is the same for all is in ``scope``."""
+    """The same of functions that consist of these lines; ``scope`` is the same for all."""
     names: dict[str, Any] = {**scope, "__name__": module}
     text = "".join(f"  {line}\n" for line in lines)
     exec(f"def make({needs}):\n def run({values}):\n{text} return run", names)

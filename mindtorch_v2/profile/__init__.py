@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from mindtorch_v2.profile.kept import facts_of
+
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import (
         Autograd,
@@ -351,11 +353,11 @@ def active() -> Profile:
 def _read(path: str) -> dict[str, Any]:
     """The JSON object in a file, which may be xz-compressed."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
         if path.endswith(".xz"):
-            data = _decompress(data)
-        value = json.loads(data)
+            value = facts_of(path, lambda data: json.loads(_decompress(data)))
+        else:
+            with open(path, "rb") as file:
+                value = json.loads(file.read())
     except (OSError, EOFError, ValueError) as error:
         raise _damaged(path, error) from error
     if not isinstance(value, dict):

@@ -14,6 +14,8 @@ call is loaded as pybind11 loads it, which also finds the words of a refusal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from sys import getrefcount
 from typing import Any, Final
 
 from mindtorch_v2.dispatch.local_sets import Change, LocalSets
@@ -129,76 +131,86 @@ class _SetsManager(metaclass=pybind11_type):
 
 
 _ABSENT: Final = object()
-_new: Final[Callable[..., Any]] = object.__new__
+
+_STEPS: Final = """\
+def construct(cls, given=absent, /, *others, **kwargs):
+ if type(given) is not python_class or cls is not made or others or kwargs:
+  args = () if given is absent else (given, *others)
+  return loading_construct(cls, *args, **kwargs)
+ instance = spare.pop() if spare else new(cls)
+ if getrefcount(instance) > 2: instance = new(cls)  # somebody still has the other
+ instance._mask, instance._raw = {mask}, None
+ return instance
+
+def enter(self, /, *args, **kwargs):
+ if args or kwargs: return loading_enter(self, *args, **kwargs)
+ if self._raw is not None: self._close()
+ if spare and self in spare: spare.remove(self)
+ raw = self._raw = thread_local.raw
+ found, mask = raw.sets, self._mask
+ try: change = self._change = found.{kept}[mask]
+ except KeyError: change = self._change = found.{make}(mask)
+ raw.sets = change.within
+
+def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwargs):
+ if traceback is absent or others or kwargs:
+  args = (each for each in (kind, value, traceback, *others) if each is not absent)
+  return loading_exit(self, *args, **kwargs)
+ raw, self._raw = self._raw, None
+ if raw is not None:
+  change = self._change
+  raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
+  if type(self) is made: spare.append(self)
+"""
+"""What a ``with`` block does, one step each; a call that is not for them they hand on.
+
+Nearly every guard is gone with its block.  The next block has the same object again, which saves
+that it is finalised and another one made; ``spare`` has those that left their block, and none that
+is in force.
+"""
 
 
 def make_sets_guard_class(
     name: str,
     module: str,
     docs: Mapping[str, str],
-    mask_of: Callable[[Any], int] | None = None,
+    mask_of: Callable[[Any], int],
+    mask: str,
     *,
     excludes: bool,
 ) -> type:
-    """The context manager of a guard that excludes a mask, or includes it: its one argument, or
-    what ``mask_of`` makes of that.
+    """The context manager of a guard that excludes a mask, or includes it.
 
-    Its class and its two methods look as if pybind11 had made them.  A ``with`` block finds other
-    ones in the class; those cost one step each, and leave what is unusual to them.
+    The mask is what ``mask_of`` makes of the one argument once that is loaded, and the expression
+    ``mask`` of it as it was ``given``.  The class and its two methods look as if pybind11 had made
+    them; a ``with`` block finds other ones in the class.
     """
     (signature,) = parse_docstring(docs["__init__"])
     taken = bound_class(signature.parameters[1].type)
     assert taken is not None
-    python_class, unwrap = taken.python_class, taken.unwrap
-    mask_in = unwrap if mask_of is None else lambda given: mask_of(unwrap(given))
-    make_change = LocalSets.exclude if excludes else LocalSets.include
+    scope: dict[str, Any] = {
+        "__name__": __name__,
+        "absent": _ABSENT,
+        "getrefcount": getrefcount,
+        "loading_construct": pybind11_type.__call__,
+        "mask_of": mask_of,
+        "new": object.__new__,
+        "python_class": taken.python_class,
+        "spare": [],
+        "thread_local": thread_local,
+    }
+    kept, make = ("excluding", "exclude") if excludes else ("including", "include")
+    exec(_STEPS.format(mask=mask, kept=kept, make=make), scope)
+    enter, leave = scope["enter"], scope["leave"]
 
     class one_step(pybind11_type):  # noqa: N801 (passes for its base)
-        def __call__(cls, given: Any = _ABSENT, /, *others: Any, **kwargs: Any) -> Any:
-            if type(given) is not python_class or cls is not made or others or kwargs:
-                args = () if given is _ABSENT else (given, *others)
-                return super().__call__(*args, **kwargs)
-            instance = _new(cls)
-            instance._mask, instance._raw = mask_in(given), None
-            return instance
+        __call__ = scope["construct"]
 
-        def __getattribute__(cls, name: str) -> Any:  # noqa: N805
+        def __getattribute__(cls, name: str) -> Any:  # noqa: N805 (of a metaclass)
             found = super().__getattribute__(name)
             if found is enter:
-                return loading_enter
-            return loading_exit if found is leave else found
-
-    # These are always bound: who asks the class for them gets the others.
-
-    def enter(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs:
-            return loading_enter(self, *args, **kwargs)
-        if self._raw is not None:
-            self._close()
-        raw = self._raw = thread_local.raw
-        found, mask = raw.sets, self._mask
-        kept = (found.excluding if excludes else found.including).get(mask)
-        change = self._change = kept or make_change(found, mask)
-        raw.sets = change.within
-        return None
-
-    def leave(
-        self: Any,
-        kind: Any = _ABSENT,
-        value: Any = _ABSENT,
-        traceback: Any = _ABSENT,
-        /,
-        *others: Any,
-        **kwargs: Any,
-    ) -> Any:
-        if traceback is _ABSENT or others or kwargs:
-            args = (each for each in (kind, value, traceback, *others) if each is not _ABSENT)
-            return loading_exit(self, *args, **kwargs)
-        raw, self._raw = self._raw, None
-        if raw is not None:
-            change = self._change
-            raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
-        return None
+                return scope["loading_enter"]
+            return scope["loading_exit"] if found is leave else found
 
     one_step.__module__ = pybind11_type.__module__
     type.__setattr__(one_step, "__name__", pybind11_type.__name__)
@@ -206,26 +218,23 @@ def make_sets_guard_class(
         name, (_SetsManager,), _namespace(name, module), cpp_name=f"torch._C.{name}"
     )
     methods: dict[str, Callable[..., Any]] = {
-        "__init__": mask_of or (lambda mask: mask),
-        "__enter__": _enter_as_loaded(make_change),
+        "__init__": mask_of,
+        "__enter__": partial(_enter, getattr(LocalSets, make)),
         "__exit__": lambda self, *exception: self._close(),
     }
     bind_methods(made, docs, methods, slot="_constructed")
-    loading_enter, loading_exit = made.__enter__, made.__exit__
-    made.__enter__ = instancemethod(_in_the_name_of(loading_enter, enter))
-    made.__exit__ = instancemethod(_in_the_name_of(loading_exit, leave))
+    scope.update(made=made, loading_enter=made.__enter__, loading_exit=made.__exit__)
+    made.__enter__ = instancemethod(_in_the_name_of(made.__enter__, enter))
+    made.__exit__ = instancemethod(_in_the_name_of(made.__exit__, leave))
     cls: type = made
     return cls
 
 
-def _enter_as_loaded(make_change: Callable[[LocalSets, int], Change]) -> Callable[..., None]:
-    def enter(self: _SetsManager) -> None:
-        self._close()
-        self._raw = thread_local.raw
-        self._change = make_change(self._raw.sets, self._mask)
-        self._raw.sets = self._change.within
-
-    return enter
+def _enter(make_change: Callable[[LocalSets, int], Change], self: _SetsManager) -> None:
+    self._close()
+    raw = self._raw = thread_local.raw
+    change = self._change = make_change(raw.sets, self._mask)
+    raw.sets = change.within
 
 
 def _in_the_name_of(loading: cpp_function, step: Callable[..., Any]) -> Callable[..., Any]:
