@@ -26,7 +26,8 @@ import json, sys
 opened = []
 sys.addaudithook(lambda event, args: event == "open" and opened.append(str(args[0])))
 import mindtorch_v2
-print(json.dumps([path for path in opened if "/profile/data/" in path.replace("\\\\", "/")]))
+opened = [path.replace("\\\\", "/") for path in opened if "__pycache__" not in path]
+print(json.dumps([path for path in opened if "/profile/data/" in path]))
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python.signature import parse_signature
+from mindtorch_v2.profile.kept import facts_of
 
 DATA = Path(profile.__file__).parent / "data"
 SECTIONS = ("bindings", "derivatives", "schemas", "signatures", "registrations")
@@ -523,3 +524,50 @@ def test_bindings_hold_the_lines_of_type_errors(stored: profile.Profile) -> None
         "has(self: torch._C.DispatchKeySet, arg0: torch._C.DispatchKey) -> bool\n"
     )
     assert all(doc for doc in bindings["functions"].values())
+
+
+# What is kept of a section ----------------------------------------------------------------------
+
+
+def parsed(data: bytes) -> list[str]:
+    """What a file holds, where that has to be parsed."""
+    PARSED.append(data)
+    return data.decode().split()
+
+
+PARSED: list[bytes] = []
+
+
+@pytest.fixture
+def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "pycache_prefix", None)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    PARSED.clear()
+    path = tmp_path / "section.json.xz"
+    path.write_text("one two")
+    return path
+
+
+def test_a_file_is_parsed_once_until_it_changes(section: Path) -> None:
+    for _ in range(2):
+        assert facts_of(str(section), parsed) == ["one", "two"]
+    section.write_text("three")
+    for _ in range(2):
+        assert facts_of(str(section), parsed) == ["three"]
+    assert PARSED == [b"one two", b"three"]
+
+
+def test_what_was_kept_badly_is_parsed_again(section: Path) -> None:
+    facts_of(str(section), parsed)
+    (kept,) = (section.parent / "__pycache__").iterdir()
+    kept.write_bytes(kept.read_bytes()[:20])
+    assert facts_of(str(section), parsed) == ["one", "two"]
+    assert len(PARSED) == 2
+
+
+def test_nothing_is_kept_where_no_bytecode_is(
+    section: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    facts_of(str(section), parsed)
+    assert [path.name for path in section.parent.iterdir()] == [section.name]
