@@ -14,6 +14,7 @@ call is loaded as pybind11 loads it, which also finds the words of a refusal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from sys import getrefcount
 from typing import Any, Final
@@ -137,7 +138,8 @@ def construct(cls, given=absent, /, *others, **kwargs):
  if type(given) is not python_class or cls is not made or others or kwargs:
   args = () if given is absent else (given, *others)
   return loading_construct(cls, *args, **kwargs)
- instance = spare.pop() if spare else new(cls)
+ try: instance = spare.pop()
+ except IndexError: instance = new(cls)
  if getrefcount(instance) > 2: instance = new(cls)  # somebody still has the other
  instance._mask, instance._raw = {mask}, None
  return instance
@@ -145,7 +147,7 @@ def construct(cls, given=absent, /, *others, **kwargs):
 def enter(self, /, *args, **kwargs):
  if args or kwargs: return loading_enter(self, *args, **kwargs)
  if self._raw is not None: self._close()
- if spare and self in spare: spare.remove(self)
+ if spare and self in spare: withdraw(self)
  raw = self._raw = thread_local.raw
  found, mask = raw.sets, self._mask
  try: change = self._change = found.{kept}[mask]
@@ -164,9 +166,10 @@ def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwarg
 """
 """What a ``with`` block does, one step each; a call that is not for them they hand on.
 
-Nearly every guard is gone with its block.  The next block has the same object again, which saves
-that it is finalised and another one made; ``spare`` has those that left their block, and none that
-is in force.
+Nearly every guard is gone with its block.  So ``spare`` keeps those that have left one, and the
+next block has the same object again: it need not be finalised, nor another one made.  One that
+somebody has besides (two references are the function's own, and the argument of who counts) is let
+go, and none of them is in force.
 """
 
 
@@ -199,6 +202,7 @@ def make_sets_guard_class(
         "spare": [],
         "thread_local": thread_local,
     }
+    scope["withdraw"] = partial(_withdraw, scope["spare"])
     kept, make = ("excluding", "exclude") if excludes else ("including", "include")
     exec(_STEPS.format(mask=mask, kept=kept, make=make), scope)
     enter, leave = scope["enter"], scope["leave"]
@@ -228,6 +232,12 @@ def make_sets_guard_class(
     made.__exit__ = instancemethod(_in_the_name_of(made.__exit__, leave))
     cls: type = made
     return cls
+
+
+def _withdraw(spare: list[Any], guard: Any) -> None:
+    """For one that is entered again; another thread may have taken it, and left it to us."""
+    with suppress(ValueError):
+        spare.remove(guard)
 
 
 def _enter(make_change: Callable[[LocalSets, int], Change], self: _SetsManager) -> None:

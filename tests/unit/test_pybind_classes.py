@@ -193,6 +193,35 @@ def test_a_guard_takes_one_step_each_for_what_every_block_does() -> None:
             call(1)
 
 
+def is_excluded() -> bool:
+    excluded: bool = C._dispatch_tls_is_dispatch_key_excluded(C.DispatchKey.AutogradCPU)
+    return excluded
+
+
+def test_a_guard_that_somebody_has_is_not_given_to_another_block() -> None:
+    keys = C.DispatchKeySet(C.DispatchKey.AutogradCPU)
+    guard = C._ExcludeDispatchKeyGuard(keys)
+    with guard:
+        assert is_excluded()
+    with C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.Meta)) as entered:
+        assert not is_excluded()
+        assert entered is None
+    with guard:
+        assert is_excluded()
+    assert not is_excluded()
+
+
+def test_a_guard_that_is_dropped_while_it_is_in_force_is_undone_at_once() -> None:
+    guard = C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.AutogradCPU))
+    for _ in range(2):
+        with guard:
+            pass
+    guard.__enter__()
+    assert is_excluded()
+    del guard
+    assert not is_excluded()
+
+
 def test_a_subclass_of_a_guard_is_made_as_pybind11_makes_it() -> None:
     class Silent(C._ExcludeDispatchKeyGuard):
         def __init__(self, keys: object) -> None:
