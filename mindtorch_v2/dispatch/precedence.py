@@ -68,7 +68,7 @@ class Source(NamedTuple):
 @lru_cache(maxsize=_SETS_KEPT)
 def sources(registered: frozenset[int]) -> Mapping[int, Source]:
     """By runtime key, for all that one of these registrations serves."""
-    served = (_SERVED.get(key, (key,)) for key in registered)
+    served = (_served(key) if key in _ALIASES else (key,) for key in registered)
     keys = _TABLE_KEY_SET.intersection(chain.from_iterable(served))
     found = {key: source(key, registered) for key in keys}
     return MappingProxyType({key: each for key, each in found.items() if each is not None})
@@ -82,7 +82,7 @@ def source(key: int, registered: Set[int]) -> Source | None:
         return Source(key, "kernel")
     # 2.1, 2.2. a kernel for every backend
     for alias in (_NON_FUNCTIONAL, _EXPLICIT):
-        if alias in registered and key in _SERVED[alias]:
+        if alias in registered and key in _served(alias):
             return Source(alias, "default backend kernel")
     # 2.3. a composition of other operators
     composed = _composition(key, registered)
@@ -90,33 +90,33 @@ def source(key: int, registered: Set[int]) -> Source | None:
         return composed
     # 2.4, 2.5. a kernel for every autograd or batched key
     for alias, reason in _LAST_ALIASES:
-        if alias in registered and key in _SERVED[alias]:
+        if alias in registered and key in _served(alias):
             return Source(alias, reason)
     return None
 
 
 def _composition(key: int, registered: Set[int]) -> Source | None:
-    if _NESTED in registered and key in _SERVED[_NESTED]:
+    if _NESTED in registered and key in _served(_NESTED):
         return Source(_NESTED, "nested kernel")
-    if _IMPLICIT not in registered or key not in _SERVED[_IMPLICIT]:
+    if _IMPLICIT not in registered or key not in _served(_IMPLICIT):
         return None
-    if key == DispatchKey.AutogradOther and not _OTHER_BACKENDS.isdisjoint(registered):
+    if key == DispatchKey.AutogradOther and not _keys_of(_AUTOGRAD_OTHER_BACKENDS).isdisjoint(
+        registered
+    ):
         return Source(None, "ambiguous autogradother")
-    if _EXPLICIT in registered or not _BACKENDS[key].isdisjoint(registered):
+    if _EXPLICIT in registered or not _backends(key).isdisjoint(registered):
         return None
     return Source(_IMPLICIT, "math kernel")
 
 
-def _served(alias: DispatchKey) -> frozenset[int]:
+_ALIASES: Final = frozenset((*_FOR_BACKENDS, _NESTED, *(pair[0] for pair in _LAST_ALIASES)))
+
+
+@cache
+def _served(alias: int) -> frozenset[int]:
     """The keys that a kernel at ``alias`` is for; Undefined counts as a backend."""
     served = frozenset(key for key in _TABLE_KEYS if is_included_in_alias(key, alias))
     return served | {int(DispatchKey.Undefined)} if alias in _FOR_BACKENDS else served
-
-
-_SERVED: Final[dict[int, frozenset[int]]] = {
-    alias: _served(alias)
-    for alias in (*_FOR_BACKENDS, _NESTED, *(pair[0] for pair in _LAST_ALIASES))
-}
 
 
 @cache
@@ -127,9 +127,9 @@ def _keys_of(keyset: int) -> frozenset[int]:
     )
 
 
-_OTHER_BACKENDS: Final = _keys_of(_AUTOGRAD_OTHER_BACKENDS)
-_BACKENDS: Final = {key: _keys_of(backend_keyset_from_autograd(key)) for key in _TABLE_KEYS}
-"""The backends behind an autograd key."""
+def _backends(key: int) -> frozenset[int]:
+    """The backends behind an autograd key."""
+    return _keys_of(backend_keyset_from_autograd(key))
 
 
 @cache
