@@ -129,13 +129,11 @@ class Operator:
         :func:`~mindtorch_v2.dispatch.calls.resolve`.
         """
         version, raw = DISPATCHER.version, tls.local_dispatch_key_set()
-        found, sets = kept.by_sets(raw), raw.sets
+        found = kept.of_thread(raw)
         is_kept = raw.pipeline is None or not tls.goes_past_pipeline(keys)
         made = way(resolve(self.entry, keys, self.full_name))
-        if is_kept and sets in found:
-            DISPATCHER.remember(version, found[sets], keys, made)
-        elif is_kept:
-            DISPATCHER.remember(version, found, sets, {keys: made})
+        if is_kept:
+            DISPATCHER.remember(version, found, keys, made)
         return made
 
     def find_below(self, found: dict[int, Way], keyset: int, way: Callable[[Target], Way]) -> Way:

@@ -58,7 +58,7 @@ from mindtorch_v2.binding import unboxed_source
 from mindtorch_v2.binding.op_schema import OpSchema, free_prefix, parameter_names
 from mindtorch_v2.binding.values import PythonArguments
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.local_sets import LocalSets
+from mindtorch_v2.dispatch.local_sets import DEFAULT, LocalSets
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
@@ -104,11 +104,22 @@ class Kept(Generic[Way]):
     __slots__ = ("in_pipeline", "outside")
 
     def __init__(self) -> None:
-        self.outside: dict[LocalSets, dict[int, Way]] = {}
+        self.outside: dict[LocalSets, dict[int, Way]] = {DEFAULT: {}}
         self.in_pipeline: dict[LocalSets, dict[int, Way]] = {}
 
-    def by_sets(self, raw: tls.RawLocalDispatchKeySet) -> dict[LocalSets, dict[int, Way]]:
-        return self.outside if raw.pipeline is None else self.in_pipeline
+    def of_thread(self, raw: tls.RawLocalDispatchKeySet) -> dict[int, Way]:
+        """Those of a thread as it is now, by keys; what is in there registrations empty."""
+        kept: dict[LocalSets, dict[int, Way]]
+        kept = self.outside if raw.pipeline is None else self.in_pipeline
+        if len(kept) > _MOST_SETS:
+            for sets in list(kept):
+                if sets is not DEFAULT:
+                    kept.pop(sets, None)
+        return kept.setdefault(raw.sets, {})
+
+
+_MOST_SETS: Final = 1000
+"""For so many values of the thread's sets ways are kept."""
 
 
 class Unboxed:
@@ -145,9 +156,9 @@ class Unboxed:
         return self._function("entry_below", code)
 
     @property
-    def kernels(self) -> dict[At, Run]:
-        """What runs calls, by where they go; the next registration empties it."""
-        return self._kernels
+    def kernels(self) -> dict[int, Run]:
+        """What runs calls in a thread with the default sets; the next registration empties it."""
+        return self._kernels.outside[DEFAULT]
 
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""

@@ -14,7 +14,7 @@ with no parser between.  It stands in front of those of other forms, and at last
             if not -(1 << 63) <= _0 < 1 << 63: break
             if not -(1 << 63) <= _1 < 1 << 63: break
             raw = thread.raw
-            run = kernels.get(receiver._keys) if not (raw._included or …) else None
+            run = kernels.get(receiver._keys) if raw.sets is DEFAULT and … else None
             try: answer = (run or call)(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped(answer)
@@ -40,6 +40,7 @@ from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value
 from mindtorch_v2.binding.unboxed import PLAIN
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.device import Device
@@ -134,6 +135,7 @@ def usual_call(
         "has_torch_function": has_torch_function,
         "is_usual": is_usual,
         "kernels": operator.unboxed.kernels,
+        "DEFAULT": DEFAULT,
         "observers": OBSERVERS,
         "otherwise": entry.front,
         "thread": tls.thread_local,
@@ -229,7 +231,7 @@ def _source(
     yield " return otherwise(receiver, args, kwargs)"
 
 
-_DEFAULT_SETS: Final = "not (raw._included or raw._excluded or raw.pipeline)"
+_DEFAULT_SETS: Final = "raw.sets is DEFAULT and raw.pipeline is None"
 """The thread's state in which the arguments' keys alone decide where a call goes."""
 
 
