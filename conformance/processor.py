@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 from typing import Final
 
-SAME_EVERYWHERE: Final = {"MKL_CBWR": "COMPATIBLE"}
-"""Variables of the environment, read when a library first computes.  MKL's is its "conditional
-numerical reproducibility"."""
+SAME_EVERYWHERE: Final = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "MKL_CBWR": "COMPATIBLE",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+}
+"""Variables of the environment, read when a library first computes: torch's own vectors and those
+of oneDNN are no longer than any machine's, and MKL has "conditional numerical reproducibility"."""
 
 
 def compute_the_same_everywhere() -> None:

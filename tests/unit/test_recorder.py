@@ -199,6 +199,22 @@ def test_what_is_missing_is_not_taken_from_another_torch(
         list(replace(recorder, missing=True).record([area("one", 6)], silent, silent))
 
 
+def test_what_is_missing_is_taken_from_the_same_torch_on_another_processor(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder, _ = record(Torch(steady))
+    builds = [f"GCC 13 - CPU capability usage: {name} - C++" for name in ("AVX512", "AVX2")]
+    first, second = (replace(SOURCE, build=build) for build in builds)
+    monkeypatch.setattr(recorders, "installed", lambda: first)
+    list(recorder.record([area("one", 5)], silent, silent))
+    monkeypatch.setattr(recorders, "installed", lambda: second)
+    [recording] = replace(recorder, missing=True).record([area("one", 6)], silent, silent)
+    assert recording.areas["one"].cases == 6
+    monkeypatch.setattr(recorders, "installed", lambda: replace(second, build="GCC 14"))
+    with pytest.raises(RecordingError, match="recorded from another torch"):
+        list(replace(recorder, missing=True).record([area("one", 7)], silent, silent))
+
+
 def test_a_recording_that_holds_has_no_differences(record: Record) -> None:
     recorder, _ = record(Torch(wavering))
     areas = [area("one", 10)]
