@@ -61,6 +61,7 @@ def test_memory_that_numpy_only_reads_is_written_through_a_tensor() -> None:
     assert array.tolist() == [2.0, 2.0, 2.0]
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
 @pytest.mark.parametrize("dtype", ["bfloat16", "complex32", "bool", "uint16"])
 def test_dtypes_that_numpy_does_not_know_come_back(dtype: str) -> None:
     tensor = torch.tensor([0, 1, 1], dtype=getattr(torch, dtype))

@@ -75,13 +75,16 @@ CONVOLUTION: Final = {
     "output_padding": [0, 0],
     "groups": 2,
 }
-POOLING: Final = {"self": values(1, 1, 3, 4), "kernel_size": [2, 2], "stride": [1, 2]}
+IMAGE: Final = values(1, 1, 3, 4)
+POOLING: Final = {"self": IMAGE, "kernel_size": [2, 2], "stride": [1, 2]}
 AFFINE: Final = {"weight": values(3), "bias": values(3, seed=1)}
 DOUBLE: Final = 7  # as schemas number dtypes
 
 #: By operator, without the mark of its in-place form: arguments by name, where the schema does
 #: not tell.
 ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "_adaptive_avg_pool2d": {"self": IMAGE, "output_size": [2, 2]},
+    "_adaptive_avg_pool2d_backward": {"grad_output": values(1, 1, 2, 2), "self": IMAGE},
     "_reshape_alias": {"size": [3, 2], "stride": [2, 1]},
     "acosh": {"self": values(2, 3) + 1},
     "_conj": {"self": values(3, 2)},
@@ -93,6 +96,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "addmm": {"self": values(2, 2), "mat1": values(2, 3), "mat2": values(3, 2, seed=1)},
     "addmv": {"self": values(2), "mat": values(2, 3), "vec": values(3, seed=1)},
     "as_strided": {"size": [2, 2], "stride": [3, 1]},
+    "avg_pool2d": POOLING,
     "bmm": {"self": values(2, 2, 3), "mat2": values(2, 3, 2, seed=1)},
     "_convolution": {**CONVOLUTION, **dict.fromkeys(("benchmark", "deterministic"), False)},
     "convolution": CONVOLUTION,
@@ -121,6 +125,12 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "mean.dim": {"dim": [1]},
     "native_batch_norm": {**AFFINE, "training": True, "eps": 0.5},
     "_native_batch_norm_legit.no_stats": {**AFFINE, "training": True, "eps": 0.5},
+    "native_group_norm": {
+        "input": values(1, 2, 3),
+        "weight": values(2, seed=1),
+        "bias": values(2, seed=2),
+        **{"N": 1, "C": 2, "HxW": 3, "group": 1, "eps": 0.5},
+    },
     "native_layer_norm": {"normalized_shape": [3], "weight": values(3), "bias": values(3, seed=1)},
     "nll_loss2d_forward": {"self": values(2, 3, 1, 2), "target": index([[0, 2]], [[1, 0]])},
     "nll_loss_forward": {"target": index(2, 0)},
@@ -137,6 +147,10 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "scatter.src": {"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
     "scatter.value": {"dim": 1, "index": COLUMNS},
     "scatter_add": {"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
+    "scatter_reduce.two": {
+        **{"dim": 1, "index": COLUMNS, "src": values(2, 2, seed=1)},
+        "reduce": "mean",
+    },
     "select_backward": {"grad_output": values(3), "input_sizes": [2, 3], "dim": 0, "index": 1},
     "slice_backward": {
         "grad_output": values(2, 2),
