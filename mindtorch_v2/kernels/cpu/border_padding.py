@@ -25,9 +25,10 @@ from mindtorch_v2.kernels.switches import (
     HALVES,
     dispatch_over,
 )
+from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
+from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 Places = Callable[[Array, int], Array]
@@ -66,6 +67,8 @@ class _Border:
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
+        if len(padding) == 2 * self.rank:
+            self._check_rank(len(input._sizes))
         self._check_grad(grad_output, self._checked(input, padding))
         result = _made(outputs[0], input, input._sizes)
         if not result.is_meta and numel(result._sizes):
@@ -103,6 +106,13 @@ class _Border:
             is_spaced = not is_mirrored and self.rank == 2
             raise too_small(sizes, padded, self.rank, ", ", ")" if not is_spaced else " )")
         return padded
+
+    def _check_rank(self, rank: int) -> None:
+        """Of an input that is not checked itself: its sizes are read all the same."""
+        if self.places is _mirrored and self.rank == 3 and rank <= 3:
+            raise RuntimeError(expected("input.dim() > 3"))
+        for dim in range(int(self.rank < 3), self.rank + 1):
+            wrap_dim(dim, rank, scalar=False)
 
     def _check_grad(self, grad: Tensor, sizes: Sequence[int]) -> None:
         is_mirrored = self.places is _mirrored

@@ -24,7 +24,13 @@ from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, is_contiguous, numel
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    channels_last_strides,
+    is_contiguous,
+    numel,
+    wrap_dim,
+)
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
@@ -61,7 +67,8 @@ def group_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Any:
-    count, channels = (input._sizes[dim] for dim in (0, 1))
+    rank = len(input._sizes)
+    count, channels = (input._sizes[wrap_dim(dim, rank, scalar=False)] for dim in (0, 1))
     _check(input, weight, bias, channels, num_groups)
     pixels = prod(input._sizes[2:])
     if input._device.type == "cpu":

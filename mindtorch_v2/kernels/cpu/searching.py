@@ -7,6 +7,7 @@ Mirrors ``Bucketization.cpp``, ``BucketizationUtils.h``, ``Histogram.cpp`` and t
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -155,7 +156,7 @@ def _bound(bounds: Array, values: Array, places: Array | None, right: bool) -> A
     """``cus_lower_bound`` or ``cus_upper_bound``: a NaN belongs behind all that there is."""
     if places is not None:
         bounds = np.take_along_axis(bounds, places, axis=-1)
-    rows = bounds.reshape(-1, bounds.shape[-1])
+    rows = bounds.reshape(prod(bounds.shape[:-1]), bounds.shape[-1])
     row = np.zeros(values.shape, np.int64)
     if bounds.ndim > 1:
         each = np.arange(rows.shape[0]).reshape(*bounds.shape[:-1], 1)
