@@ -105,6 +105,7 @@ def native_group_norm(
     output = _like(input)
     mean, rstd = (new_tensor((N, group), statistics, input._device) for _ in range(2))
     dispatch_over(FLOATING_TYPES | HALVES, "GroupNormKernelImpl", dtype)
+    _check_numel("X", input, "N * C * HxW", N * C * HxW)
     if numel(input._sizes):
         with np.errstate(all="ignore"):
             values = as_array(input, dtype).reshape(N * group, -1)
@@ -119,6 +120,11 @@ def native_group_norm(
             store(mean, rounded(middle.reshape(N, group), statistics))
             store(rstd, rounded(scale.reshape(N, group), statistics))
     return output, mean, rstd
+
+
+def _check_numel(name: str, tensor: Tensor, said: str, count: int) -> None:
+    if numel(tensor._sizes) != count:
+        raise RuntimeError(expected(f"{name}.numel() == {said}"))
 
 
 def _affine(
@@ -169,6 +175,12 @@ def native_group_norm_backward(
         if output_mask[place]:
             made[place] = new_tensor((C,), learned, input._device)
     dispatch_over(FLOATING_TYPES | HALVES, "GroupNormBackwardKernelImpl", dtype)
+    for name, each in (("dY", grad_out), ("X", input)):
+        _check_numel(name, each, "N * C * HxW", N * C * HxW)
+    for name, each in (("mean", mean), ("rstd", rstd)):
+        _check_numel(name, each, "N * group", N * group)
+    if weight is not None and numel(weight._sizes) != C:
+        raise RuntimeError(expected("!gamma.defined() || gamma.numel() == C"))
     if numel(input._sizes):
         shape = (N, group, C // group, HxW)
         x, dy = (_wide(each).reshape(shape) for each in (input, grad_out))

@@ -11,6 +11,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size
 
 
 @body("torch._refs.native_group_norm")
@@ -33,6 +34,8 @@ def native_group_norm(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
             f"shape {input._sizes} and num_groups = {num_groups}"
         )
+    shape = batch_size, num_groups, num_channels // num_groups, flattened_inner_size
+    infer_size(shape, numel(input._sizes))
     groups = (batch_size, num_groups)
     mean, rstd = (new_tensor(groups, input._dtype, input._device) for _ in range(2))
     return new_tensor(input._sizes, input._dtype, input._device), mean, rstd
