@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fakes import PATIENCE, case, hostile, runner
-from fakes.processes import are_gone, children, descriptors, eventually, is_gone
+from fakes.processes import are_gone, children, descriptors, ended, eventually, is_gone
 
 from conformance import worker
 from conformance.case import Case, Isolation
@@ -352,11 +352,12 @@ def test_a_parent_that_is_interrupted_or_killed_leaves_no_workers_behind(
         text=True,
         start_new_session=True,
     )
-    assert program.stdout is not None
-    assert program.stdout.readline() == "returned 1 : int\n"
-    assert eventually(lambda: bool(noted()))
-    os.killpg(program.pid, number)  # as a terminal does
-    program.communicate(timeout=PATIENCE)
+    with ended(program):
+        assert program.stdout is not None
+        assert program.stdout.readline() == "returned 1 : int\n"
+        assert eventually(lambda: bool(noted()))
+        os.killpg(program.pid, number)  # as a terminal does
+        program.communicate(timeout=PATIENCE)
     assert program.returncode == -number
     assert are_gone(noted())
 

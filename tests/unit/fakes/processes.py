@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE = 60.0
@@ -19,6 +22,17 @@ def eventually(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+@contextmanager
+def ended(program: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """A program that leads its group: if a test fails, no later one finds it running."""
+    with program:
+        try:
+            yield program
+        finally:
+            if program.poll() is None:
+                os.killpg(program.pid, signal.SIGKILL)
 
 
 def is_gone(pid: int) -> bool:
