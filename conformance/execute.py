@@ -132,18 +132,6 @@ def _namespace(xp: ModuleType, vocabulary: Vocabulary, here: Here) -> dict[str, 
     return grammar.namespace(xp, vocabulary, {**_helpers(xp), "here": here})
 
 
-@lru_cache(maxsize=16)
-def _helpers(xp: ModuleType) -> dict[str, Any]:
-    about_xp = {
-        "annotated": partial(annotated, xp),
-        "bound": partial(bound, xp),
-        "functionalized": partial(functionalized, xp),
-        "pipeline": partial(pipeline, xp),
-        "traced": partial(traced, xp),
-    }
-    return {**HELPERS, **about_xp}
-
-
 def _run(parsed: grammar.ParsedCase, names: dict[str, Any], *, collect: bool = False) -> Outcome:
     """``collect``: undo here, in the case's own thread, also what only the collector finds."""
     with warnings.catch_warnings(record=True) as caught:
@@ -178,6 +166,9 @@ def _is_of_a_missing_name(error: BaseException, names: Mapping[str, Any]) -> boo
 def _evaluate(parsed: grammar.ParsedCase, names: dict[str, Any]) -> Any:
     """The value of the case's last line, if that is an expression; else None."""
     if parsed.statements is not None:
+        # Some releases name this line, the 172nd, as where a library of a case has registered
+        # something, and recordings have the number: as many lines stay above it.
+        # (tests/unit/test_execute.py)
         exec(parsed.statements, names)
     return None if parsed.expression is None else eval(parsed.expression, names)
 
@@ -196,3 +187,15 @@ def _with_warnings(outcome: Outcome, caught: list[warnings.WarningMessage]) -> O
         (qualified_name(item.category), str(item.message)) for item in caught
     )
     return replace(outcome, warnings=warned)
+
+
+@lru_cache(maxsize=16)
+def _helpers(xp: ModuleType) -> dict[str, Any]:
+    about_xp = {
+        "annotated": partial(annotated, xp),
+        "bound": partial(bound, xp),
+        "functionalized": partial(functionalized, xp),
+        "pipeline": partial(pipeline, xp),
+        "traced": partial(traced, xp),
+    }
+    return {**HELPERS, **about_xp}

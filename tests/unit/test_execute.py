@@ -2,12 +2,14 @@
 
 import threading
 import warnings
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from fakes import case, module, vocabulary
 
+from conformance import execute as execute_module
 from conformance.case import Case
 from conformance.execute import HELPERS, execute, in_thread
 from conformance.outcome import Outcome
@@ -235,3 +237,9 @@ def test_other_attribute_errors_are_raised(text: str) -> None:
 
 def test_our_own_names_are_never_absent() -> None:
     assert lacking("xp.nothing(1)", may_lack=False).kind == "raised"
+
+
+def test_the_line_that_runs_statements_is_the_one_that_recordings_name() -> None:
+    """Releases tell where a library was registered by the frame that is so far out."""
+    lines = Path(execute_module.__file__).read_text("utf-8").split("\n")
+    assert lines[171].strip() == "exec(parsed.statements, names)"

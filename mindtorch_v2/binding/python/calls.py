@@ -112,7 +112,8 @@ def _by_name(
         name = argument.name
         if name in outputs:
             output = values[name] if len(outputs) == 1 else written[outputs.index(name)]
-            stack[name] = number_to_tensor(output, Tensor)
+            # a tensor that wraps a number is shown to Python as one
+            stack[name] = output if is_stopping() else number_to_tensor(output, Tensor)
         elif name == "self" and receiver is not None:
             stack[name] = receiver
         elif name == "self" and name not in values:
