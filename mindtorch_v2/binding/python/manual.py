@@ -21,7 +21,7 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
-from mindtorch_v2.dispatch import native, tls
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor import conversions
@@ -233,9 +233,9 @@ def _conj(tensor: Tensor) -> Any:
         return tensor
     if tensor.layout is strided:
         return call_operator("aten::_conj", self=tensor)
-    if is_stopping() or native.has_kernel("aten::conj_physical"):
+    if is_stopping():
         return call_operator("aten::conj_physical", self=tensor)
-    return tensor._conjugated()
+    return tensor._conjugated()  # which has no kernel for sparse tensors yet
 
 
 def _retain_grad(tensor: Tensor) -> None:
