@@ -37,7 +37,9 @@ _FLOAT64: Final = DTYPES["float64"]
 # --- searchsorted, bucketize ------------------------------------------------------------------
 
 
-def _searchsorted(
+@structured("aten::searchsorted.Tensor")
+@structured("aten::searchsorted.Scalar")
+def searchsorted(
     outputs: Outputs,
     sorted_sequence: Tensor,
     self: Operand,
@@ -174,20 +176,6 @@ def _bound(bounds: Array, values: Array, places: Array | None, right: bool) -> A
     return start
 
 
-@structured("aten::searchsorted.Tensor")
-@structured("aten::searchsorted.Scalar")
-def searchsorted(
-    outputs: Outputs,
-    sorted_sequence: Tensor,
-    self: Operand,
-    out_int32: bool,
-    right: bool,
-    side: str | None,
-    sorter: Tensor | None,
-) -> tuple[Tensor, ...]:
-    return _searchsorted(outputs, sorted_sequence, self, out_int32, right, side, sorter)
-
-
 @structured("aten::bucketize.Tensor")
 @structured("aten::bucketize.Scalar")
 def bucketize(
@@ -197,7 +185,7 @@ def bucketize(
         raise RuntimeError(
             f"boundaries tensor must be 1 dimension, but got dim({len(boundaries._sizes)})"
         )
-    return _searchsorted(outputs, boundaries, self, out_int32, right, None, None)
+    return searchsorted(outputs, boundaries, self, out_int32, right, None, None)
 
 
 # --- isin -------------------------------------------------------------------------------------
