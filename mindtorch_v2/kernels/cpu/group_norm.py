@@ -109,7 +109,8 @@ def native_group_norm(
     if numel(input._sizes):
         with np.errstate(all="ignore"):
             values = as_array(input, dtype).reshape(N * group, -1)
-            middle, scale = row_moments(values, eps)
+            middle, variance = row_moments(values)
+            scale = (1 / np.sqrt(_exact(variance) + eps)).astype(values.dtype)
             if weight is None and bias is None:
                 found = (values - middle) * scale
             else:
@@ -149,7 +150,7 @@ def _affine(
 
 
 def _exact(values: Array) -> Array:
-    """Wide enough for products that are not rounded before something is added to them."""
+    """Wide enough for what is not rounded before something is added to it: products, and eps."""
     return values.astype(np.float64)
 
 

@@ -125,7 +125,8 @@ def native_layer_norm(
             )
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
-        middle, scale = row_moments(values, eps)
+        middle, variance = row_moments(values)
+        scale = 1 / np.sqrt(variance + variance.dtype.type(eps))
         gamma, beta = (_row(each, dtype) for each in (weight, bias))
         if to_opmath(dtype) is not dtype:
             found = _scaled_and_moved(values, scale, middle, gamma, beta)
@@ -163,8 +164,8 @@ _NARROWEST_VECTOR: Final = 8
 """Floats that a vector unit takes at once, at least."""
 
 
-def row_moments(values: Array, eps: float) -> tuple[Array, Array]:
-    """Of each row the mean, and one over the standard deviation."""
+def row_moments(values: Array) -> tuple[Array, Array]:
+    """Of each row the mean and the variance, in the row's dtype."""
     kind = values.dtype
     if values.shape[1] < _NARROWEST_VECTOR and kind == np.float32:
         mean, variance = _rowwise_moments(values)
@@ -173,7 +174,7 @@ def row_moments(values: Array, eps: float) -> tuple[Array, Array]:
         mean = wide.sum(axis=1, keepdims=True) / (wide.shape[1] or 1)
         wide -= mean
         variance = _means_of_products(wide, wide)
-    return mean.astype(kind), (1 / np.sqrt(variance.astype(kind) + kind.type(eps))).astype(kind)
+    return mean.astype(kind), variance.astype(kind)
 
 
 def _rowwise_moments(values: Array) -> tuple[Array, Array]:
