@@ -39,8 +39,25 @@ class PythonError(ConversionError):
 class SchemaMatchError(Exception):
     """``schema_match_error``: these arguments are not for this schema; another may take them.
 
-    It leaves a call as a RuntimeError of the same text.
+    It leaves a call as a RuntimeError of the same text.  Its arguments are the parts of that: text,
+    and tensors, which are printed if anybody comes to read it.
     """
+
+    def __str__(self) -> str:
+        return self.text({})
+
+    def text(self, printed: dict[int, str]) -> str:
+        """The same, of several errors about the same values: each is printed once."""
+        return "".join(
+            each if isinstance(each, str) else _print(each, printed) for each in self.args
+        )
+
+
+def _print(value: object, printed: dict[int, str]) -> str:
+    text = printed.get(id(value))
+    if text is None:
+        text = printed[id(value)] = repr(value)
+    return text
 
 
 class ReferenceCastError(Exception):

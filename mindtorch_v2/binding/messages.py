@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mindtorch_v2.binding.errors import ConversionError, SchemaMatchError
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.function import refusal
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.tensor import Tensor
 
 
 def too_many(schema: FunctionSchema, received: int) -> SchemaMatchError:
@@ -41,8 +44,20 @@ def mismatch(
     return SchemaMatchError(
         f"{schema.name}() Expected a value of type '{argument.type.repr_text}' for argument "
         f"'{argument.name}' but instead found type '{_friendly_type_name(value)}'.\n"
-        f"Position: {position}\nValue: {_repr(value)}\nDeclaration: {schema}{error}"
+        f"Position: {position}\nValue: ",
+        value if _prints_quietly(value) else _repr(value),
+        f"\nDeclaration: {schema}{error}",
     )
+
+
+def _prints_quietly(value: object) -> bool:
+    """Whether printing it takes its time, and nobody could notice that it comes later."""
+    if type(value) is not Tensor or OBSERVERS.count or value._functional is not None:
+        return False
+    if value._layout is not strided:
+        return False
+    where = value._device.type
+    return where == "meta" or (where == "cpu" and value._untyped_storage().nbytes() > 0)
 
 
 def _repr(value: object) -> str:
@@ -83,9 +98,10 @@ def wrong_keywords(schema: FunctionSchema, keywords: Iterable[str]) -> SchemaMat
     return SchemaMatchError("")
 
 
-def no_overload(reasons: Iterable[str]) -> RuntimeError:
+def no_overload(reasons: Iterable[SchemaMatchError]) -> RuntimeError:
     """Of a packet: every overload's reason, in the order in which they were tried."""
-    listed = "".join(f"{reason}\n\n" for reason in reasons)
+    printed: dict[int, str] = {}
+    listed = "".join(f"{reason.text(printed)}\n\n" for reason in reasons)
     return RuntimeError(
         f"Overloaded torch operator invoked from Python failed to match any schema:\n{listed}"
     )

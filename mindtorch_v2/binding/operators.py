@@ -409,9 +409,9 @@ class Packet:
             try:
                 return Call(operator, operator.binder.match(args, kwargs))
             except SchemaMatchError as error:
-                reasons.append(str(error))  # the error keeps this frame, and the arguments with it
+                reasons.append(error.with_traceback(None))  # which has this frame
         if len(reasons) == 1:
-            raise RuntimeError(reasons[0])
+            raise RuntimeError(str(reasons[0]))
         raise messages.no_overload(reasons)
 
 

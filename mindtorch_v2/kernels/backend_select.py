@@ -6,9 +6,11 @@ operator whose only word about a backend are a dtype, a layout and a device.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
+from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.dispatch.kernel import MISSING
@@ -35,12 +37,15 @@ def _places(operator: Operator) -> tuple[int, ...]:
     return tuple(map(names.index, _OPTIONS))
 
 
+def _options(operator: Operator, stack: Stack) -> Iterator[Any]:
+    for place in _places(operator):
+        value = stack[place]
+        yield None if value is None else to_python(operator.schema.arguments[place], value)
+
+
 def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     """Raises as computeDispatchKey does."""
-    arguments = operator.schema.arguments
-    dtype, layout, device = (
-        to_python(arguments[place], stack[place]) for place in _places(operator)
-    )
+    dtype, layout, device = _options(operator, stack)
     where = "cpu" if device is None else device.type
     key = compute_dispatch_key(dtype or get_default_dtype(), layout or strided, where)
     mask = mask_of(key)

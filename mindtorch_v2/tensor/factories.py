@@ -76,7 +76,8 @@ def _empty(
 ) -> Tensor:
     """A tensor for the function ``name``, by which messages call it."""
     shape = _shape(size)
-    kind, where, how = dtype or get_default_dtype(), Device(device or "cpu"), layout or strided
+    kind, how = dtype or get_default_dtype(), layout or strided
+    where = device if isinstance(device, Device) else Device(device or "cpu")
     key = compute_dispatch_key(kind, how, where.type)
     if key not in _KEYS_WITH_TENSORS:
         raise NotImplementedError(

@@ -137,7 +137,8 @@ class _Binding(Entry):
         if operator is None:
             return
         tried, wrapped = self._parser.tried(parsed), partial(_wrapped, operator)
-        usual = usual_call(form, tried, operator, receiver, self, wrapped)
+        new = partial(_new, operator) if self._makes_variables(parsed, operator) else None
+        usual = usual_call(form, tried, operator, receiver, self, wrapped, new)
         if usual is not None:
             self.front = usual
             self._usual += (form,)
@@ -201,7 +202,7 @@ class _Generated(_Binding):
             return manual.run_directly(receiver, parsed)
         call = call_of(overload, parsed, receiver)
         asks_for_gradients = self._asks_for_gradients(parsed)
-        if asks_for_gradients and self._owner != _METHODS and not _writes(call.operator):
+        if self._makes_variables(parsed, call.operator):
             answer = _wrapped(call.operator, new_variable(call))
         else:
             answer = _wrapped(call.operator, call.run())
@@ -215,11 +216,17 @@ class _Generated(_Binding):
 
     def _operator_of(self, parsed: Parsed) -> Operator | None:
         overload = self._overloads[parsed.chosen]
-        if overload.get("direct") or overload.get("deprecated") or self._written is not None:
+        if overload.get("direct") or overload.get("deprecated"):
             return None
         operator = operator_named(overload["base"])
-        is_more = self._asks_for_gradients(parsed) or _changes_a_list(operator)
-        return None if is_more or not operator.in_dispatcher else operator
+        if self._written is not None and not _has_kernel_anyway(operator):
+            return None
+        return operator if operator.in_dispatcher and not _changes_a_list(operator) else None
+
+    def _makes_variables(self, parsed: Parsed, operator: Operator) -> bool:
+        """Whether a function of C++ makes a variable of what the operator answers."""
+        is_factory = self._owner != _METHODS and self._asks_for_gradients(parsed)
+        return is_factory and not _writes(operator)
 
 
 class _ByHand(_Binding):
@@ -247,6 +254,15 @@ class _ByHand(_Binding):
 
     def _run(self, receiver: Any, parsed: Parsed) -> Any:
         return self._runner(receiver, parsed)
+
+
+def _new(operator: Operator, *stack: Any) -> Any:
+    return new_variable(Call(operator, stack))
+
+
+def _has_kernel_anyway(operator: Operator) -> bool:
+    """Whether there is a kernel, and no tensor that could lie where there is none."""
+    return not operator.dispatch_arguments and native.has_kernel(operator.canonical)
 
 
 @cache

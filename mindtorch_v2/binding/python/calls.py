@@ -8,19 +8,19 @@ options to theirs, and ``out`` chooses the variant that writes into it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value, enum_value_named, number_to_tensor
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.binding.python.exceptions import is_of_a_tensors_kind
+from mindtorch_v2.binding.python.factories import defaults_of_options
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
 from mindtorch_v2.profile.sections import Overload
-from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
@@ -28,8 +28,6 @@ from mindtorch_v2.torch_dispatch import is_seen_by_python
 _FACTS: Final = profile.active().argument_parser
 _SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
-
-_OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 
 
 def operator_named(full_name: str) -> Operator:
@@ -73,8 +71,9 @@ def _out_parameter(overload: Overload) -> str:
     return names[0] if len(names) == 1 else "out"
 
 
-def _outputs(operator: Operator) -> list[str]:
-    return [argument.name for argument in operator.schema.arguments if argument.is_out]
+@cache
+def _outputs(operator: Operator) -> tuple[str, ...]:
+    return tuple(argument.name for argument in operator.schema.arguments if argument.is_out)
 
 
 class Values:
@@ -83,7 +82,7 @@ class Values:
     def __init__(self, parsed: Parsed) -> None:
         self.signature = parsed.signature
         self._given = parsed.values
-        self._places = {p.name: place for place, p in enumerate(parsed.signature.parameters)}
+        self._places = parsed.signature.places
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
@@ -103,10 +102,11 @@ def _by_name(
     if writes:
         check_out(values)
     arguments = operator.schema.arguments
-    outputs = _outputs(operator) if writes else []
+    outputs = _outputs(operator) if writes else ()
     written = values["out"] if len(outputs) > 1 else []
-    makes_tensor = _makes_tensor(values)
-    device = _device(values) if makes_tensor else None  # before the others
+    options = dict(defaults_of_options(values.signature))
+    if options and not values.is_absent("device"):
+        options["device"] = values["device"]  # before the others
     stack: dict[str, Any] = {}
     for argument in reversed(arguments):  # as compiled C++ evaluates them
         name = argument.name
@@ -118,28 +118,13 @@ def _by_name(
             stack[name] = receiver
         elif name == "self" and name not in values:
             stack[name] = values["input"]
-        elif name == "device" and makes_tensor:
-            stack[name] = device
-        elif name in ("dtype", "layout") and makes_tensor and values.is_absent(name):
-            stack[name] = argument.default_value
+        elif name in options and (name == "device" or values.is_absent(name)):
+            stack[name] = options[name]
         elif name in values:
             stack[name] = values[name]
         else:
             stack[name] = argument.default_value
     return tuple(stack[argument.name] for argument in arguments)
-
-
-def _makes_tensor(values: Values) -> bool:
-    """Whether the parameters hold a new tensor's options."""
-    return all(name in values for name in (*_OPTIONS, "requires_grad"))
-
-
-def _device(values: Values) -> Device | None:
-    """The device of a new tensor, which is that of another one where the name says so."""
-    if values.is_absent("device") and not is_of_a_tensors_kind(values.signature.name):
-        return Device("cpu")
-    device: Device | None = values["device"]
-    return device
 
 
 def check_out(values: Values, *, reads_default_layout: bool = False) -> None:

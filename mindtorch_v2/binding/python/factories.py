@@ -8,13 +8,18 @@ kernel in Python can have kept what it made.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from sys import getrefcount
+from types import MappingProxyType
 from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.binding.python.exceptions import is_of_a_tensors_kind
+from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, functionality_bit
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
@@ -22,6 +27,18 @@ from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 _PIPELINE: Final = functionality_bit(DispatchKey.Pipeline)
 _OURS: Final = 2
 """References to an object that one variable has, the one that ``getrefcount`` takes included."""
+
+
+_WHERE_ANOTHER_IS: Final = MappingProxyType({"dtype": None, "layout": None, "device": None})
+_ON_THE_CPU: Final = MappingProxyType({**_WHERE_ANOTHER_IS, "device": Device("cpu")})
+_NOTHING: Final[Mapping[str, None]] = MappingProxyType({})
+
+
+def defaults_of_options(signature: Signature) -> Mapping[str, Device | None]:
+    """What a function makes of a new tensor's options that it is not given, if it makes one."""
+    if not signature.makes_tensor:
+        return _NOTHING
+    return _WHERE_ANOTHER_IS if is_of_a_tensors_kind(signature.name) else _ON_THE_CPU
 
 
 def new_variable(call: Call) -> Any:

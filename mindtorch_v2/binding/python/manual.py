@@ -43,14 +43,12 @@ PASSED_ON: Final = object()
 
 def value(parsed: Parsed, name: str) -> Any:
     """The converted value of a parameter; its default if it was not given."""
-    names = [parameter.name for parameter in parsed.signature.parameters]
-    place = names.index(name)
+    place = parsed.signature.places[name]
     return unpack(parsed.signature, place, parsed.values[place])
 
 
 def is_absent(parsed: Parsed, name: str) -> bool:
-    names = [parameter.name for parameter in parsed.signature.parameters]
-    return parsed.values[names.index(name)] is ABSENT
+    return parsed.values[parsed.signature.places[name]] is ABSENT
 
 
 def call_operator(full_name: str, **arguments: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
@@ -24,6 +24,9 @@ _NUMBERS_AS_TENSORS: Final = frozenset(
 _FACTS: Final = profile.active().argument_parser
 _VARARGS_BEGIN_WITH_INT: Final[bool] = _FACTS["varargs_begin_with_int"]
 """Whether arguments are taken for the integers of one list only if the first is one."""
+
+
+_OF_A_NEW_TENSOR: Final = {"dtype", "layout", "device", "pin_memory", "requires_grad"}
 
 
 class Absent:
@@ -62,12 +65,19 @@ class Signature:
         put(self, "max_args", len(self.parameters))
         put(self, "max_positional", len(positional))
         put(self, "varargs", len(positional) == 1 and self.parameters[0].type in INT_LISTS)
+        places = {each.name: place for place, each in enumerate(self.parameters)}
+        put(self, "places", places)
+        put(self, "makes_tensor", _OF_A_NEW_TENSOR <= places.keys())
 
     min_args = 0
     max_args = 0
     max_positional = 0
     varargs = False
     """Whether integers given one by one become the only positional parameter, a list of them."""
+    places: ClassVar[Mapping[str, int]] = {}
+    """The parameters' places by their names."""
+    makes_tensor = False
+    """Whether the parameters hold a new tensor's options."""
 
     def __str__(self) -> str:
         """The parameters, as a message lists them."""

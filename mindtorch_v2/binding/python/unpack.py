@@ -297,7 +297,7 @@ def _dtype(value: Any) -> int:
     return enum_value(PYTHON_DTYPES.get(value, value))
 
 
-def _device(value: Any) -> Device:
+def device_of(value: Any) -> Device:
     """A device, its text, or the index of an accelerator; RuntimeError for those there are not."""
     if isinstance(value, Device):
         return value
@@ -308,7 +308,7 @@ def _device(value: Any) -> Device:
             raise RuntimeError(_FACTS["no_accelerator"])
         return Device(f"{_FACTS['accelerator']}:{_device_index(value)}")
     if isinstance(value, SymInt):
-        return _device(unpack_long(value))
+        return device_of(unpack_long(value))
     try:
         return Device(_string(value))
     except RuntimeError as error:
@@ -356,7 +356,7 @@ _SINGLE: Final[Mapping[ParameterType, Callable[[Any], Any]]] = {
     types.LAYOUT: enum_value,
     types.MEMORY_FORMAT: enum_value,
     types.QSCHEME: _same,
-    types.DEVICE: _device,
+    types.DEVICE: device_of,
     types.STRING: _string,
     types.STREAM: _same,
     types.DISPATCH_KEY_SET: _same,

@@ -34,11 +34,12 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Operator
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
+from mindtorch_v2.binding.python.factories import defaults_of_options
 from mindtorch_v2.binding.python.function import Entry, Implementation
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import Signature
-from mindtorch_v2.binding.python.unpack import default_value
-from mindtorch_v2.binding.unboxed import PLAIN
+from mindtorch_v2.binding.python.unpack import default_value, device_of
+from mindtorch_v2.binding.unboxed import PLAIN, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.observers import OBSERVERS
@@ -71,6 +72,7 @@ _CONVERSIONS: Final[Mapping[tuple[ParameterType, type], tuple[str, str]]] = {
     (types.LAYOUT, Layout): ("", "enum_value({0})"),
     (types.MEMORY_FORMAT, memory_format): ("", "enum_value({0})"),
     (types.DEVICE, Device): ("", "{0}"),
+    (types.DEVICE, str): ("", "device_of({0})"),
     **{
         (wanted, given): ("are_integers({0})", "list({0})")
         for wanted in INT_LISTS
@@ -115,11 +117,13 @@ def usual_call(
     receiver: Any,
     entry: Entry,
     wrapped: Callable[[Any], Any],
+    new: Run | None = None,
 ) -> Implementation | None:
     """What makes calls of a form that the last of the signatures which were ``tried`` takes.
 
     None where the types do not tell, or the signature wants more than this module knows.
-    ``wrapped`` makes of the operator's answer what Python gets if that is no tensor.
+    ``wrapped`` makes of the operator's answer what Python gets if that is no tensor; ``new`` calls
+    an operator of which C++ makes a variable.
     """
     *before, chosen = tried
     kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
@@ -131,10 +135,12 @@ def usual_call(
         "Tensor": Tensor,
         "are_integers": are_integers,
         "call": operator.unboxed.call,
+        "device_of": device_of,
         "enum_value": enum_value,
         "has_torch_function": has_torch_function,
         "is_usual": is_usual,
         "kernels": operator.unboxed.kernels,
+        "new": new,
         "DEFAULT": DEFAULT,
         "observers": OBSERVERS,
         "otherwise": entry.front,
@@ -219,14 +225,20 @@ def _source(
         if condition:
             yield f"  if not {condition.format(source)}: break"
         names[parameter.name] = value.format(source)
-    stack = list(_stack(signature, operator, names, has_receiver, scope))
-    if names:  # what goes elsewhere: to be written to, or to a new tensor
+    stack = ", ".join(passed := list(_stack(signature, operator, names, has_receiver, scope)))
+    requires_grad = names.pop("requires_grad", None)
+    if names:  # what is to be written to
         raise Untellable
-    keys = _keys_source(operator, stack, scope)
-    yield "  raw = thread.raw"
-    yield f"  run = kernels.get({keys}) if {_DEFAULT_SETS} else None" if keys else "  run = None"
-    yield f"  try: answer = (run or call)({', '.join(stack)})"
+    keys = _keys_source(operator, passed, scope) if scope["new"] is None else ""
+    if keys:
+        yield "  raw = thread.raw"
+        yield f"  run = kernels.get({keys}) if {_DEFAULT_SETS} else None"
+        yield f"  try: answer = (run or call)({stack})"
+    else:
+        yield f"  try: answer = {'call' if scope['new'] is None else 'new'}({stack})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
+    if requires_grad is not None:
+        yield f"  if {requires_grad}: answer._set_requires_grad(True)"
     yield "  return answer if type(answer) is Tensor else wrapped(answer)"
     yield " return otherwise(receiver, args, kwargs)"
 
@@ -299,6 +311,7 @@ def _stack(
     As :func:`~mindtorch_v2.binding.python.calls.call_of` has it.
     """
     parameters = {each.name: each for each in signature.parameters}
+    options = defaults_of_options(signature)
     for place, argument in enumerate(operator.schema.arguments):
         name = argument.name
         if name == "self" and has_receiver:
@@ -310,7 +323,10 @@ def _stack(
             yield names.pop(name)
             continue
         is_parameter = name in parameters
-        default = default_value(parameters[name]) if is_parameter else argument.default_value
+        if name in options:
+            default = options[name]
+        else:
+            default = default_value(parameters[name]) if is_parameter else argument.default_value
         scope[f"default{place}"] = default
         is_new = is_parameter and isinstance(default, list)
         yield f"list(default{place})" if is_new else f"default{place}"
