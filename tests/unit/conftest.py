@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from fakes.small_suite import SmallSuite
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,3 +18,14 @@ def interrupts_arrive() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, found)
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the runs keep what they have compiled: nothing of them lands in the repository."""
+    return tmp_path_factory.mktemp("compiled")
+
+
+@pytest.fixture
+def suite(tmp_path: Path, compiled: Path) -> SmallSuite:
+    return SmallSuite(tmp_path, compiled)

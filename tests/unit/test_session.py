@@ -1,213 +1,41 @@
 """The suite as a pytest session: batches, what hypothesis draws, reports, interruptions.
 
-A run here is a pytest of its own over one small area, with a package ``torch`` that is none as
-oracle and a module ``imitation`` as subject; the suite's hooks and its test file are the real ones.
+Whole runs are of the small suite in ``fakes``.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fakes.processes import PATIENCE, are_gone, eventually
+from fakes.small_suite import ADDITIONS, METADATA, SEED, SmallSuite
 from hypothesis import settings
 from imitated_run import FACTS
 
 from conformance import oracle, session
 from conformance.__main__ import main
-from conformance.batch import Outcomes, Plan, Summary
+from conformance.batch import Outcomes, Plan
 from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.ledger import LEDGER_FILE, Entry, Ledger
 from conformance.outcome import Outcome
 from conformance.recorded.area import Answer, AreaRecording, Missing
 from conformance.recorded.recording import Source, add
-from conformance.report import Run, json_report
+from conformance.report import json_report
 from conformance.report.marks import command
 from conformance.shard import Shard
-
-ROOT = Path(__file__).parents[2]
-SEED = "12345"
-
-TORCH = """
-import ctypes, os, time
-from types import SimpleNamespace
-
-__version__ = "2.4.1+none"
-version = SimpleNamespace(git_version="0" * 40)
-WRONG_FROM = 10**9
-
-def add(a, b):
-    return a + b
-
-def mul(a, b):
-    return a * b if a < WRONG_FROM else a + b
-
-def sin(seconds):
-    with open(os.environ["PIDS"], "a") as file:
-        print(os.getpid(), file=file, flush=True)
-    time.sleep(seconds)
-
-def neg(text):
-    raise ValueError(text)
-
-def abs():
-    ctypes.string_at(0)
-"""
-
-IMITATION = """
-import os
-from torch import *
-import torch
-
-WRONG_FROM = int(os.environ.get("WRONG_FROM", 10**9))
-WRONG_AT = int(os.environ.get("WRONG_AT", -1))
-
-def mul(a, b):
-    return a * b if a < WRONG_FROM and a != WRONG_AT else a + b
-
-def neg(text):
-    raise ValueError(text.replace(os.environ.get("WRONG_WORD", "no such word"), ""))
-
-def abs():
-    return 1
-"""
-
-CONFTEST = """
-import json, os
-from conformance.oracles.conftest import *
-from conformance.area import Area
-from conformance.cases import BY_NAME
-from hypothesis import strategies as st
-
-TEXTS = [("t", text) for text in json.loads(os.environ["TEXTS"])]
-DRAWN = st.integers(0, int(os.environ.get("DRAWN_TO", 999)))
-DRAWN = DRAWN.map(lambda n: ("drawn", f"xp.mul({n}, 3)"))
-BY_NAME["tiny"] = Area("tiny", lambda profile: TEXTS, lambda profile: DRAWN)
-"""
-
-METADATA = "Metadata-Version: 2.1\nName: torch\nVersion: 2.4.1\n"
-
-ADDITIONS = [f"xp.add({number}, 1)" for number in range(10)]
-
-
-class Suite:
-    """A directory with the small area, and runs of it."""
-
-    stem = "torch-2.4.1"
-    """What the files of a run are called."""
-
-    def __init__(self, directory: Path, compiled: Path) -> None:
-        self.directory = directory
-        self.compiled = compiled
-        self.reports = directory / "reports"
-        self.pids = directory / "pids"
-        self.pids.touch()
-        test = (ROOT / "conformance" / "oracles" / "test_keys.py").read_text(encoding="utf-8")
-        files = {
-            "site/torch/__init__.py": TORCH,
-            "site/torch-2.4.1.dist-info/METADATA": METADATA,
-            "site/imitation.py": IMITATION,
-            "suite/conftest.py": CONFTEST,
-            "suite/test_tiny.py": test.replace('"keys"', '"tiny"'),
-            "suite/pytest.ini": "[pytest]\nfilterwarnings = error\n",
-        }
-        for name, text in files.items():
-            path = directory / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-
-    def start(self, *arguments: str, texts: list[str], **environment: str) -> subprocess.Popen[str]:
-        outside = (
-            "GITHUB_",
-            "PYTEST_",
-            "CONFORMANCE_",
-            "MINDTORCH_",
-            "HYPOTHESIS_",
-            "CI",
-            "PYTHONDONT",
-        )
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
-        paths = [str(self.directory / "site"), str(ROOT)]
-        return subprocess.Popen(
-            [
-                *(sys.executable, "-m", "pytest", "suite", "-c", "suite/pytest.ini", "-q"),
-                *("-p", "no:cacheprovider", "--reports", "reports", "--subject", "imitation"),
-                *("--hypothesis-seed", SEED) * ("--hypothesis-profile=ci" not in arguments),
-                *arguments,
-            ],
-            cwd=self.directory,
-            env={
-                **inherited,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "PYTHONPYCACHEPREFIX": str(self.compiled),
-                "TEXTS": json.dumps(texts),
-                "PIDS": str(self.pids),
-                **environment,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *arguments: str, texts: list[str], **environment: str) -> tuple[int, str]:
-        """Exit status and what was printed."""
-        process = self.start(*arguments, texts=texts, **environment)
-        printed, _ = process.communicate(timeout=PATIENCE)
-        return process.returncode, printed
-
-    @property
-    def report(self) -> Run:
-        return json_report.read(self.reports / f"{self.stem}.json")
-
-    @property
-    def kept(self) -> list[Comparison | Summary]:
-        return list(Outcomes(self.reports / "outcomes" / self.stem).read())
-
-    @property
-    def outcomes(self) -> list[Comparison]:
-        return [kept for kept in self.kept if isinstance(kept, Comparison)]
-
-    @property
-    def agreed(self) -> int:
-        """How many generated cases agreed, of which nothing but their number is kept."""
-        summaries = [kept for kept in self.kept if isinstance(kept, Summary)]
-        return sum(count for summary in summaries for *_, count in summary.agreed)
-
-    def texts(self, origin: str) -> list[str]:
-        cases = [comparison.case for comparison in self.outcomes]
-        return [case.text for case in cases if case.origin == origin]
-
-    def noted(self) -> list[int]:
-        return [int(line) for line in self.pids.read_text().split()]
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the runs keep what they have compiled: nothing of them lands in the repository."""
-    return tmp_path_factory.mktemp("compiled")
-
-
-@pytest.fixture
-def suite(tmp_path: Path, compiled: Path) -> Suite:
-    return Suite(tmp_path, compiled)
-
 
 # Whole runs -------------------------------------------------------------------------------------
 
@@ -216,7 +44,7 @@ DISTRIBUTED = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one pr
 
 @DISTRIBUTED
 def test_a_run_in_which_all_agree_passes_and_reports_every_case_once(
-    suite: Suite, workers: tuple[str, ...]
+    suite: SmallSuite, workers: tuple[str, ...]
 ) -> None:
     summary = suite.directory / "summary.md"
     github = {"GITHUB_STEP_SUMMARY": str(summary)}
@@ -240,7 +68,7 @@ def test_a_run_in_which_all_agree_passes_and_reports_every_case_once(
     }
 
 
-def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
+def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: SmallSuite) -> None:
     wrong = [f"xp.neg('not a key: {number}')" for number in range(3)]
     texts = [*ADDITIONS[:3], *wrong, "xp.abs()"]
     arguments = ("-n", "2", "--batch-size=3", "-k", "generated")
@@ -259,7 +87,7 @@ def test_every_mismatch_is_shown_singly_and_fails_the_run(suite: Suite) -> None:
     assert "imitation differs from PyTorch 2.4.1 in 3 of 6 cases" in printed
 
 
-def test_what_is_drawn_is_found_again_by_the_seed_that_the_run_names(suite: Suite) -> None:
+def test_what_is_drawn_is_found_again_by_the_seed_that_the_run_names(suite: SmallSuite) -> None:
     """Also by one process what two have found."""
     arguments = ("-k", "drawn", "--hypothesis-profile=dev")
     status, printed = suite.run(*arguments, "-n", "2", texts=["1"])
@@ -270,7 +98,7 @@ def test_what_is_drawn_is_found_again_by_the_seed_that_the_run_names(suite: Suit
     assert (status, suite.texts("hypothesis")) == (0, first), printed
 
 
-def test_a_drawn_mismatch_shrinks_and_is_recorded_once(suite: Suite) -> None:
+def test_a_drawn_mismatch_shrinks_and_is_recorded_once(suite: SmallSuite) -> None:
     status, printed = suite.run("-k", "drawn", texts=["1"], WRONG_FROM="500")
     assert status == 1, printed
     [area] = suite.report.areas
@@ -280,70 +108,7 @@ def test_a_drawn_mismatch_shrinks_and_is_recorded_once(suite: Suite) -> None:
     assert "conformance reproduce --subject 'imitation' 'xp.mul(500, 3)'" in printed
 
 
-RARE = {"texts": ["1"], "DRAWN_TO": str(10**8), "WRONG_AT": "54321"}
-"""One number of a hundred million is wrong: who meets it had it from somewhere."""
-
-
-def test_what_is_kept_as_an_example_is_tried_first(suite: Suite) -> None:
-    drawn = ("-k", "drawn", "--hypothesis-profile=dev")
-    kept = ("--examples", "kept")
-    common = {"texts": ["1"], "DRAWN_TO": str(10**8)}
-    status, printed = suite.run(*drawn, *kept, **common, WRONG_FROM="54321")
-    assert status == 1, printed
-    status, printed = suite.run(*drawn, **RARE)
-    assert status == 0, printed
-    status, printed = suite.run(*drawn, *kept, **RARE)
-    assert status == 1, printed
-    assert [c.case.text for c in suite.report.areas[0].differing] == ["xp.mul(54321, 3)"]
-    _upload(suite.directory / "kept", suite.directory / ".hypothesis")
-    status, printed = suite.run(*drawn, "--examples=github:somebody/something", **RARE)
-    assert status == 1, printed
-    assert [c.case.text for c in suite.report.areas[0].differing] == ["xp.mul(54321, 3)"]
-
-
-def _upload(kept: Path, storage: Path) -> None:
-    """Put a directory where hypothesis looks for an artifact that it has downloaded today."""
-    now = datetime.now(timezone.utc).isoformat().replace(":", "_")
-    target = storage / "github-artifacts" / "hypothesis-example-db" / now
-    target.parent.mkdir(parents=True)
-    with zipfile.ZipFile(f"{target}.zip", "w") as packed:
-        for path in kept.rglob("*"):
-            packed.write(path, path.relative_to(kept))
-
-
-def test_areas_keep_their_examples_apart(suite: Suite) -> None:
-    """A find of one area would mean nothing to another, which would forget it."""
-    other = suite.directory / "suite"
-    (other / "test_other.py").write_text(
-        (other / "test_tiny.py").read_text().replace('"tiny"', '"other"')
-    )
-    with (other / "conftest.py").open("a") as file:
-        file.write('BY_NAME["other"] = Area("other", lambda profile: TEXTS, lambda profile: DRAWN)')
-    kept = ("--hypothesis-profile=dev", "--examples=kept")
-    common = {"texts": ["1"], "DRAWN_TO": str(10**8)}
-    suite.run("-k", "drawn and other", *kept, **common, WRONG_FROM="54321")
-    status, printed = suite.run("-k", "drawn", *kept, **RARE)
-    assert status == 1, printed
-    areas = {area.name: len(area.differing) for area in suite.report.areas}
-    assert areas == {"other": 1, "tiny": 0}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--hypothesis-profile=ci", "--examples=kept"), "draws the same cases every time"),
-        (("--hypothesis-profile=dev", "--examples=github:me"), "is not of the form github:OWNER/"),
-    ],
-)
-def test_examples_that_cannot_be_kept_are_a_usage_error(
-    suite: Suite, options: tuple[str, ...], message: str
-) -> None:
-    status, printed = suite.run(*options, texts=["1"])
-    assert status == pytest.ExitCode.USAGE_ERROR
-    assert message in printed
-
-
-def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Suite) -> None:
+def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: SmallSuite) -> None:
     suite.run("-k", "generated", "--batch-size=1", texts=ADDITIONS)
     before = suite.report
     status, printed = suite.run("--collect-only", texts=["1"])
@@ -358,7 +123,7 @@ def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Suit
 # Shards -----------------------------------------------------------------------------------------
 
 
-def test_the_shards_of_a_run_merge_into_the_report_of_one_run(suite: Suite) -> None:
+def test_the_shards_of_a_run_merge_into_the_report_of_one_run(suite: SmallSuite) -> None:
     """Drawn cases included: a shard has all of an area's, or none."""
     wrong = "xp.neg('not a key')"
     texts = [*ADDITIONS, wrong]
@@ -384,7 +149,7 @@ def test_the_shards_of_a_run_merge_into_the_report_of_one_run(suite: Suite) -> N
     ("shard", "message"),
     [("3/2", "shard 3/2: they go from 1/n to n/n"), ("half", "'half' is no shard, such as 2/3")],
 )
-def test_what_is_no_shard_is_a_usage_error(suite: Suite, shard: str, message: str) -> None:
+def test_what_is_no_shard_is_a_usage_error(suite: SmallSuite, shard: str, message: str) -> None:
     status, printed = suite.run(f"--shard={shard}", texts=["1"])
     assert status == pytest.ExitCode.USAGE_ERROR
     assert f"--shard: {message}" in printed
@@ -394,7 +159,9 @@ def test_what_is_no_shard_is_a_usage_error(suite: Suite, shard: str, message: st
 
 
 @DISTRIBUTED
-def test_a_recording_is_replayed_without_a_torch(suite: Suite, workers: tuple[str, ...]) -> None:
+def test_a_recording_is_replayed_without_a_torch(
+    suite: SmallSuite, workers: tuple[str, ...]
+) -> None:
     """It has all cases but one that is new, and of one PyTorch's outcomes differed."""
     wrong = "xp.add(1, 2)"
     texts = [f"xp.add({number}, 1)" for number in range(200)] + [wrong]
@@ -444,7 +211,7 @@ def test_a_recording_is_replayed_without_a_torch(suite: Suite, workers: tuple[st
 
 @DISTRIBUTED
 def test_an_interrupted_run_keeps_what_it_had_and_says_so(
-    suite: Suite, workers: tuple[str, ...]
+    suite: SmallSuite, workers: tuple[str, ...]
 ) -> None:
     """Two batches, then one that waits in its second case, in both sides."""
     texts = [*ADDITIONS[:5], "xp.sin(60)", *ADDITIONS[6:]]
@@ -466,7 +233,7 @@ def test_an_interrupted_run_keeps_what_it_had_and_says_so(
     assert are_gone(suite.noted())
 
 
-def test_reports_that_cannot_be_written_are_an_error_in_one_sentence(suite: Suite) -> None:
+def test_reports_that_cannot_be_written_are_an_error_in_one_sentence(suite: SmallSuite) -> None:
     (suite.reports / f"{suite.stem}.json").mkdir(parents=True)
     status, printed = suite.run("-k", "generated", texts=ADDITIONS[:2])
     assert status == pytest.ExitCode.INTERNAL_ERROR, printed

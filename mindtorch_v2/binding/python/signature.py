@@ -67,7 +67,7 @@ class Signature:
         put(self, "varargs", len(positional) == 1 and self.parameters[0].type in INT_LISTS)
         places = {each.name: place for place, each in enumerate(self.parameters)}
         put(self, "places", places)
-        put(self, "makes_tensor", _OF_A_NEW_TENSOR <= places.keys())
+        put(self, "makes_tensor", places.keys() >= _OF_A_NEW_TENSOR)
 
     min_args = 0
     max_args = 0
