@@ -42,6 +42,7 @@ def _backend_of_device() -> dict[str, str]:
 BACKEND_OF_DEVICE: Final = _backend_of_device()
 
 
+@cache
 def compute_dispatch_key(
     dtype: dtype | None = None, layout: layout | None = None, device_type: str | None = None
 ) -> int:

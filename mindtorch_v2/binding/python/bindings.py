@@ -84,6 +84,10 @@ class _Binding(Entry):
         """The operator whose answer is all that comes of a parsed call, if there is one."""
         return None
 
+    def _makes_variables(self, parsed: Parsed, operator: Operator) -> bool:
+        """Whether a function of C++ makes a variable of what the operator answers."""
+        return False
+
     # There are more bindings than any program calls, so the rest is made at the first call.
 
     @cached_property
@@ -224,7 +228,6 @@ class _Generated(_Binding):
         return operator if operator.in_dispatcher and not _changes_a_list(operator) else None
 
     def _makes_variables(self, parsed: Parsed, operator: Operator) -> bool:
-        """Whether a function of C++ makes a variable of what the operator answers."""
         is_factory = self._owner != _METHODS and self._asks_for_gradients(parsed)
         return is_factory and not _writes(operator)
 

@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import own
 from mindtorch_v2.tensor.dtype import LAYOUTS, sparse_coo
@@ -72,6 +73,8 @@ def _property(name: str, own: property | None) -> property:
     is_set_by_asking = set_ is not None and name not in _SILENT_SETTERS
 
     def getter(self: Any) -> Any:
+        if type(self) is Tensor and not OBSERVERS.count:
+            return read(self)
         _check(name, self)
         if is_asked and checks.is_overridden(self):
             return _overridden(name, "__get__", self)
