@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_overlap,
     assert_no_partial_overlap,
 )
+from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.rows import kernel
@@ -31,7 +32,6 @@ from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_arra
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
-from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
@@ -206,20 +206,22 @@ def scatter_into(
     self: Tensor,
     combine: Combine,
 ) -> None:
-    result = np.array(value_array(output))
+    result = np.array(as_array(output, output._dtype))  # halves in a buffer of more precision
     target, places = _along(result), _along(value_array(index))
     reached = _reached(places, target.shape[dim])
     grid: list[Array] = list(np.indices(places.shape, sparse=True))
     grid[dim] = places
     if isinstance(source, Tensor):
-        values = _along(value_array(source))[tuple(slice(0, size) for size in places.shape)]
+        values = _along(as_array(source, self._dtype))[
+            tuple(slice(0, size) for size in places.shape)
+        ]
     else:
-        values = np.full(places.shape, scalar_to(source, self._dtype), target.dtype)
+        values = np.full(places.shape, element(source, self._dtype), target.dtype)
     with np.errstate(all="ignore"):
         combine(
             target, tuple(each[reached] for each in np.broadcast_arrays(*grid)), values[reached]
         )
-    store(output, result)
+    store(output, rounded(result, output._dtype))
     _check_bounds(places, reached, dim, target.shape[dim])
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
+from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
@@ -21,6 +22,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_overlap,
     has_internal_overlap,
 )
+from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -398,16 +400,16 @@ def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     _check_indexed(info)
     if not info.is_inside():
         _put_reached(info, values, accumulate)
-    places = info.places()
-    found = value_array(values) if accumulate else raw_array(values)
+    places, dtype = info.places(), info.source._dtype
+    found = as_array(values, dtype) if accumulate else raw_array(values)
     if info.rank > 1:
         places, found = _in_loops(info, values, places, found)
     if not accumulate:
         raw_array(info.source)[places] = found
         return
-    total = value_array(info.source).copy()
+    total = np.array(as_array(info.source, dtype))
     with np.errstate(all="ignore"):
-        np.add.at(total, places, found)
+        add_in_turn(total, places, found, dtype)
     store(info.source, total)
 
 
@@ -430,9 +432,13 @@ def _in_loops(
 def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> NoReturn:
     """What comes before the first place that there is not; then IndexError."""
     places, results, error = info.reached(_loops(info, values))
-    total = value_array(info.source).copy()
-    put = np.add.at if accumulate else np.ndarray.__setitem__
-    put(total, places, np.broadcast_to(value_array(values), info.shape)[results])
+    dtype = info.source._dtype
+    total = np.array(as_array(info.source, dtype))
+    found = np.broadcast_to(as_array(values, dtype), info.shape)[results]
+    if accumulate:
+        add_in_turn(total, places, found, dtype)
+    else:
+        total[places] = found
     store(info.source, total)
     raise error
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.context import alert_not_deterministic
+from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.filling import copy_
@@ -88,12 +89,15 @@ def index_add(
         found = np.array(as_array(output, self._dtype), ndmin=1)
         added = np.array(as_array(source, self._dtype), ndmin=1)
         if is_flat or alpha != 1:
-            added = added * element(alpha, self._dtype)
+            added = rounded(added * element(alpha, self._dtype), self._dtype)
         rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(added, dim, 0)[: len(inside)]
         if len(outside) and is_scattered and dim:  # the first row is as far as it gets
             first: tuple[Any, ...] = (slice(None), *(0,) * (rows.ndim - 1))
             rows, changes = rows[first], changes[first]
-        np.add.at(rows, inside, changes)
+        if is_scattered:  # into a buffer that is rounded at the end
+            np.add.at(rows, inside, changes)
+        else:
+            add_in_turn(rows, inside, changes, self._dtype)
         store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
     if len(outside) and is_scattered:
         raise RuntimeError(
@@ -217,7 +221,7 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
     inside = places[: outside[0]] if len(outside) else places
     found = np.array(as_array(self, self._dtype)).reshape(-1)
     if accumulate:
-        np.add.at(found, inside, values[: len(inside)])
+        add_in_turn(found, inside, values[: len(inside)], self._dtype)
     else:
         found[inside] = values[: len(inside)]
     store(self, rounded(found.reshape(tuple(self._sizes)), self._dtype))

@@ -17,8 +17,8 @@ from mindtorch_v2.kernels.cpu.error_function import erf
 from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
 from mindtorch_v2.kernels.cpu.onednn import has_avx512
 from mindtorch_v2.kernels.dtypes import check_supported
-from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise
-from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise, rounded
+from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -101,8 +101,16 @@ def gelu_backward(
     return _GELU_BACKWARD[approximate](outputs, grad_output, self)
 
 
-def _sigmoid_backward(grad: Array, output: Array) -> Array:
-    return np.asarray(grad * np.conj((1 - output) * output), output.dtype)
+def _sigmoid_backward(grad: Array, output: Array, step: DType) -> Array:
+    """Each step is a value of a dtype; complex numbers are multiplied in another order."""
+    if output.dtype.kind == "c":
+        return np.asarray(grad * np.conj((1 - output) * output), output.dtype)
+    return np.asarray(rounded(grad * rounded(1 - output, step), step) * output, output.dtype)
+
+
+def _step_of_sigmoid(dtype: DType) -> tuple[DType]:
+    """Of bfloat16 they are floats."""
+    return (to_opmath(dtype) if dtype is _BFLOAT16 else dtype,)
 
 
 def _tanh_backward(grad: Array, output: Array) -> Array:
@@ -114,7 +122,7 @@ def _silu_backward(grad: Array, self: Array) -> Array:
     return np.asarray(grad * sigmoid * (1 + self * (1 - sigmoid)), self.dtype)
 
 
-pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2)
+pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2, prepare=_step_of_sigmoid)
 pointwise("aten::tanh_backward", _tanh_backward, BINARY_OP, 2)
 
 

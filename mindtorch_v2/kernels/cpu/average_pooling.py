@@ -137,7 +137,8 @@ def avg_pool2d_backward(
         grads = as_array(grad_output, self._dtype)
         sizes = tuple(self._sizes)
         counts = _counts(window, sizes, image, count_include_pad, divisor_override)
-        store(result, _spread(rounded(_quotients(grads, counts), self._dtype), window, sizes))
+        parts = rounded(_quotients(grads, counts), self._dtype)
+        store(result, _spread(parts, window, sizes, self._dtype))
     return (result,)
 
 
@@ -149,15 +150,20 @@ def _check_grad(self: Tensor, grad: Tensor, name: str) -> None:
         )
 
 
-def _spread(parts: Array, window: Window, sizes: Sequence[int]) -> Array:
-    """Each part to all pixels of its window."""
+def _spread(parts: Array, window: Window, sizes: Sequence[int], dtype: DType) -> Array:
+    """Each part to all pixels of its window.
+
+    A pixel gets that of an earlier window first, in which it is further from the corner.
+    """
     found = np.zeros(sizes, parts.dtype)
     image = parts.shape[-2:]
-    for row in range(window.kernel[0]):
-        for column in range(window.kernel[1]):
+    for row in reversed(range(window.kernel[0])):
+        for column in reversed(range(window.kernel[1])):
             ys, xs = places_of(window, row, 0, image[0]), places_of(window, column, 1, image[1])
             high, wide = (ys >= 0) & (ys < sizes[-2]), (xs >= 0) & (xs < sizes[-1])
-            found[..., ys[high][:, None], xs[wide]] += parts[..., high, :][..., wide]
+            pixels = (..., ys[high][:, None], xs[wide])
+            with np.errstate(all="ignore"):
+                found[pixels] = rounded(found[pixels] + parts[..., high, :][..., wide], dtype)
     return found
 
 
@@ -233,7 +239,9 @@ def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
     found = np.zeros(tuple(self._sizes), grads.dtype)
     for row, (top, bottom) in enumerate(_bounds(self._sizes[-2], sizes[-2])):
         for column, (left, right) in enumerate(_bounds(self._sizes[-1], sizes[-1])):
-            part = grads[..., row, column] / (bottom - top) / (right - left)
-            found[..., top:bottom, left:right] += part[..., None, None]
-    store(result, rounded(found, self._dtype))
+            part = rounded(np.asarray(grads[..., row, column] / (bottom - top)), self._dtype)
+            part = rounded(np.asarray(part / (right - left)), self._dtype)[..., None, None]
+            pixels = (..., slice(top, bottom), slice(left, right))
+            found[pixels] = rounded(found[pixels] + part, self._dtype)
+    store(result, found)
     return result

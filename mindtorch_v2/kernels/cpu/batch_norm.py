@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -324,16 +325,18 @@ class _Statistics:
 
 def _statistics(input: Tensor, learned: DType) -> _Statistics:
     """``batch_norm_cpu_collect_stats``; of other inputs than dense ones distances are from the mean
-    as it is saved, and nothing else is rounded."""
+    as it is saved, and nothing else is rounded.  So they are where channels are the last."""
     values = as_array(input, input._dtype)
     kind, axes = values.dtype, _over(values)
     mean = values.mean(axis=axes, dtype=np.float64).astype(kind)
     is_dense = _is_dense(input)
+    kept = learned if learned in _KEPT_IN_HALF and is_dense else to_opmath(learned)
     if not is_dense:
         mean = rounded(mean, learned)
+    elif not is_contiguous(input._sizes, input._strides) or prod(input._sizes[2:]) == 1:
+        mean = rounded(mean, kept)
     centred = values - _by_channel(mean, values)
     squares = (centred * centred).sum(axis=axes, dtype=np.float64).astype(kind)
-    kept = learned if learned in _KEPT_IN_HALF and is_dense else to_opmath(learned)
     accumulated = np.float32 if input._dtype in _HALVES else np.float64
     count = values.size // values.shape[1]
     if not is_dense:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
@@ -135,9 +136,10 @@ def embedding_dense_backward(
     rows, grads = rows[kept], grads[kept]
     if scale_grad_by_freq and rows.size:
         counts = np.bincount(rows, minlength=num_weights)
-        grads = grads / counts[rows][:, None].astype(grads.dtype)
+        scale = rounded(np.asarray(1 / counts[rows], grads.dtype), dtype)
+        grads = rounded(grads * scale[:, None], dtype)
     summed = np.zeros((num_weights, width), grads.dtype)
     if numel(made._sizes):
-        np.add.at(summed, rows, grads)
-    store(made, rounded(summed, dtype))
+        add_in_turn(summed, rows, grads, dtype)
+    store(made, summed)
     return made

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.cascade import cascade_sum
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
@@ -150,8 +151,8 @@ def mse_loss_backward(
         dispatch("mse_backward_cpu_out", dtype)
         with np.errstate(all="ignore"):
             one, two, grad = (as_array(each, dtype) for each in (self, target, grad_output))
-            found = element(norm, dtype) * (one - two) * grad
-            store(result, rounded(np.asarray(found), dtype))
+            scaled = rounded(element(norm, dtype) * rounded(one - two, dtype), dtype)
+            store(result, rounded(np.asarray(scaled * grad), dtype))
     return (result,)
 
 
@@ -274,17 +275,19 @@ def _nll_loss(
     values = as_array(self, dtype).reshape(-1, classes)
     safe = np.where(kept, labels, 0)
     chosen = np.where(kept, weights[safe] if classes else 0, 0).astype(weights.dtype)
-    losses = -values[np.arange(labels.size), safe] * chosen if labels.size else chosen
     with np.errstate(all="ignore"):
+        losses = -values[np.arange(labels.size), safe] * chosen if labels.size else chosen
+        losses = rounded(np.where(kept, losses, 0).astype(losses.dtype), dtype)
         if by_row:
             store(total, np.zeros(()))
-            store(output, rounded(np.where(kept, losses, 0).astype(losses.dtype), dtype))
+            store(output, losses)
             return output, total
-        summed = losses.sum(where=kept, dtype=losses.dtype)
-        count = chosen.sum(dtype=chosen.dtype)
+        summed = cascade_sum(losses, kept, dtype)
+        count = cascade_sum(chosen, kept, dtype) if weight is not None else np.sum(chosen)
+        count = rounded(np.asarray(count, losses.dtype), dtype)
         found = summed / count if reduction == MEAN else summed
         store(output, rounded(np.asarray(found, losses.dtype), dtype))
-        store(total, rounded(np.asarray(count, losses.dtype), dtype))
+        store(total, count)
     return output, total
 
 
@@ -327,7 +330,7 @@ def nll_loss_backward(
     _check_labels(labels, kept, classes, "Target {} is out of bounds.")
     if reduction == MEAN:
         with np.errstate(all="ignore"):
-            grad = grad / total
+            grad = rounded(np.asarray(grad / total), dtype)
     found = np.zeros((labels.size, classes), weights.dtype)
     rows, columns = np.arange(labels.size)[kept], labels[kept]
     found[rows, columns] = -weights[columns] * np.broadcast_to(grad, labels.shape)[kept]

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -250,8 +251,7 @@ def max_pool2d_with_indices_backward(
         planes = grads.size // max(image[0] * image[1], 1)
         found = np.zeros((planes, pixels), grads.dtype)
         rows = np.arange(planes)[:, None]
-        np.add.at(
-            found, (rows, value_array(indices).reshape(planes, -1)), grads.reshape(planes, -1)
-        )
-        store(result, rounded(found.reshape(tuple(self._sizes)), self._dtype))
+        places = (rows, value_array(indices).reshape(planes, -1))
+        add_in_turn(found, places, grads.reshape(planes, -1), self._dtype)
+        store(result, found.reshape(tuple(self._sizes)))
     return (result,)

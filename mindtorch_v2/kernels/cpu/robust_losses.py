@@ -80,12 +80,14 @@ def smooth_l1_loss(
 def _write_smooth_l1(loss: Tensor, iterator: TensorIterator, beta: float) -> None:
     dtype = iterator.common_dtype
     dispatch("smooth_l1_cpu", dtype)
+    step = to_opmath(dtype) if dtype is DTYPES["bfloat16"] else dtype
     with np.errstate(all="ignore"):
         one, two = _arrays(iterator)
-        limit, half = opmath_element(beta, dtype), one.dtype.type(0.5)
-        distance = np.abs(one - two)
-        near = half * distance * distance / limit
-        _write(loss, np.where(distance < limit, near, distance - half * limit), one)
+        limit, half = element(beta, step), one.dtype.type(0.5)
+        distance = np.abs(rounded(one - two, step))
+        near = rounded(rounded(half * distance, step) * distance, step) / limit
+        far = distance - rounded(np.asarray(half * limit), step)
+        _write(loss, np.where(distance < limit, near, far), one)
 
 
 @kernel("aten::smooth_l1_loss_backward", key="CompositeExplicitAutograd")
