@@ -249,8 +249,12 @@ def dense_strides_like(sizes: Sequence[int], strides: Sequence[int]) -> tuple[in
     """Strides of a dense copy, its dimensions in the same order (``at::infer_dense_strides``)."""
     if is_non_overlapping_and_dense(sizes, strides):
         return tuple(strides)
-    order = dimension_order(len(sizes), lambda a, b: _comes_before(a, b, sizes, strides))
-    return strides_in_order(sizes, order)
+    return strides_in_order(sizes, innermost_first(sizes, strides))
+
+
+def innermost_first(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
+    """The dimensions of one tensor as ``TensorIterator`` sorts them."""
+    return dimension_order(len(sizes), lambda a, b: _comes_before(a, b, sizes, strides))
 
 
 def dimension_order(rank: int, compare: Callable[[int, int], int]) -> list[int]:

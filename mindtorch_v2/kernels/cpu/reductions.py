@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.cpu.reduce import (
     review_reduce_result,
     shares_storage,
 )
+from mindtorch_v2.kernels.cpu.sums import sum_in_order
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -168,6 +169,8 @@ def _reduce_into_own(
 def _sum(values: Array, dims: tuple[int, ...]) -> Array:
     if values.dtype.kind == "b":
         return np.asarray(np.any(values, axis=dims))
+    if values.dtype.kind in "fc":
+        return sum_in_order(values, dims)
     return np.asarray(np.sum(values, axis=dims, dtype=values.dtype))
 
 
@@ -186,7 +189,11 @@ def _prod(values: Array, dims: tuple[int, ...], dtype: DType) -> Array:
 
 
 def _nansum(values: Array, dims: tuple[int, ...]) -> Array:
-    return _sum(np.where(np.isnan(values), values.dtype.type(0), values), dims)
+    return sum_in_order(values, dims, _without_nan)
+
+
+def _without_nan(values: Array) -> Array:
+    return np.where(np.isnan(values), values.dtype.type(0), values)
 
 
 def _mean(values: Array, dims: tuple[int, ...]) -> Array:
