@@ -12,7 +12,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.alike import is_computed_as_stored
-from mindtorch_v2.kernels.cpu.blas import BLAS, REAL, gemm
+from mindtorch_v2.kernels.cpu.blas import BLAS, LEAST_FOR_MKL, REAL, gemm, sum_of_terms
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -40,9 +40,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
-_LEAST_FOR_MKL: Final = 400
-"""Multiplications of a batch's matrices from which on MKL does them (``bmm_out_or_baddbmm_``)."""
-
 _HALF: Final = DTYPES["float16"]
 _BFLOAT16: Final = DTYPES["bfloat16"]
 _ADDMM_: Final = OperatorHandle("aten::addmm_")
@@ -228,12 +225,20 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     _check_pointer(mat2, dtype)
     place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
-        is_for_mkl = rows * inner * shape[2] >= _LEAST_FOR_MKL
-        arrays = as_array(one, dtype), as_array(two, dtype)
-        found = (_product(dtype) if is_for_mkl else np.matmul)(*arrays, out=place)
+        found = _product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype, place)
         if place is None:
             copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
+
+
+def _product_of_batches(one: Array, two: Array, dtype: DType, place: Array | None = None) -> Array:
+    """Of matrices so small that none but a loop is worth its while, by that loop."""
+    rows, inner, columns = *one.shape[1:], two.shape[2]
+    if rows * inner * columns >= LEAST_FOR_MKL:
+        return _product(dtype)(one, two, out=place)
+    if one.dtype.kind == "f":
+        return sum_of_terms(one, two, place)
+    return np.asarray(np.matmul(one, two, out=place))
 
 
 @structured.structured("aten::baddbmm", keys=_KEYS)
@@ -265,11 +270,11 @@ def baddbmm(
         _check_pointer(batch2, dtype)
     with np.errstate(all="ignore"):
         other = _scaled(added, beta, dtype, inner)
-        is_for_mkl = shape[1] * inner * shape[2] >= _LEAST_FOR_MKL
+        is_for_mkl = shape[1] * inner * shape[2] >= LEAST_FOR_MKL
         if not inner or (is_for_mkl and _is_left_out(inner, alpha, dtype)):
             found = np.asarray(0) if other is None else other
         else:
-            found = np.matmul(as_array(one, dtype), as_array(two, dtype))
+            found = _product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype)
             found = found * opmath_element(alpha, dtype)
             found = found if other is None else found + other
         copying.store(output, rounded(np.asarray(found), dtype))
