@@ -8,7 +8,6 @@ refused, what is filled, and what the functions answer.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Final
 
 from mindtorch_v2.dispatch import tls
@@ -18,7 +17,6 @@ _REPORT: Final = "file an issue at https://github.com/pytorch/pytorch/issues to 
 _SUPPORT: Final = "adding deterministic support for this operation."
 
 
-@dataclass
 class _Switches:
     deterministic: bool = False
     warn_only: bool = False

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import MethodType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.warn import call_in_python, warn_once
@@ -24,8 +23,7 @@ ABSENT: Final = object()
 """Stands for an attribute that an object has not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(NamedTuple):
     """One of the two ways to override calls."""
 
     #: The method that objects and modes define.

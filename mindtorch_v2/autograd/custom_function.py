@@ -6,8 +6,7 @@ Mirrors ``_process_backward_mode_ad`` in ``torch/csrc/autograd/custom_function.c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
@@ -30,8 +29,7 @@ _ASKS_CHANGED_VIEWS: Final = not is_asserted("rebase_history")
 _RETURNED_AS_IS: Final = profile.active().autograd["words"]["returned_as_is"]
 
 
-@dataclass(frozen=True)
-class Returned:
+class Returned(NamedTuple):
     """A call's tensors: given, returned, marked; ``node`` is None if nothing is recorded.
 
     ``saved`` are those that ``setup_context`` saves.

@@ -6,7 +6,6 @@ Mirrors ``aten/src/ATen/FunctionalStorageImpl.h`` and ``.cpp``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -27,8 +26,7 @@ def skip_functionalize() -> tls.guarded:
     return tls.guarded(tls.ExcludeDispatchKeyGuard, _KEY)
 
 
-@dataclass(frozen=True)
-class ViewMeta:
+class ViewMeta(NamedTuple):
     """How a view is made of its base, and a changed base of its changed view.
 
     ``forward`` is called with the base and the index among the outputs, ``reverse`` with the base,
@@ -42,7 +40,7 @@ class ViewMeta:
     out_index: int = 0
 
     def to_out_index(self, index: int) -> ViewMeta:
-        return self if index == self.out_index else replace(self, out_index=index)
+        return self if index == self.out_index else self._replace(out_index=index)
 
     def view_of(self, base: Any) -> Any:
         return self.forward(base, self.out_index)

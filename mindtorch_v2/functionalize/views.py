@@ -7,7 +7,6 @@ writes for each of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -114,7 +113,7 @@ def view(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     with skip_functionalize():
         answer = Call(made_by, below).run()
     is_as_strided = operator.canonical == "aten::as_strided"
-    meta = replace(view_meta(operator, stack[1:]), is_as_strided=is_as_strided)
+    meta = view_meta(operator, stack[1:])._replace(is_as_strided=is_as_strided)
     return view_with_meta(answer, stack[0], meta)
 
 

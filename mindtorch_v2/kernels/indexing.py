@@ -8,7 +8,7 @@ they stand, or in front if they do not stand together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
@@ -58,7 +58,7 @@ _ITERATED: Final = Config(
     check_mem_overlap=False, check_all_same_dtype=False, check_all_same_device=False
 )
 """Indices on the CPU go to wherever the tensor is."""
-_WRITTEN: Final = replace(_ITERATED, resize_outputs=False)
+_WRITTEN: Final = _ITERATED._replace(resize_outputs=False)
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
         _check_given(given, self, indices)
     info = make_info(self, indices)
     operands = (info.restrided, *info.reshaped)
-    config = replace(_ITERATED, static_dtype=self._dtype)
+    config = _ITERATED._replace(static_dtype=self._dtype)
     iterator = TensorIterator(config, (None,), operands)
     output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
     if output.is_meta:

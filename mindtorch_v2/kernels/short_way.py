@@ -9,8 +9,7 @@ nothing then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mindtorch_v2.binding.unboxed import Run
 
@@ -25,8 +24,7 @@ class Make(Protocol):
     def __call__(self, otherwise: Run, count: int, record: Run | None) -> Run: ...
 
 
-@dataclass(frozen=True)
-class ShortWay:
+class ShortWay(NamedTuple):
     """What a kernel does with plain calls, and what is done above, at ADInplaceOrView."""
 
     make: Make | None = None

@@ -10,8 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, warn_of_resizing
@@ -65,8 +64,7 @@ def is_standing_for_cpu() -> bool:
     return _stand_ins.are_for_cpu
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """What an operator allows (``TensorIteratorConfig``)."""
 
     check_mem_overlap: bool = True
@@ -93,17 +91,17 @@ BINARY_OP: Final = Config(
     cast_common_dtype_to_outputs=True,
     allow_cpu_scalars=True,
 )
-BINARY_FLOAT_OP: Final = replace(BINARY_OP, promote_integer_inputs_to_float=True)
-TERNARY_OP: Final = replace(BINARY_OP, allow_cpu_scalars=False)
+BINARY_FLOAT_OP: Final = BINARY_OP._replace(promote_integer_inputs_to_float=True)
+TERNARY_OP: Final = BINARY_OP._replace(allow_cpu_scalars=False)
 UNARY_OP: Final = Config()
-UNARY_FLOAT_OP: Final = replace(TERNARY_OP, promote_integer_inputs_to_float=True)
+UNARY_FLOAT_OP: Final = TERNARY_OP._replace(promote_integer_inputs_to_float=True)
 COMPARISON_OP: Final = Config(
     check_all_same_dtype=False,
     promote_inputs_to_common_dtype=True,
     allow_cpu_scalars=True,
     static_dtype=BOOL,
 )
-STRUCTURED_COMPARISON_OP: Final = replace(COMPARISON_OP, casts_other_outputs=True)
+STRUCTURED_COMPARISON_OP: Final = COMPARISON_OP._replace(casts_other_outputs=True)
 
 
 def dtype_of(operand: Operand) -> DType:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from mindtorch_v2.profile.kept import facts_of
 
@@ -67,8 +67,7 @@ class UnknownProfileError(ProfileError, ValueError):
         )
 
 
-@dataclass(frozen=True)
-class GuardFacts:
+class GuardFacts(NamedTuple):
     """What an argument-less guard of torch._C does to the thread-local keysets (raw bits)."""
 
     #: "init" if it acts when constructed, "enter" if at ``__enter__``, None if it does nothing.
@@ -83,8 +82,7 @@ class GuardFacts:
     error: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class DeviceKey:
+class DeviceKey(NamedTuple):
     """What ``torch._C._dispatch_key_for_device`` answers: a key's name, or an error."""
 
     key: str | None
@@ -92,8 +90,7 @@ class DeviceKey:
     error: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class KeyFacts:
+class KeyFacts(NamedTuple):
     """Dispatch keys and keysets of a release, field by field what ``keys.json`` holds.
 
     Mirrors c10/core/DispatchKey.h and DispatchKeySet.h.  Values are those of the C++ enum;

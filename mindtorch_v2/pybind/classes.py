@@ -13,8 +13,7 @@ Note [tp_name]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.pybind.cast import Loader, load_object, register_class
 from mindtorch_v2.pybind.function import (
@@ -113,8 +112,7 @@ def bind_methods(
         cls.__hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True)
-class ForSignature:
+class ForSignature(NamedTuple):
     """The implementation of a method whose overloads do not all do the same."""
 
     overload: Callable[[Signature, Mapping[str, Loader]], Overload]

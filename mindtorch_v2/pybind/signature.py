@@ -7,16 +7,14 @@ refused call shows, and it says how many arguments there are and of which types.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 _UNNAMED: Final = re.compile(r"arg\d+")
 _OVERLOAD: Final = re.compile(r"\d+\. ")
 _VARIADIC: Final = ["*args", "**kwargs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter: its name, its type as pybind11 names it, and its default's text."""
 
     name: str
@@ -26,8 +24,7 @@ class Parameter:
     """Whether a caller may name it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """A signature: ``text`` is everything after the function's name."""
 
     name: str
@@ -84,7 +81,7 @@ def _parse_parameters(parts: list[str]) -> tuple[Parameter, ...]:
     if parameters and parameters[0].name == "self":
         named[0] = any(named[1:])
     return tuple(
-        replace(parameter, takes_keyword=has_name and index >= positional_only)
+        parameter._replace(takes_keyword=has_name and index >= positional_only)
         for index, (parameter, has_name) in enumerate(zip(parameters, named, strict=True))
     )
 

@@ -19,8 +19,7 @@ Note [Custom policies]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from weakref import WeakSet
 
 from mindtorch_v2.tensor.device import Device
@@ -57,8 +56,7 @@ class PyInterpreter(Protocol):
     def is_contiguous(self, tensor: Tensor, kind: memory_format) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(NamedTuple):
     """Which questions the class of a tensor answers, and who puts them."""
 
     #: The slots that are asked for, with the values that the tensor was made with.

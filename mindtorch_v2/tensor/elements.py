@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 Array: TypeAlias = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Elements:
+class Elements(NamedTuple):
     """How the elements of a dtype are stored and computed with."""
 
     raw: np.dtype[Any]

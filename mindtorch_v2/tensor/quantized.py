@@ -6,8 +6,7 @@ quantization per channel is left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ _RANGES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class Quantizer:
+class Quantizer(NamedTuple):
     """``PerTensorAffineQuantizer``."""
 
     scale: float

@@ -127,14 +127,13 @@ def test_keys_and_keysets_are_compared_by_name() -> None:
     """A new key at the front moves every other one, and changes no keyset."""
     profile = profiles.load(FIRST)
     old = profile.keys
-    moved = replace(
-        old,
+    moved = old._replace(
         functionality_keys=(*old.functionality_keys, "New"),
         members={**old.members, "New": 999},
     )
     made = facts.keys(profile, replace(profile, keys=moved))
     assert names(made) == {"key added": ["New"]}
-    dropped = replace(old, default_excluded=0)
+    dropped = old._replace(default_excluded=0)
     [rule] = facts.keys(profile, replace(profile, keys=dropped)).rules
     assert rule.title == "a keyset of torch._C has other keys"
     assert rule.items[0].name == "excluded by default"
@@ -144,7 +143,7 @@ def test_keys_and_keysets_are_compared_by_name() -> None:
 
 def test_other_builds_are_noted() -> None:
     profile = profiles.load(FIRST)
-    other = replace(profile, keys=replace(profile.keys, build="other"))
+    other = replace(profile, keys=profile.keys._replace(build="other"))
     [note] = facts.notes(profile, other)
     assert "+other are different builds" in note
 

@@ -7,9 +7,8 @@ Mirrors ``legacy_tensor_generic_ctor_new`` of ``torch/csrc/utils/tensor_new.cpp`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python.constructors import (
@@ -65,8 +64,7 @@ _SPARSE: Final = (
 _parser: Final = cache(ArgParser)
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What is made: tensors of one dtype, layout and device type.
 
     ``of`` is what makes them: ``"torch.Tensor"``, a ``"type"`` such as ``torch.FloatTensor``, or

@@ -6,8 +6,7 @@ Mirrors ``FunctionParameter`` in ``torch/csrc/utils/python_arg_parser.cpp``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
@@ -21,7 +20,6 @@ _NUMPY_NAMES: Final = {
 """Other keywords that a parameter answers to, since NumPy's functions have them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ParameterType:
     """What a type of the signature language is called in messages, and which objects it takes.
 
@@ -29,8 +27,10 @@ class ParameterType:
     itself.
     """
 
-    name: str | None
-    takes: Callable[[Any], bool] | None
+    __slots__ = ("name", "takes")
+
+    def __init__(self, name: str | None, takes: Callable[[Any], bool] | None) -> None:
+        self.name, self.takes = name, takes
 
     @property
     def shown(self) -> str:
@@ -102,8 +102,7 @@ _TYPES: Final = {
 INT_LISTS: Final = (INT_LIST, SYM_INT_LIST)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A formal parameter.  ``length`` is that of a list which one element fills, 0 if none."""
 
     type: ParameterType

@@ -6,7 +6,6 @@ Mirrors ``aten/src/ATen/native/Activation.cpp`` and ``cpu/Activation.cpp``.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -206,7 +205,7 @@ def _threshold(self: Array, threshold: Any, value: Any) -> Array:
 pointwise(
     "aten::threshold",
     _threshold,
-    replace(BINARY_OP, check_mem_overlap=False),
+    BINARY_OP._replace(check_mem_overlap=False),
     1,
     prepare=_bounds,
 )
@@ -219,7 +218,7 @@ def _threshold_backward(self: Array, grad: Array, threshold: Any) -> Array:
 pointwise(
     "aten::threshold_backward",
     _threshold_backward,
-    replace(BINARY_OP, check_mem_overlap=False),
+    BINARY_OP._replace(check_mem_overlap=False),
     2,
     prepare=_bounds,
     backwards=True,

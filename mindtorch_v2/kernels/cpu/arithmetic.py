@@ -7,7 +7,6 @@ Mirrors ``aten/src/ATen/native/BinaryOps.cpp``, ``Pow.cpp``, ``cpu/BinaryOpsKern
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -184,7 +183,7 @@ pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
 pointwise(
     "aten::floor_divide",
     _div_floor,
-    replace(BINARY_OP, is_structured=False),
+    BINARY_OP._replace(is_structured=False),
     2,
     scalar_in_opmath=True,
 )

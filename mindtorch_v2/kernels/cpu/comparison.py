@@ -6,7 +6,6 @@ Mirrors the second half of ``aten/src/ATen/native/BinaryOps.cpp``, ``cpu/BinaryO
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -33,4 +32,4 @@ pointwise("aten::logical_xor", np.logical_xor, COMPARISON_OP, 2)
 _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 
 pointwise("aten::logical_not", np.logical_not, _TRUTH_OP, 1, also_output=True)
-pointwise("aten::isnan", np.isnan, replace(COMPARISON_OP, allow_cpu_scalars=False), 1)
+pointwise("aten::isnan", np.isnan, COMPARISON_OP._replace(allow_cpu_scalars=False), 1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
@@ -125,7 +124,7 @@ def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> 
 _OF_THREE: Final = (
     TERNARY_OP
     if KERNEL_HABITS["a loss's gradient promotes its target"]
-    else replace(TERNARY_OP, check_all_same_dtype=True)
+    else TERNARY_OP._replace(check_all_same_dtype=True)
 )
 
 

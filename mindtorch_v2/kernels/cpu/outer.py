@@ -5,7 +5,6 @@ Mirrors ``aten/src/ATen/native/LinearAlgebra.cpp`` and ``cpu/LinearAlgebraKernel
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +26,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _ADD: Final = OperatorHandle("aten::add.Tensor")
-_CONFIG: Final = replace(BINARY_OP, is_structured=False)
+_CONFIG: Final = BINARY_OP._replace(is_structured=False)
 _ADDR: Final = OperatorHandle("aten::addr")
 _ADDR_OUT: Final = OperatorHandle("aten::addr.out")
 _COPY_: Final = OperatorHandle("aten::copy_")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -189,7 +188,7 @@ def _logit_backward(grad: Array, self: Array, eps: Any, dtype: DType) -> Array:
     return np.asarray(np.where((self < low) | (self > high), beyond, found), self.dtype)
 
 
-pointwise("aten::logit", _logit, replace(UNARY_FLOAT_OP, is_structured=False), 1, prepare=_bound)
+pointwise("aten::logit", _logit, UNARY_FLOAT_OP._replace(is_structured=False), 1, prepare=_bound)
 pointwise("aten::logit_backward", _logit_backward, BINARY_OP, 2, prepare=_bound)
 
 
