@@ -13,8 +13,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.functionalize import functions
 from mindtorch_v2.pybind import cast as _cast
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DOCS: Final = profile.active().functionalization["functions"]
@@ -28,9 +27,7 @@ def _bound(module: str, known: Mapping[str, Any]) -> dict[str, Any]:
     for name, doc in _DOCS[module].items():
         function = known.get(name)
         if function is not None:
-            loaders = _LOADERS.get(name)
-            overloads = tuple(Overload(each, function, loaders) for each in parse_docstring(doc))
-            found[name] = cpp_function(name, overloads, doc)
+            found[name] = cpp_function.documented(name, doc, function, _LOADERS.get(name))
     return found
 
 

@@ -21,8 +21,7 @@ from mindtorch_v2.dispatch.key import is_alias_dispatch_key, key_name
 from mindtorch_v2.dispatch.keyset import table_key
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.schema.parser import parse_name
 
 _functions: Final = profile.active().bindings["functions"]
@@ -96,9 +95,6 @@ if "_SafeKernelFunction" in _classes:
     )
     EXPORTS["_SafeKernelFunction"] = _SafeKernelFunction
     _name: Final = "_dispatch_get_computed_kernel_for_dispatch_key"
-    (_signature,) = parse_docstring(_functions[_name])
-    EXPORTS[_name] = cpp_function(
-        _name,
-        (Overload(_signature, _computed_kernel, None, lambda value: value),),
-        _functions[_name],
+    EXPORTS[_name] = cpp_function.documented(
+        _name, _functions[_name], _computed_kernel, cast=lambda value: value
     )

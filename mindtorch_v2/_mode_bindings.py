@@ -17,8 +17,7 @@ from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.overloaded import ABSENT, has_attribute
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import make_enum
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.tensor.made_in_c import MadeInC, check_count, final
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import State
@@ -281,9 +280,6 @@ if "_TorchFunctionState" in _classes:
         "_set_torch_function_state": torch_function.set_state,
     }
     for _name, _call in _state_functions.items():
-        _doc = _functions[_name]
-        _overloads = tuple(
-            Overload(signature, _call, {}, lambda value: value)
-            for signature in parse_docstring(_doc)
+        EXPORTS[_name] = cpp_function.documented(
+            _name, _functions[_name], _call, cast=lambda value: value
         )
-        EXPORTS[_name] = cpp_function(_name, _overloads, _doc)

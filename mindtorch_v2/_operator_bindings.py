@@ -258,7 +258,7 @@ def bound_overload(operator: Operator, *, takes_key: bool) -> cpp_function:
 
     signature = _CALL_AT_KEY if takes_key else _CALL
     overload = Overload(signature, call, {"arg0": _cast.load_dispatch_key}, _itself)
-    return cpp_function("", (overload,), f"{signature.text}\n")
+    return cpp_function("", lambda: (overload,), f"{signature.text}\n")
 
 
 def _operation_overload(

@@ -13,8 +13,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type, tp_name
-from mindtorch_v2.pybind.function import Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.schema import function_schema, parse_schema, schema_info, types
 from mindtorch_v2.schema.alias_info import AliasInfo
 from mindtorch_v2.schema.values import Value
@@ -83,8 +82,8 @@ def _bind_static(cls: type, functions: Mapping[str, Callable[[], Any]]) -> None:
     for name, implementation in functions.items():
         doc = _classes[cls.__name__]["static_methods"].get(name)
         if doc is not None:
-            overloads = (Overload(parse_docstring(doc)[0], implementation, cast=_wrap_type),)
-            setattr(cls, name, staticmethod(cpp_function(name, overloads, doc)))
+            made = cpp_function.documented(name, doc, implementation, cast=_wrap_type)
+            setattr(cls, name, staticmethod(made))
 
 
 # --- types ------------------------------------------------------------------------------------
@@ -337,13 +336,10 @@ _schema: Final = _bind(
 wrap_schema: Final[Callable[[function_schema.FunctionSchema], Any]] = _schema.wrap
 """The ``torch._C.FunctionSchema`` of a schema."""
 
-EXPORTS["parse_schema"] = cpp_function(
+EXPORTS["parse_schema"] = cpp_function.documented(
     "parse_schema",
-    tuple(
-        Overload(signature, lambda text, variables: wrap_schema(parse_schema(text, variables)))
-        for signature in parse_docstring(_functions["parse_schema"])
-    ),
     _functions["parse_schema"],
+    lambda text, variables: wrap_schema(parse_schema(text, variables)),
 )
 
 

@@ -65,3 +65,13 @@ class OperatorHandle:
                 value = argument.default_value
             values.append(enum_value(value) if type(value) in _CONSTANTS else value)
         return tuple(values)
+
+
+class PassedOn:
+    """The kernel of an operator that calls another with its own arguments, in their order."""
+
+    def __init__(self, target: OperatorHandle) -> None:
+        self.target = target
+
+    def __call__(self, *stack: Any) -> Any:
+        return self.target(*stack)

@@ -9,7 +9,6 @@ they are first looked at.  ``MINDTORCH_PROFILE`` names the one this process uses
     'Dense'
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -350,11 +349,7 @@ def active() -> Profile:
 def _read(path: str) -> dict[str, Any]:
     """The JSON object in a file, which may be xz-compressed."""
     try:
-        if path.endswith(".xz"):
-            value = facts_of(path, lambda data: json.loads(_decompress(data)))
-        else:
-            with open(path, "rb") as file:
-                value = json.loads(file.read())
+        value = facts_of(path, _parse_packed if path.endswith(".xz") else _parse)
     except (OSError, EOFError, ValueError) as error:
         raise _damaged(path, error) from error
     if not isinstance(value, dict):
@@ -362,12 +357,18 @@ def _read(path: str) -> dict[str, Any]:
     return value
 
 
-def _decompress(data: bytes) -> bytes:
-    # Imported late: a process that looks at keys alone does not pay for it.
+def _parse(data: bytes) -> Any:
+    # Imported late, as lzma: what was parsed before is kept.
+    import json
+
+    return json.loads(data)
+
+
+def _parse_packed(data: bytes) -> Any:
     import lzma
 
     try:
-        return lzma.decompress(data)
+        return _parse(lzma.decompress(data))
     except lzma.LZMAError as error:
         raise ValueError(error) from error
 

@@ -1,7 +1,7 @@
 """Facts in a form that loads fast, kept as Python keeps bytecode.
 
-To unpack and parse the large sections of a profile takes longer than to import the modules that
-look at them.  So what came of it is written where bytecode is (``__pycache__``), in the format that
+To unpack and parse the sections of a profile takes longer than to import the modules that look at
+them.  So what came of it is written where bytecode is (``__pycache__``), in the format that
 bytecode has, and is read from there as long as the file has the same time and size.  Where no
 bytecode is written, neither is this.
 """

@@ -13,15 +13,18 @@ Note [tp_name]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.pybind.cast import Loader, load_object, register_class
 from mindtorch_v2.pybind.function import (
     Implementation,
     Overload,
+    Overloads,
     cpp_constructor,
     cpp_function,
     instancemethod,
+    overloads_of,
 )
 from mindtorch_v2.pybind.signature import Signature, parse_docstring
 
@@ -98,11 +101,7 @@ def bind_methods(
         special = dict(loaders or {})
         if name == "__init__":
             special["self"] = load_object  # there is nothing in it yet
-        signatures = parse_docstring(docs[name])
-        if isinstance(implementation, ForSignature):
-            overloads = tuple(implementation.overload(each, special) for each in signatures)
-        else:
-            overloads = tuple(Overload(each, implementation, special) for each in signatures)
+        overloads = partial(_overloads, docs[name], implementation, special)
         if name == "__init__":
             method: cpp_function = cpp_constructor(overloads, docs[name], cls, slot)
         else:
@@ -110,6 +109,14 @@ def bind_methods(
         setattr(cls, name, instancemethod(method))
     if "__eq__" in docs and "__hash__" not in docs:
         cls.__hash__ = None  # type: ignore[assignment]
+
+
+def _overloads(
+    doc: str, implementation: Implementation | ForSignature, loaders: Mapping[str, Loader]
+) -> Overloads:
+    if isinstance(implementation, ForSignature):
+        return tuple(implementation.overload(each, loaders) for each in parse_docstring(doc))
+    return overloads_of(doc, implementation, loaders)
 
 
 class ForSignature(NamedTuple):

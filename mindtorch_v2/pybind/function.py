@@ -8,7 +8,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import py_object, pythonapi
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from mindtorch_v2.messages import FUNCTION_OWNER
@@ -21,7 +21,7 @@ from mindtorch_v2.pybind.cast import (
     caster_for,
     loader_for,
 )
-from mindtorch_v2.pybind.signature import Parameter, Signature
+from mindtorch_v2.pybind.signature import Parameter, Signature, parse_docstring
 
 Implementation = Callable[..., Any]
 """What C++ does with loaded arguments; NoMatch has the call go on to the next overload."""
@@ -90,6 +90,20 @@ class Overload:
         return loaded
 
 
+Overloads = tuple[Overload, ...]
+
+
+def overloads_of(
+    doc: str,
+    implementation: Implementation,
+    loaders: Mapping[str, Loader] | None = None,
+    cast: Caster | None = None,
+) -> Overloads:
+    """One for each signature that a docstring lists; the rest as :class:`Overload` takes it."""
+    signatures = parse_docstring(doc)
+    return tuple(Overload(each, implementation, loaders, cast) for each in signatures)
+
+
 _literal: Final = cache(literal_eval)
 """A default as pybind11 keeps it, made once: CPython's parser does not bear threads everywhere."""
 
@@ -111,15 +125,36 @@ instancemethod.argtypes, instancemethod.restype = [py_object], py_object  # type
 
 
 class cpp_function:  # noqa: N801 (pybind11's name)
-    """A bound C++ function; as an ``instancemethod`` in a class, a method."""
+    """A bound C++ function; as an ``instancemethod`` in a class, a method.
 
-    def __init__(self, name: str, overloads: tuple[Overload, ...], doc: str) -> None:
+    There are more of them than any program calls, so their overloads are made at the first call.
+    """
+
+    def __init__(self, name: str, make_overloads: Callable[[], Overloads], doc: str) -> None:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = doc
-        self._overloads = overloads
+        self._make_overloads = make_overloads
+        self._made: Overloads | None = None
+
+    @classmethod
+    def documented(
+        cls,
+        name: str,
+        doc: str,
+        implementation: Implementation,
+        loaders: Mapping[str, Loader] | None = None,
+        cast: Caster | None = None,
+    ) -> cpp_function:
+        """One that takes what its docstring says."""
+        return cls(name, partial(overloads_of, doc, implementation, loaders, cast), doc)
+
+    def _overloads(self) -> Overloads:
+        if self._made is None:
+            self._made = self._make_overloads()
+        return self._made
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        for overload in self._overloads:
+        for overload in self._made or self._overloads():
             try:
                 result = _call(overload.implementation, overload.load(args, kwargs))
             except NoMatch:
@@ -131,7 +166,7 @@ class cpp_function:  # noqa: N801 (pybind11's name)
         return f"<built-in method {self.__name__} of {FUNCTION_OWNER} object at {id(self):#x}>"
 
     def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        lines = [overload.signature.text for overload in self._overloads]
+        lines = [overload.signature.text for overload in self._overloads()]
         return refusal(self.__name__, "function", lines, args, kwargs)
 
 
@@ -147,8 +182,10 @@ pass_for_builtin(cpp_function)
 class cpp_constructor(cpp_function):  # noqa: N801 (as above)
     """``__init__`` of a bound class; ``slot`` of the instance keeps what C++ constructed."""
 
-    def __init__(self, overloads: tuple[Overload, ...], doc: str, owner: type, slot: str) -> None:
-        super().__init__("__init__", overloads, doc)
+    def __init__(
+        self, make_overloads: Callable[[], Overloads], doc: str, owner: type, slot: str
+    ) -> None:
+        super().__init__("__init__", make_overloads, doc)
         self._owner = owner
         self._slot = slot
 
@@ -158,14 +195,14 @@ class cpp_constructor(cpp_function):  # noqa: N801 (as above)
         instance, *rest = args
         if hasattr(instance, self._slot):
             return  # C++ objects are constructed once: pybind11 ignores a second __init__
-        for overload in self._overloads:
+        for overload in self._made or self._overloads():
             try:
                 loaded = overload.load(args, kwargs)
             except NoMatch:
                 continue
             setattr(instance, self._slot, _call(overload.implementation, loaded[1:]))
             return
-        lines = [overload.signature.constructor_text for overload in self._overloads]
+        lines = [overload.signature.constructor_text for overload in self._overloads()]
         raise TypeError(refusal("__init__", "constructor", lines, tuple(rest), kwargs))
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mindtorch_v2.pybind.cast import Caster, Loader
-from mindtorch_v2.pybind.function import Implementation, Overload, cpp_function
-from mindtorch_v2.pybind.signature import parse_docstring
+from mindtorch_v2.pybind.function import Implementation, cpp_function
 
 
 def bound_functions(
@@ -24,14 +23,7 @@ def bound_functions(
     signature does not tell, and ``cast`` for a result whose it does not.
     """
     return {
-        name: cpp_function(
-            name,
-            tuple(
-                Overload(signature, implementation, loaders, cast)
-                for signature in parse_docstring(docs[name])
-            ),
-            docs[name],
-        )
+        name: cpp_function.documented(name, docs[name], implementation, loaders, cast)
         for name, implementation in implementations.items()
         if name in docs
     }

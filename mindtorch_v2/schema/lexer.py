@@ -8,7 +8,7 @@ tokens and is raised when the parser comes to it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from mindtorch_v2.schema.source_range import highlight
@@ -87,38 +87,43 @@ _PLAIN: Final = [
     *"+-*/%@()[]:,={}><.?!&^|~",
 ]
 _OPERATORS: Final = _NAMED | {sign: sign for sign in _PLAIN}
+_QUOTES: Final = frozenset("'\"")
 _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
 
 _HEX: Final = r"0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
 _DECIMAL: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _BLANKS: Final = re.compile(r"[ \t\v\f\r]*")
-_TOKEN: Final = re.compile(
-    rf"[ \t\v\f\r]*(?:((?:{_HEX}|{_DECIMAL})j?)|(is not|not in|[A-Za-z_][A-Za-z0-9_]*)|("
-    + "|".join(re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
-    + "))"
-)
-_STRINGS: Final = {
-    opening: re.compile(pattern, re.DOTALL)
-    for quote in "'\""
-    for opening, pattern in (
-        (quote, rf"{quote}(?:\\.|[^{quote}\n\\])*{quote}"),
-        (quote * 3, rf"{quote * 3}(?:\\.|(?!{quote * 3})[^\\])*{quote * 3}"),
-    )
-}
 
 
-@dataclass(slots=True)
+@cache
+def _token() -> re.Pattern[str]:
+    """Any token but a string; compiled when there is a text."""
+    signs = "|".join(re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
+    number, word = rf"(?:{_HEX}|{_DECIMAL})j?", "is not|not in|[A-Za-z_][A-Za-z0-9_]*"
+    return re.compile(rf"[ \t\v\f\r]*(?:({number})|({word})|({signs}))")
+
+
+@cache
+def _string(opening: str) -> re.Pattern[str]:
+    """A string between one quote or three; between one it ends with its line."""
+    plain = rf"(?!{opening})[^\\]" if len(opening) > 1 else rf"[^{opening}\n\\]"
+    return re.compile(rf"{opening}(?:\\.|{plain})*{opening}", re.DOTALL)
+
+
 class Tokens:
     """Kinds as messages name them, and where each token starts and ends.
 
     The last is ``eof``, or ``error`` with the exception in ``error``.
     """
 
-    kinds: list[str]
-    starts: list[int]
-    ends: list[int]
-    error: RuntimeError | None = None
+    __slots__ = ("ends", "error", "kinds", "starts")
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        self.error: RuntimeError | None = None
 
 
 def expected(what: str, found: str, text: str, start: int, end: int) -> RuntimeError:
@@ -144,12 +149,12 @@ class _Lexer:
         self.ends_at_zero = ends_at_zero
         self.nesting = 0
         self.indents: list[int] = []
-        self.tokens = Tokens([], [], [])
+        self.tokens = Tokens()
 
     def run(self) -> Tokens:
         tokens = self.tokens
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
-        match, operators, keywords, text = _TOKEN.match, _OPERATORS, _KEYWORDS, self.text
+        match, operators, keywords, text = _token().match, _OPERATORS, _KEYWORDS, self.text
         try:
             _, start, position = self.slow(0, whitespace=True)
             self.indents.append(position - start)
@@ -220,11 +225,11 @@ class _Lexer:
     def token(self, before: int, position: int) -> tuple[str, int, int]:
         """The token at ``position``; ``before`` is where the one before it ended."""
         text = self.text
-        if _TOKEN.match(text, position) is not None:
+        if _token().match(text, position) is not None:
             return _AGAIN, position, position
         quote = text[position]
         opening = quote * 3 if text.startswith(quote * 3, position) else quote
-        string = _STRINGS[opening].match(text, position) if opening in _STRINGS else None
+        string = _string(opening).match(text, position) if quote in _QUOTES else None
         if string is None:
             raise expected("a valid token", text[before], text, position, position + 1)
         return STRING, position, string.end()

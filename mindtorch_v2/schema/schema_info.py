@@ -13,7 +13,6 @@ Note [identity of types]
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -26,12 +25,13 @@ INPUT: Final = 0
 OUTPUT: Final = 1
 
 
-@dataclass(slots=True)
 class SchemaArgument:
     """An argument (``INPUT``) or a return (``OUTPUT``) by its place."""
 
-    type: int
-    index: int
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: int, index: int) -> None:
+        self.type, self.index = type, index
 
 
 Place = tuple[int, int]

@@ -353,7 +353,7 @@ def bind(*lines: str, log: list[Any] | None = None, **loaders: Loader) -> cpp_fu
         Overload(parse_signature(line), lambda *args, line=line: (line, *args), loaders)
         for line in lines
     )
-    return cpp_function(lines[0].partition("(")[0], overloads, "\n".join(lines))
+    return cpp_function(lines[0].partition("(")[0], lambda: overloads, "\n".join(lines))
 
 
 def test_arguments_come_by_place_and_by_name() -> None:

@@ -9,21 +9,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.kernels import rows
-from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.handle import OperatorHandle, PassedOn
 
 _MUL_OUT: Final = OperatorHandle("aten::mul.out")
 KEYS: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CPU")
 """Where torch has them; an operator stands at one."""
-
-
-class PassedOn:
-    """The kernel of an operator that calls another with its own arguments, in their order."""
-
-    def __init__(self, target: OperatorHandle) -> None:
-        self.target = target
-
-    def __call__(self, *stack: Any) -> Any:
-        return self.target(*stack)
 
 
 def pass_on(name: str, target: str) -> None:
