@@ -160,7 +160,7 @@ class BoundPacket(Entered, cpp_function):
         Entered.__init__(self)
         lines = "".join(f"  {operator.text}\n" for operator in packet.overloads.values())
         doc = f"Automatically bound operator '{packet.name}' with schema(s):\n{lines}"
-        cpp_function.__init__(self, packet.name.partition("::")[2], (), doc)
+        cpp_function.__init__(self, packet.name.partition("::")[2], tuple, doc)
         self.packet = packet
         self._first = next(iter(packet.overloads.values()), None)
 
