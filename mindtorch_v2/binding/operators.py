@@ -39,7 +39,8 @@ _NUMBERS_AS_TENSORS: Final = frozenset(profile.active().conversions["numbers_as_
 
 _UNDEFINED_TENSOR: Final = tensor_keyset(0, inference=False)
 """The keys of what None is where a tensor is declared (``UndefinedTensorImpl``)."""
-_NUMBER: Final = tensor_keyset(mask_of(DispatchKey.CPU), inference=False)
+KEYS_OF_NUMBER: Final = tensor_keyset(mask_of(DispatchKey.CPU), inference=False)
+"""Of the tensor on the CPU that a number is in C++, outside of inference mode."""
 _NUMBER_IN_INFERENCE_MODE: Final = tensor_keyset(mask_of(DispatchKey.CPU), inference=True)
 _DISPATCH_TYPES: Final = {
     "Tensor": _UNDEFINED_TENSOR,
@@ -420,8 +421,8 @@ def _joined(name: str, overload_name: str) -> str:
 
 
 def _keys_of_number() -> int:
-    """Of the tensor on the CPU that a number is in C++, made in the mode that the thread is in."""
-    return _NUMBER_IN_INFERENCE_MODE if tls.is_inference_mode_enabled() else _NUMBER
+    """The same in the mode that the thread is in."""
+    return _NUMBER_IN_INFERENCE_MODE if tls.is_inference_mode_enabled() else KEYS_OF_NUMBER
 
 
 def _dispatch_arguments(schema: FunctionSchema) -> tuple[tuple[int, int], ...]:

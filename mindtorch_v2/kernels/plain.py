@@ -38,7 +38,11 @@ The functions are written for a number of values.  For ``add.Tensor(self, other,
                         return made
             except Exception:  # that the long way raises too, unless it has to raise another first
                 pass
-        return otherwise(_0, _1, _2)
+        try:
+            answer = unlike(_0, _1, _2)  # with operands that do not lie alike
+        except Exception:
+            answer = UNUSUAL
+        return otherwise(_0, _1, _2) if answer is UNUSUAL else answer
 """
 
 from __future__ import annotations
@@ -119,14 +123,20 @@ def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
 # --- the short way ------------------------------------------------------------------------------
 
 
-def short_way(plans: Plans, inputs: int, *, in_place: bool) -> ShortWay:
-    """That of an operator of one or two operands, the first of which the result may replace."""
+def short_way(
+    plans: Plans, inputs: int, unlike: Callable[[Run | None], Run], *, in_place: bool
+) -> ShortWay:
+    """That of an operator of one or two operands, the first of which the result may replace.
+
+    ``unlike`` makes what takes calls whose operands do not lie alike, or answers UNUSUAL.
+    """
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:
-        return _maker(_Source(inputs, count, record is not None))(plans, otherwise, record)
+        made = _maker(_Source(inputs, count, record is not None))
+        return made(plans, otherwise, record, unlike(record))
 
     def make_in_place(otherwise: Run, count: int, record: Run | None) -> Run:
-        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record)
+        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record, unlike(None))
 
     return ShortWay(above=make_in_place) if in_place else ShortWay(make)
 
@@ -157,7 +167,9 @@ class _Source:
         yield f"     found = run_quietly(plan.function, {arrays})"
         yield from self.finished(arrays)
         yield "   except Exception: pass"
-        yield f"  return otherwise({self.values})"
+        yield f"  try: answer = unlike({self.values})"
+        yield "  except Exception: answer = UNUSUAL"
+        yield f"  return otherwise({self.values}) if answer is UNUSUAL else answer"
 
     @property
     def values(self) -> str:
@@ -212,7 +224,7 @@ class _InPlace(_Source):
 
 
 @cache
-def _maker(source: _Source) -> Callable[[Plans, Run, Run | None], Run]:
+def _maker(source: _Source) -> Callable[[Plans, Run, Run | None, Run], Run]:
     scope: dict[str, Any] = {
         "__name__": __name__,
         "AWAY": AWAY,
@@ -225,6 +237,7 @@ def _maker(source: _Source) -> Callable[[Plans, Run, Run | None], Run]:
         "run_quietly": run_quietly,
         "thread": tls.thread_local,
     }
-    exec("\n".join(("def make(plans, otherwise, record):", *source.lines(), " return run")), scope)
-    made: Callable[[Plans, Run, Run | None], Run] = scope["make"]
+    made_of = "plans, otherwise, record, unlike"
+    exec("\n".join((f"def make({made_of}):", *source.lines(), " return run")), scope)
+    made: Callable[[Plans, Run, Run | None, Run], Run] = scope["make"]
     return made

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import plain, structured
-from mindtorch_v2.kernels.alike import array_of, common_dtype, tensor_of
+from mindtorch_v2.kernels.alike import (
+    array_of,
+    common_dtype,
+    is_computed_as_stored,
+    tensor_of,
+)
 from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
 from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
+from mindtorch_v2.kernels.plain_unlike import Recipes
+from mindtorch_v2.kernels.plain_unlike import short_way as unlike_short_way
 from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
 from mindtorch_v2.kernels.short_way import ShortWay
-from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DType
@@ -65,6 +73,10 @@ class Pointwise:
     #: ``compute`` gets after the operands.
     _alike: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
     _plans: plain.Plans = field(default_factory=plain.Plans, repr=False, compare=False)
+    #: Of calls that answer a new tensor, and of those in place.
+    _recipes: tuple[Recipes, Recipes] = field(
+        default_factory=lambda: (Recipes(), Recipes()), repr=False, compare=False
+    )
 
     def __call__(self, outputs: Outputs, *stack: Any) -> tuple[Tensor, ...]:
         operands, rest = self._operands(stack), stack[self.inputs :]
@@ -76,7 +88,9 @@ class Pointwise:
         (output,) = iterator.outputs
         if output._device.type != "meta":
             rest = self._run(iterator, output, rest)
-            if key is not None and len(self._alike) < _MOST_ALIKE:
+            if key is None:
+                self._learn(iterator, outputs, stack, rest)
+            elif len(self._alike) < _MOST_ALIKE:
                 self._alike[key] = rest
         return iterator.outputs
 
@@ -90,9 +104,8 @@ class Pointwise:
         dtype = common_dtype(self.config, outputs, operands)
         if dtype is None or self.also_output:
             return None
-        for each in rest:
-            if type(each) not in _COMPARABLE or (type(each) is float and not each):
-                return None  # two zeros are equal, and not the same
+        if not _are_comparable(rest):
+            return None
         is_scalar = self.scalar_in_opmath and self._has_scalar(dtype, operands[1])
         return dtype, is_scalar, rest, tuple(map(type, rest))
 
@@ -115,7 +128,31 @@ class Pointwise:
         """That of plain calls, for operators of one or two operands."""
         if self.backwards or self.also_output or self.inputs > 2:
             return None
-        return plain.short_way(self._plans, self.inputs, in_place=in_place)
+        recipes = self._recipes[in_place]
+        unlike = partial(unlike_short_way, recipes, self.inputs, in_place=in_place)
+        return plain.short_way(self._plans, self.inputs, unlike, in_place=in_place)
+
+    def _learn(
+        self,
+        iterator: TensorIterator,
+        outputs: Outputs,
+        stack: tuple[Any, ...],
+        prepared: tuple[Any, ...],
+    ) -> None:
+        """Have plain calls with operands of these kinds and shapes go the short way from now on."""
+        dtype, rest, (output,) = iterator.common_dtype, stack[self.inputs :], iterator.outputs
+        in_place = changed_in_place(outputs) is not None
+        if (
+            self.inputs > 2
+            or not is_computed_as_stored(dtype)
+            or not _are_comparable(rest)
+            or (outputs[0] is not None and not (in_place and output._dtype is dtype))
+        ):
+            return
+        compute = None if self.array_function is None else self.array_function(dtype, *rest)
+        if compute is None:
+            compute = partial(_with, self.compute, prepared) if prepared else self.compute
+        self._recipes[in_place].learn(stack[: self.inputs], rest, output, dtype, compute)
 
     def _plan(self, dtype: DType, rest: tuple[Any, ...], prepared: tuple[Any, ...]) -> None:
         """Have plain calls of this dtype go the short way from now on, whatever their shape.
@@ -197,6 +234,15 @@ class Pointwise:
     def _warn_of_cast(self, dtype: DType, output: DType) -> None:
         if output is not self.config.static_dtype:
             warn_of_cast(dtype, output)
+
+
+def _are_comparable(rest: tuple[Any, ...]) -> bool:
+    """Whether equal arguments of the same types are the same: two zeros are equal, and are not."""
+    return all(type(each) in _COMPARABLE and (each or type(each) is not float) for each in rest)
+
+
+def _with(compute: Compute, rest: tuple[Any, ...], *arrays: Array) -> Array:
+    return compute(*arrays, *rest)
 
 
 def as_array(operand: Operand, dtype: DType, *, convert: bool = True) -> Array:

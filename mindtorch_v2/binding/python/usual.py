@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.operators import Operator
+from mindtorch_v2.binding.operators import KEYS_OF_NUMBER, Operator
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
 from mindtorch_v2.binding.python.factories import defaults_of_options
@@ -53,12 +53,16 @@ Form = tuple[tuple[type, ...], tuple[str, ...], tuple[type, ...]]
 """The types of positional arguments, the keywords, and the types of what is given by keyword."""
 
 _LISTS: Final = (list, tuple, Size)
+_NUMBERS: Final = (bool, int, float)
 _USUAL: Final = PLAIN | {Tensor, *_LISTS}
 
 _IN_RANGE: Final = "-(1 << 63) <= {0} < 1 << 63"
 
 _CONVERSIONS: Final[Mapping[tuple[ParameterType, type], tuple[str, str]]] = {
     (types.TENSOR, Tensor): ("", "{0}"),
+    (types.TENSOR, bool): ("", "{0}"),
+    (types.TENSOR, int): (_IN_RANGE, "{0}"),
+    (types.TENSOR, float): ("", "{0}"),
     (types.SCALAR, bool): ("", "{0}"),
     (types.SCALAR, int): (_IN_RANGE, "{0}"),
     (types.SCALAR, float): ("", "{0}"),
@@ -225,14 +229,14 @@ def _source(
         if condition:
             yield f"  if not {condition.format(source)}: break"
         names[parameter.name] = value.format(source)
-    stack = ", ".join(passed := list(_stack(signature, operator, names, has_receiver, scope)))
-    requires_grad = names.pop("requires_grad", None)
+    passed = list(_stack(signature, operator, names, has_receiver, scope))
+    stack, requires_grad = ", ".join(passed), names.pop("requires_grad", None)
     if names:  # what is to be written to
         raise Untellable
     keys = _keys_source(operator, passed, scope) if scope["new"] is None else ""
     if keys:
         yield "  raw = thread.raw"
-        yield f"  run = kernels.get({keys}) if {_DEFAULT_SETS} else None"
+        yield f"  run = kernels.get({keys}) if {_DEFAULT_STATE} else None"
         yield f"  try: answer = (run or call)({stack})"
     else:
         yield f"  try: answer = {'call' if scope['new'] is None else 'new'}({stack})"
@@ -243,8 +247,9 @@ def _source(
     yield " return otherwise(receiver, args, kwargs)"
 
 
-_DEFAULT_SETS: Final = "raw.sets is DEFAULT and raw.pipeline is None"
-"""The thread's state in which the arguments' keys alone decide where a call goes."""
+_DEFAULT_STATE: Final = "raw.sets is DEFAULT and raw.pipeline is None and not raw.inference_mode"
+"""The thread's state in which the arguments' keys alone decide where a call goes; numbers in the
+place of tensors have those of :data:`KEYS_OF_NUMBER` in it."""
 
 
 def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]) -> str:
@@ -254,6 +259,8 @@ def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]
         name = stack[place]
         if name == "receiver" or (name in scope["tensors"]):
             found.append(f"{name}._keys")
+        elif name in scope["numbers"]:
+            found.append(str(KEYS_OF_NUMBER))
         elif scope.get(name, name) is None:
             found.append(str(none))
         else:
@@ -274,8 +281,9 @@ def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:
     kinds = (*positional, *by_keyword)
     for place, kind in enumerate(kinds):
         scope[f"type{place}"] = kind
-    pairs = zip(listed, kinds, strict=True)
+    pairs = list(zip(listed, kinds, strict=True))
     scope["tensors"] = [name for name, kind in pairs if issubclass(kind, Tensor)]
+    scope["numbers"] = [name for name, kind in pairs if kind in _NUMBERS]
     others = [f"type({name}) is not type{place}" for place, name in enumerate(listed)]
     if others:
         yield f"  if {' or '.join(others)}: break"
