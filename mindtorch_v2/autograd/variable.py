@@ -151,11 +151,11 @@ def gradient_edge(tensor: Tensor) -> Edge:
     """Where a tensor's gradient goes."""
     meta = tensor._raw_autograd
     if meta is None:
-        return _NOWHERE
+        return NOWHERE
     if meta is AWAY:
         meta = tensor._autograd
         if meta is None:
-            return _NOWHERE
+            return NOWHERE
     gradient = meta.grad_fn if meta.view is None else grad_fn(tensor)
     if gradient is UNRECORDED:
         raise NotImplementedError(
@@ -165,7 +165,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
     if gradient is not None:
         return _new_tuple(Edge, (gradient, meta.output_nr))
     if not meta.requires_grad:
-        return _NOWHERE
+        return NOWHERE
     reference = meta.grad_accumulator
     accumulator = None if reference is None else reference()
     if accumulator is None:
@@ -185,10 +185,11 @@ def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:
 
 def collect_next_edges(values: Iterable[Any]) -> list[Edge]:
     """The edges of arguments; an empty one for what is no tensor."""
-    return [_NOWHERE if each is None else gradient_edge(each) for each in flattened(values)]
+    return [NOWHERE if each is None else gradient_edge(each) for each in flattened(values)]
 
 
-_NOWHERE: Final = Edge(None)
+NOWHERE: Final = Edge(None)
+"""Of what has no gradient."""
 
 
 # --- history ------------------------------------------------------------------------------------

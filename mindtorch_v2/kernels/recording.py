@@ -9,7 +9,8 @@ The functions are written for an operator, of what the profile says that its nod
     def record(answer, _0, _1):
         if not thread.raw.grad_mode:
             return answer
-        e0, e1, number = gradient_edge(_0), gradient_edge(_1), -1
+        e0, number = gradient_edge(_0), -1
+        e1 = gradient_edge(_1) if isinstance(_1, Tensor) else nowhere  # of a number
         if e0.function is not None and e0.function._topological_nr > number:
             number = e0.function._topological_nr
         …
@@ -43,7 +44,7 @@ from mindtorch_v2.autograd.generated import (
 )
 from mindtorch_v2.autograd.node import Edge, InputMetadata, any_requires_grad
 from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
-from mindtorch_v2.autograd.variable import gradient_edge, set_gradient_edge
+from mindtorch_v2.autograd.variable import NOWHERE, gradient_edge, set_gradient_edge
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import AutogradMeta
@@ -86,6 +87,7 @@ def recorder(recorded: Recorded) -> Run:
     scope: dict[str, Any] = {
         "__name__": __name__,
         "FLOATING": _FLOATING,
+        "Tensor": Tensor,
         "UNUSUAL": UNUSUAL,
         "any_requires_grad": any_requires_grad,
         "begin_generated": begin_generated,
@@ -93,6 +95,7 @@ def recorder(recorded: Recorded) -> Run:
         "gradient_edge": gradient_edge,
         "hooks_of_saved": hooks_of_saved,
         "new": object.__new__,
+        "nowhere": NOWHERE,
         "node_type": node_class(recorded.node),
         "thread": tls.thread_local,
     }
@@ -110,7 +113,8 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
     yield " if not thread.raw.grad_mode: return answer"
     yield " number = -1"
     for edge, place in zip(edges, recorded.inputs, strict=True):
-        yield f" {edge} = gradient_edge(_{place})"
+        otherwise = f" if isinstance(_{place}, Tensor) else nowhere" if place else ""
+        yield f" {edge} = gradient_edge(_{place}){otherwise}"
         yield f" found = {edge}.function"
         yield " if found is not None and found._topological_nr > number:"
         yield "  number = found._topological_nr"
