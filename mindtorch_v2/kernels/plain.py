@@ -65,16 +65,24 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
 
-_MADE: Final = (
-    "made = new(Tensor)",
-    "made._array, made._memory, made._storage_offset = found, None, 0",
-    "made._raw_storage = made._raw_versions = AWAY",
-    "made._dtype, made._device, made._layout = _0._dtype, _0._device, _0._layout",
-    "made._sizes, made._strides, made._keys = _0._sizes, _0._strides, _0._keys",
-    "made._raw_autograd = made._content = made._functional = made._custom = None",
-    "made._pending = None",
-)
-"""A new tensor that has the array ``found``, and the geometry of the first operand."""
+
+def made_lines(dtype: str, sizes: str, strides: str) -> Iterator[str]:
+    """``made`` is a new tensor that has the array ``found``; what is not said is that of ``_0``."""
+    yield "made = new(Tensor)"
+    yield "made._array, made._memory, made._storage_offset = found, None, 0"
+    yield "made._raw_storage = made._raw_versions = AWAY"
+    yield f"made._dtype, made._device, made._layout = {dtype}, _0._device, _0._layout"
+    yield f"made._sizes, made._strides, made._keys = {sizes}, {strides}, _0._keys"
+    yield "made._raw_autograd = made._content = made._functional = made._custom = None"
+    yield "made._pending = None"
+
+
+def is_plain_ufunc(function: Callable[..., Any], computed: np.dtype[Any], raw: Any) -> bool:
+    """Whether arrays of the one dtype become one of the other, which nobody else has."""
+    if not isinstance(function, np.ufunc):
+        return False
+    answered = quietly(function, *[np.ones(1, computed)] * function.nin)
+    return bool(answered.dtype == raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +100,7 @@ class Plan:
         """``compute`` gets ``rest`` after the arrays."""
         if rest:
             return cls(raw, lambda *arrays: compute(*arrays, *rest), False)
-        if not isinstance(compute, np.ufunc):
-            return cls(raw, compute, False)
-        answered = quietly(compute, *[np.ones(1, raw)] * compute.nin)
-        return cls(raw, compute, answered.dtype == raw)
+        return cls(raw, compute, is_plain_ufunc(compute, raw, raw))
 
 
 class Plans(dict[Any, Plan]):
@@ -124,7 +129,7 @@ def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
 
 
 def short_way(
-    plans: Plans, inputs: int, unlike: Callable[[Run | None], Run], *, in_place: bool
+    plans: Plans, inputs: int, unlike: Callable[[int, Run | None], Run], *, in_place: bool
 ) -> ShortWay:
     """That of an operator of one or two operands, the first of which the result may replace.
 
@@ -133,10 +138,10 @@ def short_way(
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:
         made = _maker(_Source(inputs, count, record is not None))
-        return made(plans, otherwise, record, unlike(record))
+        return made(plans, otherwise, record, unlike(count, record))
 
     def make_in_place(otherwise: Run, count: int, record: Run | None) -> Run:
-        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record, unlike(None))
+        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record, unlike(count, None))
 
     return ShortWay(above=make_in_place) if in_place else ShortWay(make)
 
@@ -193,7 +198,8 @@ class _Source:
         """What becomes of ``found``."""
         yield "     if not plan.is_ufunc or type(found) is not ndarray:"
         yield f"      found = own(found, plan.raw, {arrays})"
-        yield from (f"     {line}" for line in _MADE)
+        lines = made_lines("_0._dtype", "_0._sizes", "_0._strides")
+        yield from (f"     {line}" for line in lines)
         if self.records:
             has_none = " and ".join(f"_{n}._raw_autograd is None" for n in range(self.inputs))
             yield f"     if {has_none}: return made"
