@@ -13,7 +13,7 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
-from mindtorch_v2.kernels.cpu.normalization import row_moments
+from mindtorch_v2.kernels.cpu.row_moments import row_moments
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -109,7 +109,7 @@ def native_group_norm(
     if numel(input._sizes):
         with np.errstate(all="ignore"):
             values = as_array(input, dtype).reshape(N * group, -1)
-            middle, variance = row_moments(values)
+            middle, variance = row_moments(values, dtype)
             scale = (1 / np.sqrt(_exact(variance) + eps)).astype(values.dtype)
             if weight is None and bias is None:
                 found = (values - middle) * scale

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
+from mindtorch_v2.kernels.cpu.row_moments import means_of_products, row_moments
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -125,15 +126,16 @@ def native_layer_norm(
             )
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
-        middle, variance = row_moments(values)
+        middle, variance = row_moments(values, dtype)
         scale = 1 / np.sqrt(variance + variance.dtype.type(eps))
         gamma, beta = (_row(each, dtype) for each in (weight, bias))
         if to_opmath(dtype) is not dtype:
             found = _scaled_and_moved(values, scale, middle, gamma, beta)
         else:
-            found = (values - middle) * scale
-            if gamma is not None:
-                found *= gamma
+            found = values - middle
+            for factor in (scale, gamma):
+                if factor is not None:  # the last of them is fused with the sum
+                    found = found.astype(values.dtype) * factor.astype(np.float64)
             found += 0 if beta is None else beta  # a zero has no sign then
         store(output, rounded(found.astype(values.dtype).reshape(sizes), dtype))
         for target, value in ((mean, middle), (rstd, scale)):
@@ -158,43 +160,6 @@ def _scaled_and_moved(
         found *= gamma
     found += 0 if beta is None else beta
     return found.astype(kind)
-
-
-_NARROWEST_VECTOR: Final = 8
-"""Floats that a vector unit takes at once, at least."""
-
-
-def row_moments(values: Array) -> tuple[Array, Array]:
-    """Of each row the mean and the variance, in the row's dtype."""
-    kind = values.dtype
-    if values.shape[1] < _NARROWEST_VECTOR and kind == np.float32:
-        mean, variance = _rowwise_moments(values)
-    else:
-        wide = values.astype(np.float64)
-        mean = wide.sum(axis=1, keepdims=True) / (wide.shape[1] or 1)
-        wide -= mean
-        variance = _means_of_products(wide, wide)
-    return mean.astype(kind), variance.astype(kind)
-
-
-def _rowwise_moments(values: Array) -> tuple[Array, Array]:
-    """``RowwiseMoments`` of rows that no vector fits into: Welford's algorithm, in their dtype.
-
-    A number close to the mean is all rounding of the mean, so that has to be torch's.
-    """
-    mean, squares = np.zeros((2, values.shape[0]), values.dtype)
-    for count, column in enumerate(values.T, 1):
-        delta = column - mean
-        mean += delta / values.dtype.type(count)
-        squares += delta * (column - mean)
-    variance = squares / values.dtype.type(values.shape[1])
-    return mean.reshape(-1, 1), variance.reshape(-1, 1)
-
-
-def _means_of_products(one: Array, two: Array) -> Array:
-    """Of each row, with no array made of the products."""
-    sums = np.einsum("ij,ij->i", one, two)
-    return np.asarray(sums.reshape(-1, 1) / one.shape[1])
 
 
 def _row(tensor: Tensor | None, dtype: DType) -> Array | None:
@@ -239,7 +204,7 @@ def native_layer_norm_backward(
         gamma = _row(weight, dtype)
         scaled = dy if gamma is None else dy * gamma
         of_weight, of_bias = np.einsum("ij,ij->j", dy, x), dy.sum(axis=0)
-        x *= _means_of_products(scaled, x)
+        x *= means_of_products(scaled, x)
         dx = scaled - scaled.mean(axis=1, keepdims=True)
         dx -= x
         dx *= scale
