@@ -21,7 +21,11 @@ The functions are written for a number of values.  For ``add.Tensor(self, other,
                 a0 = array_of(_0)
             …
             try:
-                plan = plans.get((_0._dtype, _2, type(_2)))
+                dtype, r2, plan = last[0]
+                if dtype is not _0._dtype or r2 is not _2:
+                    plan = plans.get((_0._dtype, _2, type(_2)))
+                    if plan is not None:
+                        last[0] = _0._dtype, _2, plan
                 if (
                     plan is not None and a0 is not None and a1 is not None
                     and (_0._sizes is _1._sizes or _0._sizes == _1._sizes)
@@ -166,7 +170,7 @@ class _Source:
             yield f"   if a{n} is None or ((memory := _{n}._memory) is not None"
             yield f"    and memory is not _{n}._raw_storage._raw_bytes): a{n} = array_of(_{n})"
         yield "   try:"
-        yield f"    plan = plans.get(({', '.join(key)}))"
+        yield from self.planned(", ".join(key))
         yield from self.prepared()
         yield f"    if {' and '.join(self.conditions())}:"
         yield f"     found = run_quietly(plan.function, {arrays})"
@@ -179,6 +183,20 @@ class _Source:
     @property
     def values(self) -> str:
         return ", ".join(f"_{n}" for n in range(self.count))
+
+    def planned(self, key: str) -> Iterator[str]:
+        """Finds the plan; with further arguments, which nearly always are the very same objects as
+        those of the call before, by looking at these first."""
+        rest = range(self.inputs, self.count)
+        if not rest:
+            yield f"    plan = plans.get({key})"
+            return
+        yield f"    dtype, {', '.join(f'r{n}' for n in rest)}, plan = last[0]"
+        differs = " or ".join(f"r{n} is not _{n}" for n in rest)
+        yield f"    if dtype is not _0._dtype or {differs}:"
+        yield f"     plan = plans.get(({key}))"
+        found = ", ".join(f"_{n}" for n in rest)
+        yield f"     if plan is not None: last[0] = _0._dtype, {found}, plan"
 
     def prepared(self) -> Iterator[str]:
         yield from ()
@@ -244,6 +262,8 @@ def _maker(source: _Source) -> Callable[[Plans, Run, Run | None, Run], Run]:
         "thread": tls.thread_local,
     }
     made_of = "plans, otherwise, record, unlike"
-    exec("\n".join((f"def make({made_of}):", *source.lines(), " return run")), scope)
+    nothing = (None,) * (source.count - source.inputs + 2)
+    begin = f"def make({made_of}):", f" last = [{nothing}]"
+    exec("\n".join((*begin, *source.lines(), " return run")), scope)
     made: Callable[[Plans, Run, Run | None, Run], Run] = scope["make"]
     return made

@@ -13,8 +13,9 @@ with no parser between.  It stands in front of those of other forms, and at last
             if type(_0) is not type0 or type(_1) is not type1: break
             if not -(1 << 63) <= _0 < 1 << 63: break
             if not -(1 << 63) <= _1 < 1 << 63: break
+            keys = receiver._keys
             raw = thread.raw
-            run = kernels.get(receiver._keys) if raw.sets is DEFAULT and … else None
+            run = kernels.get(keys) if raw.sets is DEFAULT and … else None
             try: answer = (run or call)(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped(answer)
@@ -233,10 +234,11 @@ def _source(
     stack, requires_grad = ", ".join(passed), names.pop("requires_grad", None)
     if names:  # what is to be written to
         raise Untellable
-    keys = _keys_source(operator, passed, scope) if scope["new"] is None else ""
+    keys = list(_keys_source(operator, passed, scope)) if scope["new"] is None else []
     if keys:
         yield "  raw = thread.raw"
-        yield f"  run = kernels.get({keys}) if {_DEFAULT_STATE} else None"
+        yield from keys
+        yield f"  run = kernels.get(keys) if {_DEFAULT_STATE} else None"
         yield f"  try: answer = (run or call)({stack})"
     else:
         yield f"  try: answer = {'call' if scope['new'] is None else 'new'}({stack})"
@@ -252,20 +254,28 @@ _DEFAULT_STATE: Final = "raw.sets is DEFAULT and raw.pipeline is None and not ra
 place of tensors have those of :data:`KEYS_OF_NUMBER` in it."""
 
 
-def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]) -> str:
-    """The keys of a call; nothing where a list has some."""
-    found = []
+def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]) -> Iterator[str]:
+    """Gets the keys of a call; nothing where a list has some, or no tensor."""
+    tensors = []
+    others = 0
     for place, none in operator.dispatch_arguments:
         name = stack[place]
-        if name == "receiver" or (name in scope["tensors"]):
-            found.append(f"{name}._keys")
+        if name == "receiver" or name in scope["tensors"]:
+            tensors.append(name)
         elif name in scope["numbers"]:
-            found.append(str(KEYS_OF_NUMBER))
+            others |= KEYS_OF_NUMBER
         elif scope.get(name, name) is None:
-            found.append(str(none))
+            others |= none
         else:
-            return ""
-    return " | ".join(found)
+            return
+    if not tensors:
+        return
+    first, *further = tensors
+    yield f"  keys = {first}._keys"
+    for name in further:  # which mostly have the very same
+        yield f"  if {name}._keys is not keys: keys |= {name}._keys"
+    if others:
+        yield f"  keys |= {others}"
 
 
 def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:

@@ -172,11 +172,7 @@ def _fmod(self: Array, other: Array) -> Array:
     return np.fmod(self, other)
 
 
-def _mul(self: Array, other: Array) -> Array:
-    return np.multiply(self, other)
-
-
-pointwise("aten::mul.Tensor", _mul, BINARY_OP, 2, scalar_in_opmath=True)
+pointwise("aten::mul.Tensor", np.multiply, BINARY_OP, 2, scalar_in_opmath=True)
 pointwise("aten::div.Tensor", np.true_divide, BINARY_FLOAT_OP, 2, scalar_in_opmath=True)
 pointwise("aten::remainder.Tensor", _remainder, BINARY_OP, 2)
 pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
