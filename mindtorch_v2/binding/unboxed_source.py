@@ -85,7 +85,11 @@ def of_entry(schema: FunctionSchema, none: Mapping[int, int], *, is_below: bool)
     bound = "\n".join(f"  {line}" for line in _bound(schema, none))
     text = _ENTRY_BELOW if is_below else _ENTRY
     # a route that asks is that of an operator without lists
-    known = (f"_{each} is not None and _{each}._autograd is not None" for each in none)
+    known = (
+        f"_{each} is not None and _{each}._raw_autograd is not None"
+        f" and _{each}._autograd is not None"
+        for each in none
+    )
     values, is_known = names(len(schema.arguments)), " or ".join(known) or "False"
     return text.format(values=values, bound=bound, is_known=is_known)
 
