@@ -6,6 +6,8 @@ tells apart.  Any other exception leaves the call as it is: torch does not catch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def c_string(text: str) -> str:
     """``what()`` of a C++ exception as Python sees it: it ends at the first NUL.
@@ -44,13 +46,13 @@ class SchemaMatchError(Exception):
     """
 
     def __str__(self) -> str:
-        return self.text({})
+        return text_of(self.args, {})
 
-    def text(self, printed: dict[int, str]) -> str:
-        """The same, of several errors about the same values: each is printed once."""
-        return "".join(
-            each if isinstance(each, str) else _print(each, printed) for each in self.args
-        )
+
+def text_of(parts: Iterable[object], printed: dict[int, str]) -> str:
+    """The text of a SchemaMatchError from its arguments, which alone are worth keeping: the error
+    has frames that hold tensors.  Of several about the same values each value is printed once."""
+    return "".join(each if isinstance(each, str) else _print(each, printed) for each in parts)
 
 
 def _print(value: object, printed: dict[int, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mindtorch_v2.binding.errors import ConversionError, SchemaMatchError
+from mindtorch_v2.binding.errors import ConversionError, SchemaMatchError, text_of
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.function import refusal
@@ -98,10 +98,11 @@ def wrong_keywords(schema: FunctionSchema, keywords: Iterable[str]) -> SchemaMat
     return SchemaMatchError("")
 
 
-def no_overload(reasons: Iterable[SchemaMatchError]) -> RuntimeError:
-    """Of a packet: every overload's reason, in the order in which they were tried."""
+def no_overload(reasons: Iterable[tuple[object, ...]]) -> RuntimeError:
+    """Of a packet: the arguments of every overload's error, in the order in which they were
+    tried."""
     printed: dict[int, str] = {}
-    listed = "".join(f"{reason.text(printed)}\n\n" for reason in reasons)
+    listed = "".join(f"{text_of(reason, printed)}\n\n" for reason in reasons)
     return RuntimeError(
         f"Overloaded torch operator invoked from Python failed to match any schema:\n{listed}"
     )

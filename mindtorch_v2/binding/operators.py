@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import messages
-from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError
+from mindtorch_v2.binding.errors import ReferenceCastError, SchemaMatchError, text_of
 from mindtorch_v2.binding.fallbacks import FALLBACKS
 from mindtorch_v2.binding.op_schema import OpSchema, Stack
 from mindtorch_v2.binding.python_kernel import call_python, python_route, python_run
@@ -410,9 +410,9 @@ class Packet:
             try:
                 return Call(operator, operator.binder.match(args, kwargs))
             except SchemaMatchError as error:
-                reasons.append(error.with_traceback(None))  # which has this frame
+                reasons.append(error.args)  # the error keeps this frame, and what it holds
         if len(reasons) == 1:
-            raise RuntimeError(str(reasons[0]))
+            raise RuntimeError(text_of(reasons[0], {}))
         raise messages.no_overload(reasons)
 
 

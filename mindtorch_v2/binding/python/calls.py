@@ -14,13 +14,14 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value, enum_value_named, number_to_tensor
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.binding.python.factories import defaults_of_options
+from mindtorch_v2.binding.python.factories import default_device
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
 from mindtorch_v2.profile.sections import Overload
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_seen_by_python
@@ -104,9 +105,8 @@ def _by_name(
     arguments = operator.schema.arguments
     outputs = _outputs(operator) if writes else ()
     written = values["out"] if len(outputs) > 1 else []
-    options = dict(defaults_of_options(values.signature))
-    if options and not values.is_absent("device"):
-        options["device"] = values["device"]  # before the others
+    makes_tensor = values.signature.makes_tensor
+    device = _device(values) if makes_tensor else None  # before the others
     stack: dict[str, Any] = {}
     for argument in reversed(arguments):  # as compiled C++ evaluates them
         name = argument.name
@@ -118,13 +118,22 @@ def _by_name(
             stack[name] = receiver
         elif name == "self" and name not in values:
             stack[name] = values["input"]
-        elif name in options and (name == "device" or values.is_absent(name)):
-            stack[name] = options[name]
+        elif name == "device" and makes_tensor:
+            stack[name] = device
+        elif name in ("dtype", "layout") and makes_tensor and values.is_absent(name):
+            stack[name] = argument.default_value
         elif name in values:
             stack[name] = values[name]
         else:
             stack[name] = argument.default_value
     return tuple(stack[argument.name] for argument in arguments)
+
+
+def _device(values: Values) -> Device | None:
+    if values.is_absent("device"):
+        return default_device(values.signature)
+    device: Device | None = values["device"]
+    return device
 
 
 def check_out(values: Values, *, reads_default_layout: bool = False) -> None:

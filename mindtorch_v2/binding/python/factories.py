@@ -8,9 +8,7 @@ kernel in Python can have kept what it made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from sys import getrefcount
-from types import MappingProxyType
 from typing import Any, Final
 
 from mindtorch_v2.binding.operators import Call
@@ -29,16 +27,12 @@ _OURS: Final = 2
 """References to an object that one variable has, the one that ``getrefcount`` takes included."""
 
 
-_WHERE_ANOTHER_IS: Final = MappingProxyType({"dtype": None, "layout": None, "device": None})
-_ON_THE_CPU: Final = MappingProxyType({**_WHERE_ANOTHER_IS, "device": Device("cpu")})
-_NOTHING: Final[Mapping[str, None]] = MappingProxyType({})
+_CPU: Final = Device("cpu")
 
 
-def defaults_of_options(signature: Signature) -> Mapping[str, Device | None]:
-    """What a function makes of a new tensor's options that it is not given, if it makes one."""
-    if not signature.makes_tensor:
-        return _NOTHING
-    return _WHERE_ANOTHER_IS if is_of_a_tensors_kind(signature.name) else _ON_THE_CPU
+def default_device(signature: Signature) -> Device | None:
+    """Where a function makes a tensor unless it is told; None: where another one is."""
+    return None if is_of_a_tensors_kind(signature.name) else _CPU
 
 
 def new_variable(call: Call) -> Any:

@@ -35,7 +35,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import KEYS_OF_NUMBER, Operator
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
-from mindtorch_v2.binding.python.factories import defaults_of_options
+from mindtorch_v2.binding.python.factories import default_device
 from mindtorch_v2.binding.python.function import Entry, Implementation
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import Signature
@@ -329,7 +329,6 @@ def _stack(
     As :func:`~mindtorch_v2.binding.python.calls.call_of` has it.
     """
     parameters = {each.name: each for each in signature.parameters}
-    options = defaults_of_options(signature)
     for place, argument in enumerate(operator.schema.arguments):
         name = argument.name
         if name == "self" and has_receiver:
@@ -341,8 +340,10 @@ def _stack(
             yield names.pop(name)
             continue
         is_parameter = name in parameters
-        if name in options:
-            default = options[name]
+        if name == "device" and signature.makes_tensor:
+            default = default_device(signature)
+        elif name in ("dtype", "layout") and signature.makes_tensor:
+            default = argument.default_value
         else:
             default = default_value(parameters[name]) if is_parameter else argument.default_value
         scope[f"default{place}"] = default
