@@ -1,5 +1,6 @@
 """The mechanism of binding: compiled signatures, casts, lazy look-up, what kernels would get."""
 
+import gc
 import subprocess
 import sys
 
@@ -110,6 +111,18 @@ def test_a_packet_tries_the_dispatchers_overloads_first():
         (operator.in_dispatcher for operator in tried), reverse=True
     )
     assert sorted(tried) == sorted(in_registration_order("aten::add"))
+
+
+def test_overloads_that_do_not_suit_leave_nothing_behind():
+    """What an error has is tied into circles: who kept one would keep the tensors of the call."""
+    tensor = torch.ones(1)
+    before = sys.getrefcount(tensor)
+    gc.disable()
+    try:
+        torch.ops.aten.to(tensor, torch.float64)  # which is not for the first overload
+        assert sys.getrefcount(tensor) == before
+    finally:
+        gc.enable()
 
 
 def test_kernels_are_called_without_what_is_default():

@@ -51,6 +51,14 @@ def test_a_form_is_learned_once_it_comes_often() -> None:
         ("xp.pow({})", "x, 2", "2, x"),
         ("x.to({})", "xp.int8", "x"),
         ("x.add_({})", "x", "x, x"),
+        ("xp.ones({})", "2", "2, out=y"),
+        ("xp.ones({})", "2, dtype=xp.int8", "2, dtype=int"),
+        ("xp.ones({})", "2, requires_grad=True", "2, dtype=xp.int8, requires_grad=True"),
+        ("xp.empty({})", "0, device='meta'", "0, device='nowhere'"),
+        ("xp.empty({})", "0, device='meta'", "0, device=xp.device('cpu')"),
+        ("xp.randint({})", "1, (2,)", "1, (2,), dtype=xp.float32"),
+        ("xp.zeros_like({})", "x", "x, device='meta'"),
+        ("xp.full({})", "(2,), True", "(2,), 1j"),
     ],
 )
 def test_calls_answer_the_same_once_another_form_is_usual(
@@ -68,7 +76,9 @@ def answer(text: str) -> Any:
         found = eval(text, names)
     except Exception as error:
         return type(error), str(error)
-    return found.dtype, tuple(found.shape), found.tolist(), names["y"].tolist()
+    elements = found.shape if found.is_meta else found.tolist()
+    kind = found.dtype, found.device, found.requires_grad
+    return kind, tuple(found.shape), elements, names["y"].tolist()
 
 
 def test_parameters_are_usual_until_they_override() -> None:
