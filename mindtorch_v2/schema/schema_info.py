@@ -193,10 +193,10 @@ class SchemaInfo:
         """``FunctionSchema::may_alias``: by the annotations alone."""
         self._check(left, "lhs", "FunctionSchema.may_alias(lhs)")
         self._check(right, "rhs", "FunctionSchema.may_alias(rhs)")
-        if not self._share(self._types(left), self._types(right)):
-            return False
         mine, theirs = self._argument(left).alias_info, self._argument(right).alias_info
-        return mine is not None and theirs is not None and bool(mine.after_set & theirs.after_set)
+        if mine is None or theirs is None or mine.after_set.isdisjoint(theirs.after_set):
+            return False
+        return self._share(self._types(left), self._types(right))
 
     def _declared_contained_alias(self, left: SchemaArgument, right: SchemaArgument) -> bool:
         """``FunctionSchema::may_contain_alias``, in both directions."""
