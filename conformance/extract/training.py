@@ -119,4 +119,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a scalar is loaded from one element alone": lambda: not takes(
         lambda: _module_with_scalar().load_state_dict({"x": torch.ones(2)})
     ),
+    "a submodule may be set strictly": lambda: takes(
+        lambda: nn.Sequential(nn.Sequential()).set_submodule("0", nn.Sequential(), strict=True)
+    ),
 }

@@ -125,6 +125,13 @@ class InPlace(tuple[Tensor, ...]):
     __slots__ = ()
 
 
+class Assigned(tuple[Tensor, ...]):
+    """What a kernel assigns to the references to its outputs, which in C++ are others then: the
+    tensors that were given stay as they are."""
+
+    __slots__ = ()
+
+
 def changed_in_place(outputs: Outputs) -> Tensor | None:
     """The tensor whose place the result takes, in an operator's in-place form."""
     return outputs[0] if isinstance(outputs, InPlace) else None
@@ -139,8 +146,9 @@ def _inplace(function: Structured, /, *stack: Any) -> Tensor:
 def _out(function: Structured, count: int, /, *stack: Any) -> Any:
     """``out=`` arguments stand last in a schema."""
     outputs = stack[len(stack) - count :]
-    function(outputs, *stack[: len(stack) - count])
-    return outputs[0] if count == 1 else outputs
+    found = function(outputs, *stack[: len(stack) - count])
+    answered = found if isinstance(found, Assigned) else outputs
+    return answered[0] if count == 1 else answered
 
 
 def _form(name: str, key: int) -> Native:

@@ -67,7 +67,7 @@ def _check_alpha(iterator: TensorIterator, alpha: Number) -> None:
         )
 
 
-def _check_sub(self: Operand, other: Operand, alpha: Number) -> None:
+def check_sub(self: Operand, other: Operand, alpha: Number) -> None:
     """``sub_check``."""
     bools = [dtype_of(each) is BOOL for each in (self, other)]
     if all(bools):
@@ -113,7 +113,7 @@ pointwise(
     _sub,
     BINARY_OP,
     2,
-    before=_check_sub,
+    before=check_sub,
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.subtract),

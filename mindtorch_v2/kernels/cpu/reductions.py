@@ -37,6 +37,7 @@ from mindtorch_v2.kernels.promotion import (
 )
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.tensor.copying import fill, store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
@@ -227,6 +228,10 @@ def mean(
         raise worded("mean of integers", Input=what, Long=CPP_NAMES[asked])
     (output,) = outputs
     found = _inferred(self, dtype, output)
+    if output is not None and _LEAVES_OUTPUT and found in HALVES and not output.is_meta:
+        set_output(output, _mean_shape(self, dim, keepdim), found, self._device)
+        made = run_reduction("aten::sum.dim_IntList", _mean, (None,), self, dim, keepdim, found)
+        return structured.Assigned(made)
     if output is not None and shares_storage(output, self):
         return (_mean_in_place(output, self, dim, keepdim, found),)
     made = run_reduction("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
@@ -240,13 +245,19 @@ def mean(
     return made
 
 
+_LEAVES_OUTPUT: Final = HABITS["a mean of halves leaves its output"]
+
+
+def _mean_shape(self: Tensor, dim: Sequence[int] | None, keepdim: bool) -> tuple[int, ...]:
+    return reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
+
+
 def _mean_in_place(
     output: Tensor, self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: DType
 ) -> Tensor:
     """The sum in ``output``, which is memory of ``self``, and that divided: the sum reduces what
     has been resized for the mean."""
-    shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
-    set_output(output, shape, dtype, self._device)
+    set_output(output, _mean_shape(self, dim, keepdim), dtype, self._device)
     count = prod(self._sizes[each] for each in reduced_dims(dim, len(self._sizes)))
     sum_((output,), self, dim, keepdim, None)
     store(output, np.asarray(value_array(output) / count))

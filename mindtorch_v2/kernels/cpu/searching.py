@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
@@ -22,10 +23,11 @@ from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import view_geometry
 from mindtorch_v2.warn import warn_once
 
 _INT32: Final = DTYPES["int32"]
@@ -205,9 +207,24 @@ def isin(
     if not output.is_meta:
         common = result_type((elements, test_elements))
         assert_no_internal_overlap(output)
+        if isinstance(test_elements, Tensor):
+            _check_tested_in_turn(elements, test_elements, common)
         found = np.isin(as_array(elements, common), as_array(test_elements, common))
         store(output, found != invert)
     return (output,)
+
+
+def _check_tested_in_turn(elements: Operand, test_elements: Tensor, common: DType) -> None:
+    """``isin_default_kernel_cpu``, which takes few elements to test for, views those as a row."""
+    count = numel(tuple(sizes_of(elements)))
+    if not count or numel(test_elements._sizes) >= int(10 * count**0.145):
+        return
+    if test_elements._dtype is not common:  # a copy, without gaps
+        sizes, strides = test_elements._sizes, test_elements._strides
+        test_elements = new_tensor(
+            sizes, common, test_elements._device, dense_strides_like(sizes, strides)
+        )
+    view_geometry(test_elements, (-1,))
 
 
 def check_isin_dtype(dtype: DType, shown: str | None = None) -> None:
@@ -224,14 +241,20 @@ def check_isin_dtype(dtype: DType, shown: str | None = None) -> None:
 def histc(
     outputs: Outputs, self: Tensor, bins: int, min: Number, max: Number
 ) -> tuple[Tensor, ...]:
+    given = outputs[0]
+    if given is not None and given._dtype is not self._dtype:
+        raise RuntimeError(
+            "torch.histogram: input tensor and hist tensor should have the same dtype, but got "
+            f"input {TYPE_NAMES[self._dtype]} and hist {TYPE_NAMES[given._dtype]}"
+        )
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    given = outputs[0]
     output = new_tensor((bins,), self._dtype, self._device) if given is None else given
     resize_output(output, (bins,))
     if self.is_meta:  # it stands for one on the CPU
         return (output,)
     low, high = _outer_edges(self, min, max)
+    check_dtype("linspace", self._dtype)  # which makes the edges of the bins
     dispatch_over(_BINNED, "histogram_cpu", self._dtype)
     store(output, _counted(self, bins, low, high))
     return (output,)
@@ -241,6 +264,7 @@ def _outer_edges(self: Tensor, min: Number, max: Number) -> tuple[float, float]:
     """``histc_select_outer_bin_edges``."""
     low, high = (float(scalar_to(each, _FLOAT64)) for each in (min, max))
     if low == high and numel(self._sizes):
+        check_implemented("aten::aminmax", self._dtype)
         values = value_array(self)
         low, high = float(values.min()), float(values.max())
     if low == high:

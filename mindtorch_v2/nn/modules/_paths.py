@@ -35,6 +35,14 @@ def set_submodule(module: Any, target: str, new: Any, strict: bool) -> None:
     setattr(parent, name, new)
 
 
+def set_attribute(module: Any, target: str, new: Any) -> None:
+    """The same where nothing is asked of what is there, nor of what is put there."""
+    if target == "":
+        raise ValueError("Cannot set the submodule without a target name!")
+    path, _, name = target.rpartition(".")
+    setattr(submodule(module, path), name, new)
+
+
 def parameter(module: Any, target: str) -> Any:
     """The parameter at a path; AttributeError if there is none."""
     path, _, name = target.rpartition(".")

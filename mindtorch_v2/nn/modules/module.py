@@ -354,14 +354,17 @@ class Module:
         found: Module = _paths.submodule(self, target)
         return found
 
-    if _HAS_BUFFERS:  # as of the same release
+    if _HABITS["a submodule may be set strictly"]:
 
         def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-            """Put a module at a path, where none need be unless ``strict``.
-
-            AttributeError if there is no way there, or something else.
-            """
+            """Put a module at a path; AttributeError for none there if ``strict``, or no module."""
             _paths.set_submodule(self, target, module, strict)
+
+    elif _HAS_BUFFERS:  # as of the same release
+
+        def set_submodule(self, target: str, module: Module) -> None:  # type: ignore[misc]
+            """Put a module at a path; AttributeError if there is no way there."""
+            _paths.set_attribute(self, target, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path; AttributeError if there is none."""
