@@ -15,6 +15,7 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.cpu.pooling import Window, checked, places_of, strides_of
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -28,6 +29,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _AVERAGED: Final = FLOATING_TYPES | HALVES | {int64}
 
@@ -184,6 +186,25 @@ def _formatted(sizes: Sequence[int], like: Tensor) -> Tensor:
 
 @kernel("aten::_adaptive_avg_pool2d")
 def adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
+    _check_adaptive(self, output_size)
+    output = _formatted((*self._sizes[:-2], *output_size), self)
+    return _adapt_into(output, self, output_size)
+
+
+@kernel("aten::adaptive_avg_pool2d.out")
+def adaptive_avg_pool2d_out(self: Tensor, output_size: Sequence[int], out: Tensor) -> Tensor:
+    _check_adaptive(self, output_size)
+    if out._dtype is not self._dtype:
+        raise RuntimeError(
+            f"expected dtype {TYPE_NAMES[self._dtype]} for `output` but got dtype "
+            f"{TYPE_NAMES[out._dtype]}"
+        )
+    format = suggest_memory_format(self) if len(self._sizes) == 4 else None
+    _RESIZE_(out, [*self._sizes[:-2], *output_size], memory_format=format)
+    return _adapt_into(out, self, output_size)
+
+
+def _check_adaptive(self: Tensor, output_size: Sequence[int]) -> None:
     if len(output_size) != 2:
         raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     rank = len(self._sizes)
@@ -198,7 +219,9 @@ def adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
                 f"dimensions, but input has sizes {list(self._sizes)} with dimension {dim} being "
                 "empty"
             )
-    output = _formatted((*self._sizes[:-2], *output_size), self)
+
+
+def _adapt_into(output: Tensor, self: Tensor, output_size: Sequence[int]) -> Tensor:
     if numel(output._sizes):
         _dispatch_adaptive("adaptive_avg_pool2d", self)
         store(output, rounded(_adapted(as_array(self, self._dtype), output_size), self._dtype))
