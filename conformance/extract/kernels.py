@@ -144,6 +144,10 @@ HABITS: dict[str, Callable[[], object]] = {
     "fill_diagonal_ asks no value for its offset": lambda: says(
         "storage offset 1", diagonal_of_copy
     ),
+    "lerp on meta subtracts": lambda: says(
+        "two bool tensors",
+        lambda: torch.lerp(*[torch.ones(1, dtype=torch.bool, device="meta")] * 3),
+    ),
 }
 #: Operators that are pointwise though nothing says so.
 UNTAGGED = (
