@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from mindtorch_v2.kernels.cpu.arithmetic import check_sub
-from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.filling import check_broadcast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -368,7 +368,7 @@ def meta_lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
 def lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
     like = weight if isinstance(weight, Tensor) else new_tensor((), start._dtype, start._device)
     maybe_broadcast(like, end, start)  # of the weight's side which element is nearer
-    if HABITS["lerp on meta subtracts"]:
+    if KERNEL_HABITS["lerp on meta subtracts"]:
         check_sub(end, start, 1)
     return shaped_elementwise(start, end, *([weight] if isinstance(weight, Tensor) else []))
 
