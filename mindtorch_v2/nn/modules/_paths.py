@@ -24,9 +24,7 @@ def set_submodule(module: Any, target: str, new: Any, strict: bool) -> None:
     """Put a module at a path, where none need be unless ``strict``."""
     from mindtorch_v2.nn.modules.module import Module
 
-    if target == "":
-        raise ValueError("Cannot set the submodule without a target name!")
-    path, _, name = target.rpartition(".")
+    path, name = _split(target)
     if not isinstance(new, Module):
         raise ValueError(f"`module` is not an nn.Module, found {type(new)}")
     parent = submodule(module, path)
@@ -37,10 +35,16 @@ def set_submodule(module: Any, target: str, new: Any, strict: bool) -> None:
 
 def set_attribute(module: Any, target: str, new: Any) -> None:
     """The same where nothing is asked of what is there, nor of what is put there."""
+    path, name = _split(target)
+    setattr(submodule(module, path), name, new)
+
+
+def _split(target: str) -> tuple[str, str]:
+    """The path to what holds a submodule, and what it is called there."""
     if target == "":
         raise ValueError("Cannot set the submodule without a target name!")
     path, _, name = target.rpartition(".")
-    setattr(submodule(module, path), name, new)
+    return path, name
 
 
 def parameter(module: Any, target: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from mindtorch_v2 import profile
 from mindtorch_v2._typename import typename
@@ -368,8 +368,7 @@ class Module:
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path; AttributeError if there is none."""
-        found: Parameter = _paths.parameter(self, target)
-        return found
+        return cast("Parameter", _paths.parameter(self, target))
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path; AttributeError if there is none."""
