@@ -70,6 +70,7 @@ _WITHOUT: Final = re.compile(
             r"a(tan|cos|sin)h?\.out\(t\[-?\d\], out=t\[",  # what becomes of NaN as an integer
             r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
+            r"pin_memory=True",  # what only the CPU's memory can be
         )
     ),
     re.DOTALL | re.MULTILINE,

@@ -85,6 +85,8 @@ def _empty(
         )
     if pin_memory and where.type == "cpu":
         raise worded("pin_memory")
+    if pin_memory and where.type == "npu":
+        raise RuntimeError("Only dense CPU tensors can be pinned")
     _check_layout(name, shape, kind, how, where)
     made = Tensor._make(
         shape,
