@@ -31,6 +31,11 @@ from mindtorch_v2._operator_bindings import (
 )
 from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
+from mindtorch_v2.binding.pyobj_dispatch import (
+    ObjectDispatch,
+    dispatches_objects,
+    may_dispatch_objects,
+)
 from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.dispatch import registry
 from mindtorch_v2.pybind.function import as_python_sees, cpp_function, is_seen_as_it_is
@@ -59,6 +64,10 @@ class OpOverload(Entered, OperatorBase):
             for argument in operator.schema.arguments
             if argument.alias_info is not None
         ]
+        #: What is looked at before the arguments are bound, where Python objects are dispatched.
+        self._objects: ObjectDispatch | None = None
+        if dispatches_objects(self._name):
+            self._enable_pyobj_dispatch()
         #: Whether results alias arguments that are not written to.
         self.is_view = bool(writes) and not any(writes)
 
@@ -113,14 +122,22 @@ class OpOverload(Entered, OperatorBase):
     def __deepcopy__(self, memo: object) -> OpOverload:
         return self
 
+    def _enable_pyobj_dispatch(self, enabled: bool = True) -> None:
+        """Dispatch by Python objects or not, as far as the operator can and the release does."""
+        schema = self._operator.schema
+        able = enabled and may_dispatch_objects(schema)
+        self._objects = ObjectDispatch(schema) if able else None
+
     def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        if self._objects is not None:
+            self._objects.look_through(args, kwargs)
         return self._operator.bind(args, kwargs)
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         operator = self._operator
 
         def run() -> Any:
-            call = operator.bind(args, kwargs)
+            call = self.__bind__(args, kwargs)
             self._enter(operator)
             return call.run()
 

@@ -77,6 +77,7 @@ def extract() -> dict[str, Any]:
             "autocast_op_devices": autocast_op_devices(),
             "autocast_py_kernels": autocast_py_kernels(),
             "pystubs": pystubs(),
+            "pyobj_dispatch": pyobj_dispatch(),
             "number": str(torch.types.Number),
             "group_name": any("GroupName" in str(each) for each in supported_types()),
             "optional_tensor_lists": Union[list[torch.Tensor], None] in supported_types(),  # noqa: UP007
@@ -563,6 +564,17 @@ def autocast_py_kernels() -> list[str]:
         library.register_autocast(f"{NAMESPACE}::f", "cpu", torch.float16, lib=made)
         kernels = getattr(torch.ops, NAMESPACE).f.default.py_kernels
         return sorted(key.name for key in kernels if key.name.startswith("Autocast"))
+
+
+def pyobj_dispatch() -> list[str]:
+    """Operators of torch's own that are dispatched by their Python objects."""
+    return sorted(
+        overload.name()
+        for packet in map(partial(getattr, torch.ops.prims), dir(torch.ops.prims))
+        if isinstance(packet, torch._ops.OpOverloadPacket)
+        for overload in map(partial(getattr, packet), packet.overloads())
+        if getattr(overload, "_pyobj_dispatcher", None) is not None
+    )
 
 
 def pystubs() -> list[dict[str, Any]]:

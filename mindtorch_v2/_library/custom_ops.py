@@ -106,6 +106,7 @@ class CustomOpDef:
         self._lib = get_library_allowing_overwrite(namespace, name)
         self._opoverload = _define(self)
         _register_kernels(self)
+        self._opoverload._enable_pyobj_dispatch()
         OPDEFS[self._qualname] = self
 
     @property
