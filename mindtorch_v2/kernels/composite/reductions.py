@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.reductions import prepare_nansum
+from mindtorch_v2.kernels.cpu.reductions import nansum_out, prepare_nansum, reduced_dims
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -61,6 +61,9 @@ for _name in ("var", "std"):
 
 # --- means without NaN ------------------------------------------------------------------------
 
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_FILL_: Final = OperatorHandle("aten::fill_.Scalar")
+_ZERO_: Final = OperatorHandle("aten::zero_")
 _DETACH: Final = OperatorHandle("aten::detach")
 _DIV: Final = OperatorHandle("aten::div.Tensor")
 _DIV_: Final = OperatorHandle("aten::div_.Tensor")
@@ -101,10 +104,30 @@ def nanmean_out(self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: 
         raise worded("nanmean of integers into an output", Long=CPP_NAMES[self._dtype])
     _check_nanmean(self, dtype)
     count = _count(self, dim, keepdim)
-    if out.is_meta and not HABITS["nanmean writes to an output on meta"]:
-        prepare_nansum((out,), self, dim, keepdim, dtype)  # which has been done by then
+    if HABITS["nanmean writes to an output on meta"]:
+        return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
+    return _DIV_(_summed_natively(self, dim, keepdim, dtype, out), count)
+
+
+def _summed_natively(
+    self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: Tensor
+) -> Tensor:
+    """``at::native::nansum_out``, which no operator stands before: modes see what it calls."""
+    prepare_nansum((out,), self, dim, keepdim, dtype)
+    viewed = out
+    if not keepdim:  # ``review_reduce_result``
+        sizes, strides = list(out._sizes), list(out._strides)
+        for place in sorted(reduced_dims(dim, len(self._sizes))):
+            sizes.insert(place, 1)
+            strides.insert(place, 0)
+        viewed = _AS_STRIDED(out, sizes, strides)
+    if not numel(self._sizes):
+        _ZERO_(out)
+    elif out.is_meta:
         raise RuntimeError("DispatchStub: unsupported device typemeta")
-    return _DIV_(_NANSUM_OUT(self, dim, keepdim, dtype=dtype, out=out), count)
+    else:
+        _FILL_(viewed, 0.0)
+    return nansum_out(self, dim, keepdim, dtype, out)
 
 
 # --- what gradients are made of ---------------------------------------------------------------
