@@ -78,6 +78,9 @@ def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if not math.isfinite(step):
         raise RuntimeError(f"step must be finite but got {step}")
+    if not _COUNTS_IN_INT64:  # nor does it step by a fraction that was cut off
+        _check_count(start, end, step, int64 if are_whole(start, end, step) else _FLOAT64)
+        return
     if dtype is not int64 or int(step):
         _check_count(start, end, step, dtype)
     if int(step) or dtype.is_floating_point or dtype.is_complex:
