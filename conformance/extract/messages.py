@@ -532,6 +532,9 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "meshgrid": lambda: torch._C._VariableFunctions.meshgrid([torch.ones(1)]),
     "set_named_tensor_meta": lambda: torch.empty(1, names=[None]),
     "raise_warning_for_complex_half": lambda: torch.empty(1, dtype=torch.complex32),
+    "raise_warning_for_bcomplex32": lambda: (
+        torch.empty(1, dtype=getattr(torch, "bcomplex32", torch.float32))
+    ),
     "cross": lambda: torch.cross(torch.ones(3), torch.ones(3)),
     "AccumulateGrad": lambda: accumulated(create_graph=False),
     "AccumulateGrad(create_graph)": lambda: accumulated(create_graph=True),
@@ -560,4 +563,5 @@ NOT_EVERYWHERE = (
     "requires_grad_to_scalar",
     "mse_kernel",
     "asarray",
+    "raise_warning_for_bcomplex32",
 )

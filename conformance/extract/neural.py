@@ -33,6 +33,8 @@ def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
 LABELS = torch.zeros(2, dtype=torch.int64)
 ROWS = torch.zeros(2, 2)
 IMAGE = (1, 1, 4, 4)
+#: Channels last, with moments that show what is rounded of them.
+PIXELS = torch.tensor([2.0, 6, 6, -2, 7, 6]).div(10).view(1, 3, 1, 2).permute(0, 3, 1, 2)
 A = torch.ops.aten
 
 
@@ -460,5 +462,23 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "quantile looks at its ranks inside a mode": lambda: is_reached(
         A.ge.Scalar, lambda: torch.quantile(torch.ones(1), 0.5)
+    ),
+    "a batch norm looks for its statistics first": lambda: (
+        "must be defined"
+        in error_of(lambda: torch.native_batch_norm(ROWS[0, 0], *(None,) * 4, False, 0.1, 0))[1]
+    ),
+    "a group norm wants channels and pixels": lambda: is_refused(
+        lambda: torch.group_norm(torch.ones(1, 0), 1)
+    ),
+    "a gradient of a group norm is like its weight": lambda: is_refused(
+        lambda: A.native_group_norm_backward(
+            ROWS, ROWS, *[torch.ones(2, 1)] * 2, None, 2, 2, 1, 1, [False, True, False]
+        )
+    ),
+    "a group norm rounds its squares": lambda: (
+        A.native_group_norm(PIXELS, None, None, 1, 2, 3, 1, 1e-5)[2].item() > 3.1403888
+    ),
+    "a group norm takes any input": lambda: takes(
+        lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
 }

@@ -6,6 +6,7 @@ torch/_refs, torch/_decomp and its own there, and the wrappers of torch/_prims_c
 
 from collections.abc import Callable, Iterator
 from inspect import signature
+from math import prod
 from types import FunctionType
 from typing import Any
 
@@ -78,7 +79,8 @@ WORDS: dict[str, Callable[[], object]] = {
         shaped(1), 1, 2, out=shaped(1)
     ),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
-    "stack of other sizes": lambda: torch.stack([shaped(2), shaped(3)]),
+    "stack of other sizes": lambda: torch.stack([shaped(2), shaped(3)], out=shaped(0)),
+    "isposinf of complex numbers": lambda: torch.isposinf(meta(torch.complex64)),
 }
 
 #: Questions with yes or no for an answer.
@@ -195,6 +197,46 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "repeat looks at its counts on meta": lambda: raised(
         lambda: shaped(2, 3).repeat(-1, 2), message=True
     ).startswith("Repeats"),
+    "a transposed convolution looks at what it adds": lambda: (
+        "output padding"
+        in raised(
+            lambda: torch.conv_transpose1d(shaped(1, 1, 2), shaped(1, 1, 1), output_padding=1),
+            message=True,
+        )
+    ),
+    "a transposed convolution looks at its bias": lambda: (
+        "bias"
+        in raised(
+            lambda: torch.conv_transpose1d(shaped(1, 1, 2), shaped(1, 1, 1), shaped(2)),
+            message=True,
+        )
+    ),
+    "a group norm looks at its channels on meta": lambda: (
+        "channels" in raised(lambda: grouped(shaped(1, 0, 1, 1)), message=True)
+    ),
+    "a group norm on meta is contiguous": lambda: (
+        grouped(shaped(1, 2, 2, 2).to(memory_format=torch.channels_last)).is_contiguous()
+    ),
+    "the gradient of a group norm lies as its input does": lambda: (
+        torch.ops.aten.native_group_norm_backward(
+            shaped(1, 2, 2, 2),
+            shaped(1, 2, 2, 2).to(memory_format=torch.channels_last),
+            *[shaped(1, 1)] * 2,
+            *(None, 1, 2, 4, 1, [True, False, False]),
+        )[0].stride(1)
+        == 1
+    ),
+    "the gradient of a group norm views its input": lambda: (
+        "view"
+        in raised(
+            lambda: torch.ops.aten.native_group_norm_backward(
+                *[shaped(1, 2, 2, 2).transpose(2, 3)] * 2,
+                *[shaped(1, 1)] * 2,
+                *(None, 1, 2, 4, 1, [False, True, False]),
+            ),
+            message=True,
+        )
+    ),
 }
 
 
@@ -230,6 +272,13 @@ def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
 
 def shaped(*sizes: int) -> torch.Tensor:
     return torch.empty(sizes, device="meta")
+
+
+def grouped(input: torch.Tensor) -> torch.Tensor:
+    """All channels in one group."""
+    count, channels, *pixels = input.shape
+    sizes = (count, channels, prod(pixels))
+    return torch.ops.aten.native_group_norm(input, None, None, *sizes, 1, 1e-5)[0]
 
 
 def raised(ask: Callable[[], object], *, message: bool = False) -> str:

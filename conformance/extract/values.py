@@ -108,6 +108,10 @@ WORDS: dict[str, Callable[[], object]] = {
     "pin_memory": lambda: torch.empty(1, pin_memory=True),
     "complex numbers of integers": lambda: torch.complex(integers(), integers()),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
+    "degrees of complex numbers": lambda: torch.deg2rad(torch.ones(1, dtype=torch.complex64)),
+    "complex numbers without a gradient": lambda: torch.ops.aten.slice_copy.Tensor(
+        torch.ones(1, dtype=torch.complex64, requires_grad=True)
+    ),
 }
 
 #: Questions that releases answer differently, each with yes or no.
@@ -238,6 +242,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "view_as_complex asks no stride of one element": lambda: (
         not refused(lambda: torch.view_as_complex(torch.ones(2).as_strided((1, 2), (3, 1))))
+    ),
+    "where there is no infinity nothing is infinite": lambda: (
+        not torch.isinf(torch.ones(1).to(torch.float8_e8m0fnu)).item()
     ),
 }
 

@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.promotion import can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.geometry import (
@@ -126,7 +127,7 @@ def _strides_in(sizes: Sequence[int], format: memory_format) -> tuple[int, ...] 
 # --- stack ------------------------------------------------------------------------------------
 
 
-@kernel("aten::stack", keys=("Meta", "CompositeExplicitAutograd"))
+@kernel("aten::stack", key="CompositeExplicitAutograd")
 def stack(tensors: Sequence[Tensor], dim: int) -> Any:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -138,6 +139,15 @@ def stack(tensors: Sequence[Tensor], dim: int) -> Any:
     sizes = list(tensors[0]._sizes)
     sizes.insert(wrapped, len(tensors))
     return _VIEW(_CAT(tensors, wrapped), sizes)
+
+
+@kernel("aten::stack", key="Meta")
+def stack_meta(tensors: Sequence[Tensor], dim: int) -> Any:
+    """Leaves it to ``cat`` to compare sizes of what has a dimension more."""
+    rank = len(tensors[0]._sizes) if tensors else 0
+    if not tensors or wrap_dim(dim, rank + 1) < rank or is_standing_for_cpu():
+        return stack(tensors, dim)
+    return _CAT([_UNSQUEEZE(tensor, rank) for tensor in tensors], dim)
 
 
 @kernel("aten::stack.out", keys=("Meta", "CompositeExplicitAutograd"))

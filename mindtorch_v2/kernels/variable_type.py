@@ -41,6 +41,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
 from mindtorch_v2.kernels.recording import Recorded, recorder
 from mindtorch_v2.kernels.short_way import short_way_of
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 AFTER_AUTOGRAD: Final = full_after(DispatchKey.AutogradOther)
@@ -271,10 +272,7 @@ class VariableType:
             return
         for each in outputs:
             if isinstance(each, Tensor) and each._dtype.is_complex and each._requires_grad():
-                raise RuntimeError(
-                    f"{self.base_name} does not support automatic differentiation for outputs "
-                    "with complex dtype."
-                )
+                raise worded("complex numbers without a gradient", slice_copy=self.base_name)
 
     # --- history ------------------------------------------------------------------------------
 

@@ -72,6 +72,10 @@ class Float8:
         return 0x7E if self.specials == "fn" else 0x7F
 
     @property
+    def has_infinity(self) -> bool:
+        return self.specials == "ieee"
+
+    @property
     def nan(self) -> int:
         """The code that a conversion makes of a NaN."""
         return 0x80 if self.specials == "fnuz" else 0x7F

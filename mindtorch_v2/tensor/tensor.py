@@ -67,13 +67,17 @@ _WITHOUT_STORAGE: Final = {
 }
 """Layouts whose tensors have no storage, and the C++ class of those tensors."""
 _COMPLEX_HALF: Final = DTYPES["complex32"]
+_BCOMPLEX: Final = DTYPES.get("bcomplex32")
 
 
-def _warn_of_complex_half() -> None:
-    """``raise_warning_for_complex_half`` of ``ATen/EmptyTensor.cpp``."""
+def _warn_of_complex_half(dtype: DType) -> None:
+    """``raise_warning_for_complex_half`` of ``ATen/EmptyTensor.cpp``, and that beside it."""
+    place, name = "complex_half", "ComplexHalf"
+    if dtype is _BCOMPLEX:
+        place, name = "bcomplex32", "BComplex32"
     warn_once(
-        "raise_warning_for_complex_half",
-        "ComplexHalf support is experimental and many operators don't support it yet.",
+        f"raise_warning_for_{place}",
+        f"{name} support is experimental and many operators don't support it yet.",
     )
 
 
@@ -160,8 +164,8 @@ class Tensor(TensorBase):
             strides = geometry.strides_of_new(shape, layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
-            if dtype is _COMPLEX_HALF:
-                _warn_of_complex_half()
+            if dtype is _COMPLEX_HALF or dtype is _BCOMPLEX:
+                _warn_of_complex_half(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
         self._raw_storage, mode = storage, tls.is_inference_mode_enabled()

@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -95,16 +96,19 @@ def relu_(self: Tensor) -> Tensor:
 # --- isfinite and isinf ----------------------------------------------------------------------
 
 
-_NEVER_INFINITE: Final = DTYPES.get("float8_e8m0fnu")
+_POWERS: Final = DTYPES.get("float8_e8m0fnu")
+_NEVER_INFINITE: Final = [
+    *([_POWERS] if _POWERS else ()),
+    *(DTYPES[name] for name, each in FLOAT8.items() if not each.has_infinity),
+]
 """What has NaN, but no infinity."""
+_ARE_KNOWN: Final = HABITS["where there is no infinity nothing is infinite"]
 
 
 def _is_always_finite(dtype: DType) -> bool:
     """Whether no value has to be looked at; in releases that hold a NaN of ``float8_e8m0fnu`` for
     finite, such a tensor is answered as one of integers is."""
-    return is_integral(dtype) or (
-        dtype is _NEVER_INFINITE and HABITS["a NaN of float8_e8m0fnu is finite"]
-    )
+    return is_integral(dtype) or (dtype is _POWERS and HABITS["a NaN of float8_e8m0fnu is finite"])
 
 
 @kernel("aten::isfinite", key=_IMPLICIT)
@@ -115,7 +119,7 @@ def isfinite(self: Tensor) -> Any:
     if self._dtype.is_complex:
         real = _ISFINITE(_REAL(self))
         return _AND_(real, _ISFINITE(_IMAG(self)))
-    if self._dtype is _NEVER_INFINITE:
+    if self._dtype is _POWERS or (_ARE_KNOWN and self._dtype in _NEVER_INFINITE):
         return _EQ(self, self)
     check_implemented("aten::isfinite", self._dtype)
     is_not_infinite = _NE(_ABS(self), math.inf)
@@ -125,7 +129,7 @@ def isfinite(self: Tensor) -> Any:
 @kernel("aten::isinf", key="CompositeExplicitAutograd")
 def isinf(self: Tensor) -> Any:
     """Of a complex number, whether either part is."""
-    if is_integral(self._dtype):
+    if is_integral(self._dtype) or (_ARE_KNOWN and self._dtype in _NEVER_INFINITE):
         return _ZEROS_LIKE(self, dtype=BOOL, memory_format=MEMORY_FORMATS["preserve_format"])
     if self._dtype.is_complex:
         return _OR_(_ISINF(_REAL(self)), _ISINF(_IMAG(self)))

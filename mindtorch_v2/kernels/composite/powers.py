@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.promotion import Number, Operand, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -50,7 +50,7 @@ def _angle(name: str, factor: float) -> None:
 
     def run_out(self: Tensor, out: Tensor) -> Any:
         if self._dtype.is_complex:
-            raise RuntimeError(f"{name} is not supported for complex tensors.")
+            raise worded("degrees of complex numbers", deg2rad=name)
         return _MUL_OUT(self, factor, out=out)
 
     kernel(f"aten::{name}", keys=_KEYS)(run)

@@ -41,6 +41,7 @@ _KEPT_IN_HALF: Final = _HALVES[HABITS["a batch norm adds up halves in floats"] :
 """Dtypes in which sums are kept as well."""
 _BACKENDS: Final = ("CPU", "Meta")
 _BOTH: Final = HABITS["a batch norm has both statistics or none"]
+_ASKS_FIRST: Final = HABITS["a batch norm looks for its statistics first"]
 _ADD: Final = OperatorHandle("aten::add.Scalar")
 _LEGIT: Final = OperatorHandle("aten::_native_batch_norm_legit")
 _RECIPROCAL: Final = OperatorHandle("aten::reciprocal")
@@ -355,6 +356,13 @@ def _check_rank(input: Tensor) -> None:
         )
 
 
+def _check_statistics(running_mean: Tensor | None, running_var: Tensor | None) -> None:
+    """What an evaluation asks for before anything else."""
+    for name, given in (("running_mean", running_mean), ("running_var", running_var)):
+        if given is None:
+            raise ValueError(f"{name} must be defined in evaluation mode")
+
+
 def _check_both(running_mean: Tensor | None, running_var: Tensor | None) -> None:
     if (running_mean is None) != (running_var is None) and _BOTH:
         raise ValueError("running_mean and running_var must either both be None or neither be None")
@@ -393,6 +401,8 @@ def native_batch_norm(
 ) -> Three:
     parameters = (weight, bias, running_mean, running_var)
     if not input.is_meta:
+        if _ASKS_FIRST and not training:
+            _check_statistics(running_mean, running_var)
         _check_rank(input)
     outputs = _made(input, training, *parameters)
     if not input.is_meta:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.cpu.column_moments import column_moments
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.cpu.row_moments import row_moments
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -19,7 +20,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
@@ -37,11 +38,25 @@ _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _NATIVE: Final = OperatorHandle("aten::native_group_norm")
 
 
+_WANTS_ELEMENTS: Final = HABITS["a group norm wants channels and pixels"]
+_NEEDS_WEIGHT: Final = HABITS["a gradient of a group norm is like its weight"]
+_TAKES_ANY: Final = HABITS["a group norm takes any input"]
+
+
 def _check(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, channels: int, groups: int
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    channels: int,
+    pixels: int,
+    groups: int,
 ) -> None:
-    """``check_group_norm_inputs``, which shows a weight's shape for a bias's."""
+    """``check_group_norm_inputs``, which once showed a weight's shape for a bias's."""
     sizes = list(input._sizes)
+    if _WANTS_ELEMENTS:
+        for name, count in (("number of channels", channels), ("HxW", pixels)):
+            if count <= 0:
+                raise RuntimeError(f"Expected {name} to be greater than 0, got {count}")
     if groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
     if channels % groups:
@@ -49,9 +64,10 @@ def _check(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
             f"shape {sizes} and num_groups={groups}"
         )
-    shown = [0] if weight is None else list(weight._sizes)
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and tuple(given._sizes) != (channels,):
+            counted = given if _WANTS_ELEMENTS else weight
+            shown = [0] if counted is None else list(counted._sizes)
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in "
                 f"input, but got {name} of shape {shown} and input of shape {sizes}"
@@ -69,8 +85,8 @@ def group_norm(
 ) -> Any:
     rank = len(input._sizes)
     count, channels = (input._sizes[wrap_dim(dim, rank, scalar=False)] for dim in (0, 1))
-    _check(input, weight, bias, channels, num_groups)
     pixels = prod(input._sizes[2:])
+    _check(input, weight, bias, channels, pixels, num_groups)
     if input._device.type == "cpu":
         laid = _CONTIGUOUS(input, memory_format=suggest_memory_format(input))
     else:
@@ -97,26 +113,32 @@ def native_group_norm(
     group: int,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    _check(input, weight, bias, C, group)
-    if not is_contiguous(input._sizes, input._strides, suggest_memory_format(input)):
+    _check(input, weight, bias, C, HxW, group)
+    is_laid_out = is_contiguous(input._sizes, input._strides, suggest_memory_format(input))
+    if not (is_laid_out or _TAKES_ANY):
         raise RuntimeError(expected("X.is_contiguous(memory_format)"))
     dtype = input._dtype
     statistics = checked_parameter_dtype(input, weight, bias)
     output = _like(input)
     mean, rstd = (new_tensor((N, group), statistics, input._device) for _ in range(2))
     dispatch_over(FLOATING_TYPES | HALVES, "GroupNormKernelImpl", dtype)
-    _check_numel("X", input, "N * C * HxW", N * C * HxW)
-    if numel(input._sizes):
+    if not _TAKES_ANY:
+        _check_numel("X", input, "N * C * HxW", N * C * HxW)
+    if N and numel(input._sizes):
         with np.errstate(all="ignore"):
-            values = as_array(input, dtype).reshape(N * group, -1)
-            middle, variance = row_moments(values, dtype)
+            values = as_array(input, dtype).reshape(N, group, C // group, HxW)
+            is_last = suggest_memory_format(input) in CHANNELS_LAST
+            if is_last:
+                middle, variance = column_moments(values.transpose(0, 3, 1, 2), dtype)
+            else:
+                middle, variance = row_moments(values.reshape(N * group, -1), dtype)
+            middle, variance = (each.reshape(N, group, 1, 1) for each in (middle, variance))
             scale = (1 / np.sqrt(_exact(variance) + eps)).astype(values.dtype)
-            if weight is None and bias is None:
+            if weight is None and bias is None and not is_last:
                 found = (values - middle) * scale
             else:
-                factor, shift = _affine(middle, scale, weight, bias, dtype, (N, group))
-                pixels = values.reshape(N, group, C // group, HxW)
-                found = (_exact(factor) * pixels + shift).astype(values.dtype)
+                factor, shift = _affine(middle, scale, weight, bias, dtype)
+                found = (_exact(factor) * values + shift).astype(values.dtype)
             store(output, rounded(found.reshape(tuple(input._sizes)), dtype))
             store(mean, rounded(middle.reshape(N, group), statistics))
             store(rstd, rounded(scale.reshape(N, group), statistics))
@@ -134,18 +156,17 @@ def _affine(
     weight: Tensor | None,
     bias: Tensor | None,
     dtype: DType,
-    groups: tuple[int, int],
 ) -> tuple[Array, Array]:
     """What each channel is multiplied by, and what is added then, in one rounding each."""
     kind = scale.dtype.type
     gamma, beta = (
         np.full((1, 1, 1, 1), default, kind)
         if each is None
-        else as_array(each, to_opmath(dtype)).reshape(1, groups[1], -1, 1)
+        else as_array(each, to_opmath(dtype)).reshape(1, scale.shape[1], -1, 1)
         for each, default in ((weight, 1), (bias, 0))
     )
-    factor = scale.reshape(*groups, 1, 1) * gamma
-    shift = beta - _exact(factor) * middle.reshape(*groups, 1, 1)
+    factor = scale * gamma
+    shift = beta - _exact(factor) * middle
     return factor, shift.astype(scale.dtype)
 
 
@@ -173,8 +194,12 @@ def native_group_norm_backward(
     learned = checked_parameter_dtype(input, mean, rstd)
     made: list[Tensor | None] = [_like(input) if output_mask[0] else None, None, None]
     for place in (1, 2):
-        if output_mask[place]:
+        if output_mask[place] and not _NEEDS_WEIGHT:
             made[place] = new_tensor((C,), learned, input._device)
+        elif output_mask[place]:
+            if weight is None:
+                raise RuntimeError("tensor does not have a device")
+            made[place] = new_tensor(weight._sizes, weight._dtype, input._device)
     dispatch_over(FLOATING_TYPES | HALVES, "GroupNormBackwardKernelImpl", dtype)
     for name, each in (("dY", grad_out), ("X", input)):
         _check_numel(name, each, "N * C * HxW", N * C * HxW)

@@ -222,7 +222,8 @@ def _of_one_sign(name: str) -> None:
     @body(f"torch._refs.{name}")
     def is_infinite(a: Tensor) -> Tensor:
         if a._dtype.is_complex:
-            raise RuntimeError(f"Complex dtype is not supported for {name}, got dtype {a._dtype}")
+            words = {"isposinf": name, "torch.complex64": repr(a._dtype)}
+            raise worded("isposinf of complex numbers", **words)
         return elementwise(a)
 
 

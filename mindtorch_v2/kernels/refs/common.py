@@ -309,6 +309,16 @@ def check_same_device(*operands: Operand, allow_cpu_scalar_tensors: bool = True)
             )
 
 
+def check_same_shape(*tensors: Tensor) -> None:
+    """Of those that a function takes no number for."""
+    shape = tensors[0]._sizes
+    for each in tensors[1:]:
+        if tuple(each._sizes) != tuple(shape):
+            raise RuntimeError(
+                f"Shape {Size._of(each._sizes)} is not the expected shape {Size._of(shape)}!"
+            )
+
+
 def _check_same_dtype(*operands: Operand) -> None:
     dtype = None
     for operand in operands:

@@ -37,6 +37,8 @@ def meta_conv(
 ) -> Any:
     window = (stride, padding, dilation, output_padding)
     sizes = _convolved_sizes(input_tensor, weight, *window, is_transposed, groups)
+    if is_transposed and bias is not None and HABITS["a transposed convolution looks at its bias"]:
+        _check_bias(weight, bias, groups)
     if input_tensor._sizes[1] == 0:
         sizes[1] = 0
     made = _EMPTY(sizes, dtype=input_tensor._dtype, device=input_tensor._device)
@@ -97,6 +99,8 @@ def _convolved_sizes(
         [each[0]] * len(space) if len(each) == 1 else each
         for each in (stride, padding, dilation, output_padding)
     )
+    if transposed and output_padding and HABITS["a transposed convolution looks at what it adds"]:
+        _check_output_padding(output_padding, stride, dilation)
     if not transposed and HABITS["a convolution looks at its window"]:
         _check_window(space, window, padding, dilation)
     sizes = [input._sizes[0], channels]
@@ -113,6 +117,29 @@ def _convolved_sizes(
             f"{sizes[2:]}. Output size is too small"
         )
     return sizes
+
+
+def _check_bias(weight: Tensor, bias: Tensor, groups: int) -> None:
+    wanted = weight._sizes[1] * groups
+    if tuple(bias._sizes) != (wanted,):
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight._sizes)}, expected bias to be "
+            f"1-dimensional with {wanted} elements, but got bias of size {list(bias._sizes)} "
+            "instead"
+        )
+
+
+def _check_output_padding(
+    output_padding: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> None:
+    """ValueError, Python's own, where one of them ends before a dimension is refused."""
+    steps = zip(output_padding, stride, dilation, strict=True)
+    if not all(added < step or added < reach for added, step, reach in steps):
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"output_padding={list(output_padding)}, stride={list(stride)}, "
+            f"dilation={list(dilation)}"
+        )
 
 
 def _check_window(
