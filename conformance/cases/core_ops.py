@@ -37,6 +37,7 @@ from conformance.cases import (
     core_drawn_convolutions,
     core_extremes,
     core_foreach,
+    core_group_norm,
     core_kernels_say,
     core_large_numbers,
     core_nn,
@@ -108,6 +109,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_assignments.texts()
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
+    yield from core_group_norm.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:
