@@ -463,6 +463,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     "quantile looks at its ranks inside a mode": lambda: is_reached(
         A.ge.Scalar, lambda: torch.quantile(torch.ones(1), 0.5)
     ),
+    "avg_pool2d cuts its sizes off": lambda: (
+        "kH: -" in error_of(lambda: torch._C._nn.avg_pool2d(torch.ones(1, 1, 1), [2**31]))[1]
+    ),
+    "avg_pool2d looks at its sizes first": lambda: (
+        "out of range" in error_of(lambda: torch._C._nn.avg_pool2d(torch.ones(1, 1, 1), [0]))[1]
+    ),
     "a batch norm looks for its statistics first": lambda: (
         "must be defined"
         in error_of(lambda: torch.native_batch_norm(ROWS[0, 0], *(None,) * 4, False, 0.1, 0))[1]

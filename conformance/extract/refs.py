@@ -197,6 +197,16 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "repeat looks at its counts on meta": lambda: raised(
         lambda: shaped(2, 3).repeat(-1, 2), message=True
     ).startswith("Repeats"),
+    "a pool forgets to format what it got": lambda: (
+        "{dH}" in raised(lambda: torch._C._nn.avg_pool2d(shaped(1, 2, 2), 1, -1), message=True)
+    ),
+    "a gradient of a convolution looks at that of its output": lambda: (
+        convolution_gradient(row_major(4), of_pixels(4)).is_contiguous()
+        and not convolution_gradient(of_pixels(4), row_major(4)).is_contiguous()
+    ),
+    "gradients of a convolution of volumes lie as it does": lambda: (
+        not convolution_gradient(of_pixels(5), of_pixels(5)).is_contiguous()
+    ),
     "a transposed convolution looks at what it adds": lambda: (
         "output padding"
         in raised(
@@ -272,6 +282,25 @@ def meta(dtype: torch.dtype, size: int = 2) -> torch.Tensor:
 
 def shaped(*sizes: int) -> torch.Tensor:
     return torch.empty(sizes, device="meta")
+
+
+def row_major(rank: int) -> torch.Tensor:
+    return shaped(1, *(2,) * (rank - 1))
+
+
+def of_pixels(rank: int) -> torch.Tensor:
+    """With its channels last."""
+    last = torch.channels_last if rank == 4 else torch.channels_last_3d
+    return row_major(rank).to(memory_format=last)
+
+
+def convolution_gradient(weight: torch.Tensor, input: torch.Tensor) -> torch.Tensor:
+    """That of an input, whose output is row-major."""
+    rank = input.dim()
+    ones, zeros = [1] * (rank - 2), [0] * (rank - 2)
+    settings = (ones, zeros, ones, False, zeros, 1, [True, False, False])
+    output = shaped(1, 1, *ones)
+    return torch.ops.aten.convolution_backward(output, input, weight, None, *settings)[0]
 
 
 def grouped(input: torch.Tensor) -> torch.Tensor:

@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, int64
 from mindtorch_v2.tensor.elements import Array
@@ -33,6 +33,8 @@ _RESIZE_: Final = OperatorHandle("aten::resize_")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _AVERAGED: Final = FLOATING_TYPES | HALVES | {int64}
 
+_CUTS_OFF: Final = HABITS["avg_pool2d cuts its sizes off"]
+
 Image = tuple[int, int]
 
 
@@ -42,8 +44,11 @@ def _window(
     padding: Sequence[int],
     ceil_mode: bool,
     divisor_override: int | None,
+    *,
+    cuts_off: bool = False,
 ) -> Window:
-    window = Window.of(kernel_size, stride, padding, (1,), ceil_mode, "avg_pool2d")
+    sizes = (kernel_size, stride, padding, (1,))
+    window = Window.of(*sizes, ceil_mode, "avg_pool2d", cuts_off=cuts_off)
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
     return window
@@ -60,7 +65,8 @@ def avg_pool2d(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> tuple[Tensor, ...]:
-    window = _window(kernel_size, stride, padding, ceil_mode, divisor_override)
+    sizes = (kernel_size, stride, padding)
+    window = _window(*sizes, ceil_mode, divisor_override, cuts_off=_CUTS_OFF)
     image, channels_last = checked(self, window)
     shape = (*self._sizes[:-2], *image)
     strides = strides_of(shape, channels_last=channels_last)

@@ -18,12 +18,12 @@ from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel, wrap_dim
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
@@ -38,6 +38,24 @@ def _pair(values: Sequence[int], default: tuple[int, int] | None, message: str) 
     return values[0], values[-1]
 
 
+_NARROW: Final = HABITS["avg_pool2d looks at its sizes first"]
+_INT_MIN: Final = -(1 << 31)
+_INT_MAX: Final = (1 << 31) - 1
+
+
+def _safe_downcast(values: tuple[int, int], least: int) -> tuple[int, int]:
+    """``safe_downcast<int, int64_t>``, or to what else a release holds the numbers in."""
+    if min(values) < least or max(values) > _INT_MAX:
+        raise worded("a size of a pool beyond an int")
+    return values
+
+
+def _cut_off(values: tuple[int, int]) -> tuple[int, int]:
+    """As ints, to which C++ converts what it passes on."""
+    height, width = ((value - _INT_MIN) % (1 << 32) + _INT_MIN for value in values)
+    return height, width
+
+
 @dataclass(frozen=True)
 class Window:
     """How a window goes over an image: heights and widths of all that is asked for."""
@@ -47,6 +65,8 @@ class Window:
     padding: tuple[int, int]
     dilation: tuple[int, int]
     ceil_mode: bool
+    cuts_off: bool = False
+    """Whether numbers beyond an int are not refused, but lose their upper bits when checked."""
 
     @classmethod
     def of(
@@ -57,19 +77,22 @@ class Window:
         dilation: Sequence[int],
         ceil_mode: bool,
         name: str = "max_pool2d",
+        *,
+        cuts_off: bool = False,
     ) -> Window:
         two = "must either be a single int, or a tuple of two ints"
-        size = _pair(kernel, None, f"{name}: kernel_size {two}")
-        step = _pair(
-            stride,
-            size,
-            f"{name}: stride must either be omitted, a single int, or a tuple of two ints",
-        )
-        edge = _pair(padding, None, f"{name}: padding {two}")
-        spread = _pair(
-            dilation, None, f"{name}: dilation must be either a single int, or a tuple of two ints"
-        )
-        return cls(size, step, edge, spread, ceil_mode)
+        is_narrow = _NARROW and name == "avg_pool2d"
+
+        def narrowed(values: tuple[int, int], least: int = _INT_MIN) -> tuple[int, int]:
+            return values if cuts_off else _safe_downcast(values, least if is_narrow else _INT_MIN)
+
+        size = narrowed(_pair(kernel, None, f"{name}: kernel_size {two}"), 1)
+        optional = "must either be omitted, a single int, or a tuple of two ints"
+        step = narrowed(_pair(stride, size, f"{name}: stride {optional}"), 0)
+        edge = narrowed(_pair(padding, None, f"{name}: padding {two}"))
+        must_be = "must be either a single int, or a tuple of two ints"
+        spread = narrowed(_pair(dilation, None, f"{name}: dilation {must_be}"))
+        return cls(size, step, edge, spread, ceil_mode, cuts_off)
 
     def output_size(self, size: int, place: int) -> int:
         """``pooling_output_shape`` of a height (0) or a width (1)."""
@@ -92,12 +115,18 @@ class Window:
 
     def check(self, sizes: Sequence[int], output: tuple[int, int], *, channels_last: bool) -> None:
         """``pool2d_shape_check``."""
-        for what, words, (height, width), names in (
-            (self.kernel, "kernel size", self.kernel, ("kH", "kW")),
-            (self.stride, "stride", self.stride, ("dH", "dW")),
-            (self.dilation, "dilation", self.dilation, ("dilationH", "dilationW")),
+        if self.cuts_off:
+            given = (self.kernel, self.stride, self.padding, self.dilation)
+            kernel, stride, padding, dilation = map(_cut_off, given)
+            narrow = Window(kernel, stride, padding, dilation, self.ceil_mode)
+            narrow.check(sizes, output, channels_last=channels_last)
+            return
+        for words, (height, width), names in (
+            ("kernel size", self.kernel, ("kH", "kW")),
+            ("stride", self.stride, ("dH", "dW")),
+            ("dilation", self.dilation, ("dilationH", "dilationW")),
         ):
-            if min(what) <= 0:
+            if min(height, width) <= 0:
                 raise RuntimeError(
                     f"{words} should be greater than zero, but got {names[0]}: {height} "
                     f"{names[1]}: {width}"

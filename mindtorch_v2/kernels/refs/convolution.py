@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_VOLUMES: Final = MEMORY_FORMATS["channels_last_3d"]
 _META: Final = "torch._meta_registrations."
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 
@@ -64,20 +65,33 @@ def meta_convolution_backward(
     bias_sizes_opt: Sequence[int] | None,
     *settings: Any,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    shapes = (input_._sizes, weight_._sizes, bias_sizes_opt)
-    is_last = _CHANNELS_LAST in map(suggest_memory_format, (input_, weight_))
-    keeps = is_last and HABITS["gradients of a convolution lie as it does"]
+    one: tuple[Tensor, Tensor] = (input_, weight_)
+    two = one
+    if HABITS["a gradient of a convolution looks at that of its output"]:
+        one, two = (grad_output_, weight_), (input_, grad_output_)
 
-    def made(sizes: Sequence[int] | None) -> Tensor:
-        assert sizes is not None
-        order = CHANNELS_LAST[_CHANNELS_LAST] if keeps and len(sizes) == 4 else None
+    def made(sizes: Sequence[int], like: Sequence[Tensor]) -> Tensor:
+        order = _order_of(like)
         strides = None if order is None else channels_last_strides(sizes, order)
         return new_tensor(sizes, grad_output_._dtype, grad_output_._device, strides)
 
-    one, two, three = (
-        made(sizes) if wanted else None for sizes, wanted in zip(shapes, settings[-1], strict=True)
+    wants_input, wants_weight, wants_bias = settings[-1]
+    assert not wants_bias or bias_sizes_opt is not None
+    return (
+        made(input_._sizes, one) if wants_input else None,
+        made(weight_._sizes, two) if wants_weight else None,
+        made(bias_sizes_opt, ()) if wants_bias and bias_sizes_opt is not None else None,
     )
-    return one, two, three
+
+
+def _order_of(tensors: Sequence[Tensor]) -> tuple[int, ...] | None:
+    """``_conv_memory_format``, as far as the release has it."""
+    formats = set(map(suggest_memory_format, tensors))
+    if _CHANNELS_LAST in formats and HABITS["gradients of a convolution lie as it does"]:
+        return CHANNELS_LAST[_CHANNELS_LAST]
+    if _VOLUMES in formats and HABITS["gradients of a convolution of volumes lie as it does"]:
+        return CHANNELS_LAST[_VOLUMES]
+    return None
 
 
 def _convolved_sizes(

@@ -11,7 +11,7 @@ from typing import Final
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import worded
+from mindtorch_v2.kernels.refs.common import HABITS, worded
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, int64
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -99,6 +99,8 @@ def _pooled_size(
 def _check_positive(what: str, names: tuple[str, str], values: tuple[int, int]) -> None:
     if min(values) <= 0:
         shown = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+        if HABITS["a pool forgets to format what it got"]:
+            shown = ", ".join(f"{name}: {{{name}}}" for name in names)
         raise RuntimeError(f"{what} should be greater than zero, but got {shown}")
 
 
