@@ -278,16 +278,6 @@ def _is_fallthrough(name: str, key: int) -> bool:
     return kernel.is_fallthrough
 
 
-_KEYS: Final = profile.active().keys
-_END_OF_FUNCTIONALITY: Final = _KEYS.members["StartOfDenseBackends"] - 1
-
-
-def _has_backend_fallback(key: int) -> bool:
-    if int(key) == _END_OF_FUNCTIONALITY:
-        return _KEYS.fallback_after_the_last
-    return DISPATCHER.fallback(table_key(key)) is not None
-
-
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:
     """Of an operator's name C++ makes a std::string: RuntimeError for a null pointer."""
 
@@ -337,6 +327,7 @@ _define(
         ),
         "_dispatch_clear_leaked_python_filenames": lambda: None,  # there are no leaked ones
         "_dispatch_is_main_interpreter": lambda: True,  # there is one
-        "_dispatch_has_backend_fallback": lambda key: _has_backend_fallback(key),
+        "_dispatch_has_backend_fallback": lambda key: DISPATCHER.fallback(table_key(key))
+        is not None,
     },
 )

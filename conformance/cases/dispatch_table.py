@@ -37,7 +37,11 @@ def texts(profile: Profile) -> Iterator[Text]:
             "_dispatch_get_registrations_for_dispatch_key",
             f"sorted({C}._dispatch_get_registrations_for_dispatch_key({name!r}))",
         )
+    # A table has no place for what follows the last key: torch reads what lies behind.
+    behind = f"{C}.DispatchKey({profile.keys.members['StartOfDenseBackends'] - 1})"
     for key in all_keys(profile.keys):
+        if key == behind:
+            continue
         yield "_dispatch_has_backend_fallback", f"{C}._dispatch_has_backend_fallback({key})"
     for key in ("'FPGA'", "'nosuch'", "'Undefined'", "None", "1", "'FPGA', 'CPU'"):
         function = "_dispatch_print_registrations_for_dispatch_key"  # which prints to the log

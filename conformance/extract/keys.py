@@ -44,7 +44,6 @@ def extract() -> dict[str, Any]:
         "constants": keyset_constants(),
         "default_included": raw(C._dispatch_tls_local_include_set()),
         "default_excluded": raw(C._dispatch_tls_local_exclude_set()),
-        "fallback_after_the_last": fallback_after_the_last(),
         "guards_restore_sets": guards_restore_sets(),
         "fallthrough_by_masked_backend": fallthrough_by_masked_backend(),
         "guards": guards(),
@@ -371,12 +370,6 @@ def header_enumerators() -> Iterable[str]:
     body = re.search(r"enum class DispatchKey\b.*?\{(.*?)\};", header("DispatchKey.h"), re.DOTALL)
     require(body is not None, "no enum DispatchKey in DispatchKey.h")
     return set(re.findall(r"\w+", body[1])) if body else ()
-
-
-def fallback_after_the_last() -> bool:
-    """What is read as the fallback of ``EndOfFunctionalityKeys``, which has no place in a table."""
-    end = int(C.DispatchKey.StartOfDenseBackends) - 1
-    return bool(C._dispatch_has_backend_fallback(C.DispatchKey(end)))
 
 
 def key_of_backend(function: str) -> dict[str, str]:

@@ -120,8 +120,6 @@ class KeyFacts(NamedTuple):
     constants: Mapping[str, int]
     default_included: int
     default_excluded: int
-    #: Whether ``EndOfFunctionalityKeys``, which has no place in a table, seems to have a fallback.
-    fallback_after_the_last: bool
     #: A guard that closes puts back the whole set it changes (True), or takes out of it only what
     #: it had brought (False).
     guards_restore_sets: bool
