@@ -83,9 +83,11 @@ def verdict(runs: Sequence[Run]) -> str:
         short = "" if all(run.complete for run in runs) else " that ran"
         against = "the one run" if len(runs) == 1 else f"all {len(runs)} runs"
         return f"{who}: no difference from PyTorch in {against}, {cases}{short}."
-    count = number(sum(run.counts.mismatch + run.counts.absent for run in differing), "case")
+    count = number(sum(run.counts.mismatch for run in differing), "case")
     where = f"{len(differing)} of {number(len(runs), 'run')}"
-    return f"{who}: {count} of {cases.split()[0]} differ from PyTorch, in {where}."
+    absent = sum(run.counts.absent for run in differing)
+    lacking = f"; in {absent:,} a name is missing" if absent else ""
+    return f"{who}: {count} of {cases.split()[0]} differ from PyTorch, in {where}{lacking}."
 
 
 def _cell(run: Run, name: str) -> Cell:
@@ -98,7 +100,8 @@ def _status(area: AreaResult, link: str) -> Cell:
     counts, status = area.counts, area_status(area)
     cases = f"{counts.cases:,}"
     if status == "differs":
-        return Cell(status, f"{counts.mismatch + counts.absent:,}", f"of {cases} differ", link)
+        lacking = f", and {counts.absent:,} lack a name" if counts.absent else ""
+        return Cell(status, f"{counts.mismatch:,}", f"of {cases} differ{lacking}", link)
     if status == "known":
         words = f"of {cases} differ, as the ledger lists"
         return Cell(status, f"{counts.known:,}", words, link)

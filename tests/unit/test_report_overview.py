@@ -165,7 +165,7 @@ def test_pages_draw_the_trend_and_give_its_numbers_as_a_table(tmp_path: Path) ->
         ),
         (
             [clean_run(), planted_run()],
-            "mindtorch_v2: 14 cases of 61 differ from PyTorch, in 1 of 2 runs.",
+            "mindtorch_v2: 13 cases of 61 differ from PyTorch, in 1 of 2 runs; in 1 a name is missing.",
         ),
         (
             [on(1, [AGREE], planned={"keys": 2})],
@@ -182,7 +182,7 @@ def test_the_index_says_it_in_one_sentence(runs: list[report.Run], verdict: str)
     ("comparisons", "others", "cell"),
     [
         ([AGREE], {}, "✓ 1 all agree"),
-        ([AGREE, WRONG_TYPE, ABSENT], {}, "✗ 2 of 3 differ"),
+        ([AGREE, WRONG_TYPE, ABSENT], {}, "✗ 1 of 3 differ, and 1 lack a name"),
         ([AGREE, KNOWN], {}, "≈ 1 of 2 differ, as the ledger lists"),
         ([AGREE], {"planned": {"keys": 5}}, "… 1 of 5 planned ran"),
         ([WRONG_TYPE], {"planned": {"keys": 5}}, "✗ 1 of 1 differ"),
