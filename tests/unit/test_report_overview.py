@@ -165,7 +165,8 @@ def test_pages_draw_the_trend_and_give_its_numbers_as_a_table(tmp_path: Path) ->
         ),
         (
             [clean_run(), planted_run()],
-            "mindtorch_v2: 13 cases of 61 differ from PyTorch, in 1 of 2 runs; in 1 a name is missing.",
+            "mindtorch_v2: 13 cases of 61 differ from PyTorch, in 1 of 2 runs; in 1 a name is "
+            "missing.",
         ),
         (
             [on(1, [AGREE], planned={"keys": 2})],
