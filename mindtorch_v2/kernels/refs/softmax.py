@@ -7,8 +7,9 @@ Mirrors ``torch/_decomp/decompositions.py``, ``torch/_meta_registrations.py`` an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
@@ -19,6 +20,12 @@ from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
+_CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
+_EXP: Final = OperatorHandle("aten::exp")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+_TO: Final = OperatorHandle("aten::to.dtype")
 _HALF: Final = DTYPES["float16"]
 _BFLOAT16: Final = DTYPES["bfloat16"]
 
@@ -48,6 +55,27 @@ def decomposed_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
         check_rank(len(x._sizes))
     wrap_dim(dim, len(x._sizes))
     return result
+
+
+@body(_DECOMPOSED + "_softmax_backward_data")
+def _softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: DType
+) -> Any:
+    shared = _MUL(grad_output, output)
+    grad_input = _SUB(shared, _MUL(output, _SUM(shared, [dim], True)))
+    return _CONTIGUOUS(_cast_grad_to_input_dtype(grad_output, grad_input, input_dtype))
+
+
+@body(_DECOMPOSED + "_log_softmax_backward_data")
+def _log_softmax_backward_data(
+    grad_output: Tensor, output: Tensor, dim: int, input_dtype: DType
+) -> Any:
+    grad_input = _SUB(grad_output, _MUL(_EXP(output), _SUM(grad_output, [dim], True)))
+    return _cast_grad_to_input_dtype(grad_output, grad_input, input_dtype)
+
+
+def _cast_grad_to_input_dtype(grad_output: Tensor, grad_input: Any, input_dtype: DType) -> Any:
+    return grad_input if grad_output._dtype is input_dtype else _TO(grad_input, input_dtype)
 
 
 @body("torch._refs.flip")
