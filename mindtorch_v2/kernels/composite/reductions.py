@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.reductions import nansum_out, prepare_nansum, reduced_dims
+from mindtorch_v2.kernels.cpu.reductions import nansum_out, reduced_dims
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -113,21 +113,25 @@ def _summed_natively(
     self: Tensor, dim: Dims, keepdim: bool, dtype: int | None, out: Tensor
 ) -> Tensor:
     """``at::native::nansum_out``, which no operator stands before: modes see what it calls."""
-    prepare_nansum((out,), self, dim, keepdim, dtype)
-    viewed = out
-    if not keepdim:  # ``review_reduce_result``
-        sizes, strides = list(out._sizes), list(out._strides)
-        for place in sorted(reduced_dims(dim, len(self._sizes))):
-            sizes.insert(place, 1)
-            strides.insert(place, 0)
-        viewed = _AS_STRIDED(out, sizes, strides)
-    if not numel(self._sizes):
-        _ZERO_(out)
-    elif out.is_meta:
-        raise RuntimeError("DispatchStub: unsupported device typemeta")
-    else:
-        _FILL_(viewed, 0.0)
-    return nansum_out(self, dim, keepdim, dtype, out)
+    reduced = sorted(reduced_dims(dim, len(self._sizes)))
+    is_empty = not numel(self._sizes)
+
+    def begin() -> None:
+        viewed = out
+        if not keepdim:  # ``review_reduce_result``
+            sizes, strides = list(out._sizes), list(out._strides)
+            for place in reduced:
+                sizes.insert(place, 1)
+                strides.insert(place, 0)
+            viewed = _AS_STRIDED(out, sizes, strides)
+        if is_empty:
+            _ZERO_(out)
+        elif out.is_meta:
+            raise RuntimeError("DispatchStub: unsupported device typemeta")
+        else:
+            _FILL_(viewed, 0.0)
+
+    return nansum_out(self, dim, keepdim, dtype, out, begin)
 
 
 # --- what gradients are made of ---------------------------------------------------------------

@@ -5,7 +5,7 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import compress
 from math import prod
@@ -307,8 +307,14 @@ def _in_memory_order(self: Tensor) -> Tensor:
 
 @kernel("aten::nansum.out")
 def nansum_out(
-    self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: int | None, out: Tensor
+    self: Tensor,
+    dim: Sequence[int] | None,
+    keepdim: bool,
+    dtype: int | None,
+    out: Tensor,
+    begin: Callable[[], object] = lambda: None,
 ) -> Tensor:
+    """``begin`` is called when the output has its size and nothing has been written yet."""
     if self._dtype.is_complex:
         check_supported("aten::nansum", self._dtype)
     if is_integral(self._dtype):
@@ -320,6 +326,7 @@ def nansum_out(
         return out
     reduced = reduced_dims(dim, len(self._sizes))
     prepare_nansum((out,), self, dim, keepdim, dtype)
+    begin()
     reduce_into("aten::nansum", _nansum, out, self, reduced, keepdim=keepdim)
     return out
 
