@@ -40,6 +40,11 @@ _NOTHING: Final = "invalid multinomial distribution (sum of probabilities <= 0)"
 @kernel("aten::exponential_", key="Meta")
 def exponential_on_meta(self: Tensor, lambd: float, generator: Generator | None) -> Tensor:
     """A function of Python's, which writes numbers its own way."""
+    if not self._dtype.is_floating_point:
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution.         dtype must "
+            f"be a floating point but you specified {self._dtype}"
+        )
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return self

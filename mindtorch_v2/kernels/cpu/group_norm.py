@@ -32,6 +32,7 @@ from mindtorch_v2.tensor.geometry import (
     numel,
     wrap_dim,
 )
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
@@ -125,6 +126,7 @@ def native_group_norm(
     if not _TAKES_ANY:
         _check_numel("X", input, "N * C * HxW", N * C * HxW)
     if N and numel(input._sizes):
+        _check_pointers(statistics, weight, bias)
         with np.errstate(all="ignore"):
             values = as_array(input, dtype).reshape(N, group, C // group, HxW)
             is_last = suggest_memory_format(input) in CHANNELS_LAST
@@ -143,6 +145,14 @@ def native_group_norm(
             store(mean, rounded(middle.reshape(N, group), statistics))
             store(rstd, rounded(scale.reshape(N, group), statistics))
     return output, mean, rstd
+
+
+def _check_pointers(dtype: DType, *parameters: Tensor | None) -> None:
+    """``data_ptr<dtype>``."""
+    for each in parameters:
+        if each is not None and each._dtype is not dtype:
+            wanted, found = CPP_NAMES[dtype], CPP_NAMES[each._dtype]
+            raise RuntimeError(f"expected scalar type {wanted} but found {found}")
 
 
 def _check_numel(name: str, tensor: Tensor, said: str, count: int) -> None:

@@ -14,11 +14,13 @@ from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
+    broadcast_shapes,
     check_same_device,
     dtype_to_type,
     is_weakly_lesser_type,
     pw_cast_for_opmath,
 )
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
@@ -245,3 +247,15 @@ def _addr_of_truth(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha
             raise RuntimeError(f"expected bool/int {name} but got {type(shown)}")
     product = _OUTER(vec1, vec2) if alpha else _FULL_LIKE(self, False)
     return _LOGICAL_OR(self, product) if beta else product
+
+
+@body("torch._meta_registrations.linalg_cross")
+def linalg_cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    if len(self._sizes) != len(other._sizes):
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    one, two = (size_at(each, dim) for each in (self, other))
+    if (one, two) != (3, 3):
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {one} and {two}"
+        )
+    return new_tensor(broadcast_shapes(self._sizes, other._sizes), self._dtype, self._device)

@@ -37,6 +37,7 @@ def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
     result in its own."""
     parameters = tuple(signature(function).parameters)
 
+    @wraps(function)  # what is around it asks what it takes
     def promoted(*args: Any, **kwargs: Any) -> Any:
         bound = dict(zip(parameters, args, strict=False)) | kwargs
         given = [name for name in names if name in bound]

@@ -1,0 +1,64 @@
+"""The reference functions of normal distributions.
+
+Mirrors ``torch/_refs/__init__.py``, and ``normal`` of ``torch/_prims/__init__.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import Operand
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import broadcast_shapes, to_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DType, Layout
+from mindtorch_v2.tensor.tensor import Tensor
+
+_ADD: Final = OperatorHandle("aten::add.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_RANDN: Final = OperatorHandle("aten::randn")
+
+
+@body("torch._refs.normal")
+def normal(
+    mean: Operand = 0,
+    std: Operand = 1,
+    size: Sequence[int] | None = None,
+    *,
+    generator: object = None,
+    dtype: DType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    pin_memory: bool | None = None,
+) -> Any:
+    _check_std(std)
+    if size is not None:
+        return _RANDN(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
+    made = tensors[0]._dtype
+    _check_dtype(made)
+    sizes = broadcast_shapes(*(each._sizes for each in tensors))
+    middle, spread = (
+        to_dtype(each, made) if isinstance(each, Tensor) else each for each in (mean, std)
+    )
+    return _ADD(_MUL(new_tensor(sizes, made, tensors[0]._device), spread), middle)
+
+
+@body("torch._refs.normal_")
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: object = None) -> Tensor:
+    _check_std(std)
+    _check_dtype(self._dtype)
+    return self
+
+
+def _check_std(std: Operand) -> None:
+    if not isinstance(std, Tensor) and not std >= 0:  # type: ignore[operator]
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+
+
+def _check_dtype(dtype: DType) -> None:
+    if not dtype.is_floating_point and not dtype.is_complex:
+        raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={dtype}")
