@@ -48,7 +48,7 @@ def promote(function: Ref, kind: str, names: Sequence[str]) -> Ref:
             is_list = isinstance(value, (list, tuple))
             found = [to_dtype(each, computed) for each in _leaves(value)]
             bound[name] = found if is_list else found[0]
-        return to_dtype(function(**bound), result)
+        return to_dtype(function(**bound), bound.get("dtype") or result)
 
     return promoted
 
