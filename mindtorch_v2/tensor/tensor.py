@@ -42,13 +42,13 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.experimental import BCOMPLEX32, COMPLEX_HALF, warn_of_experimental
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
-from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
     from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
@@ -66,19 +66,6 @@ _WITHOUT_STORAGE: Final = {
     **dict.fromkeys(sparse_compressed, "SparseCsrTensorImpl"),
 }
 """Layouts whose tensors have no storage, and the C++ class of those tensors."""
-_COMPLEX_HALF: Final = DTYPES["complex32"]
-_BCOMPLEX: Final = DTYPES.get("bcomplex32")
-
-
-def _warn_of_complex_half(dtype: DType) -> None:
-    """``raise_warning_for_complex_half`` of ``ATen/EmptyTensor.cpp``, and that beside it."""
-    place, name = "complex_half", "ComplexHalf"
-    if dtype is _BCOMPLEX:
-        place, name = "bcomplex32", "BComplex32"
-    warn_once(
-        f"raise_warning_for_{place}",
-        f"{name} support is experimental and many operators don't support it yet.",
-    )
 
 
 class Tensor(TensorBase):
@@ -164,8 +151,8 @@ class Tensor(TensorBase):
             strides = geometry.strides_of_new(shape, layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
-            if dtype is _COMPLEX_HALF or dtype is _BCOMPLEX:
-                _warn_of_complex_half(dtype)
+            if dtype is COMPLEX_HALF or dtype is BCOMPLEX32:
+                warn_of_experimental(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
         self._raw_storage, mode = storage, tls.is_inference_mode_enabled()

@@ -26,7 +26,7 @@ def test_iterators_are_looked_through(
     assert list(items) == left
 
 
-def test_what_can_be_read_again_is_left_alone() -> None:
+def test_what_no_vector_is_made_of_is_left_alone() -> None:
     items = iter([1, 2])
     ObjectDispatch(parse_schema("f(Tensor[] x) -> Tensor")).look_through([items], {})
     assert list(items) == [1, 2]  # no conversion takes it

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import Operand
+from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, to_dtype
 from mindtorch_v2.tensor.device import Device
@@ -24,8 +24,8 @@ _RANDN: Final = OperatorHandle("aten::randn")
 
 @body("torch._refs.normal")
 def normal(
-    mean: Operand = 0,
-    std: Operand = 1,
+    mean: Tensor | Number = 0,
+    std: Tensor | float = 1,
     size: Sequence[int] | None = None,
     *,
     generator: object = None,
@@ -54,8 +54,8 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: object 
     return self
 
 
-def _check_std(std: Operand) -> None:
-    if not isinstance(std, Tensor) and not std >= 0:  # type: ignore[operator]
+def _check_std(std: Tensor | float) -> None:
+    if not isinstance(std, Tensor) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 
 

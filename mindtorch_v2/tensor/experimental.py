@@ -1,0 +1,25 @@
+"""Complex dtypes of halves, whose first tensor warns.
+
+Mirrors ``raise_warning_for_complex_half`` of ``aten/src/ATen/EmptyTensor.cpp``, and that beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.warn import warn_once
+
+COMPLEX_HALF: Final = DTYPES["complex32"]
+BCOMPLEX32: Final = DTYPES.get("bcomplex32")
+
+
+def warn_of_experimental(dtype: DType) -> None:
+    """Once for each of the two."""
+    place, name = "complex_half", "ComplexHalf"
+    if dtype is BCOMPLEX32:
+        place, name = "bcomplex32", "BComplex32"
+    warn_once(
+        f"raise_warning_for_{place}",
+        f"{name} support is experimental and many operators don't support it yet.",
+    )
