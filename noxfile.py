@@ -44,6 +44,7 @@ NAMED_RELEASES = tuple(
 )
 ENVIRONMENTS = Path(".nox")
 PROFILES = Path("mindtorch_v2/profile/data")
+ORACLES = Path("conformance/oracles")
 STRICT = (
     "mindtorch_v2/dispatch",
     "mindtorch_v2/schema",
@@ -74,7 +75,10 @@ def install_with_torch(session: nox.Session, release: str) -> None:
 @nox.session
 @nox.parametrize("torch", LIVE_RELEASES + NAMED_RELEASES)
 def conformance(session: nox.Session, torch: str) -> None:
-    """Every case in torch and in mindtorch_v2; reports go to reports/."""
+    """Every case in torch and in mindtorch_v2; reports go to reports/.
+
+    Arguments are names of areas, which run alone then, and pytest's own.
+    """
     install_with_torch(session, torch)
     if not session.posargs:
         session.install("-e", ".[dev]")
@@ -84,7 +88,10 @@ def conformance(session: nox.Session, torch: str) -> None:
     workers = [] if _has_workers(session.posargs) else ["-n", count, "--dist", "worksteal"]
     # -rN: every mismatch stands in its failure already, pytest's summary would say it again.
     shown = ["-q", "-rN", "--durations=15"]
-    session.run("pytest", "conformance/oracles", *shown, *workers, *session.posargs)
+    files = {each: ORACLES / f"test_{each.replace('-', '_')}.py" for each in session.posargs}
+    areas = [str(file) for file in files.values() if file.is_file()]
+    others = [each for each, file in files.items() if not file.is_file()]
+    session.run("pytest", *(areas or [str(ORACLES)]), *shown, *workers, *others)
 
 
 def _has_workers(arguments: list[str]) -> bool:

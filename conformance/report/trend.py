@@ -26,6 +26,8 @@ class Point:
     started: str
     cases: int
     differing: int
+    absent: int
+    """In how many the subject lacks a name, which is no difference."""
     whole: bool
     """Whether the run had all the areas that any had, and came to its end."""
 
@@ -63,6 +65,10 @@ class Trend:
         return self.width - RIGHT
 
     @property
+    def lacks_names(self) -> bool:
+        return any(point.absent for point in self.points)
+
+    @property
     def all_whole(self) -> bool:
         return all(point.whole for point in self.points)
 
@@ -85,19 +91,19 @@ def _trend(rows: Iterable[tuple[Summary, AreaCounts, bool]], name: str) -> Trend
     listed = list(rows)[-NEWEST:]
     if len(listed) < 2:
         return None
-    differing = [counts.mismatch + counts.absent for _, counts, _ in listed]
-    ticks = _ticks(max(differing))
+    ticks = _ticks(max(counts.mismatch for _, counts, _ in listed))
     step = (WIDTH - LEFT - RIGHT) / (len(listed) - 1)
     points = tuple(
         Point(
             LEFT + index * step,
-            _height(count, ticks[-1]),
+            _height(counts.mismatch, ticks[-1]),
             each.facts.started,
             counts.cases,
-            count,
+            counts.mismatch,
+            counts.absent,
             whole,
         )
-        for index, ((each, counts, whole), count) in enumerate(zip(listed, differing, strict=True))
+        for index, (each, counts, whole) in enumerate(listed)
     )
     return Trend(points, tuple((_height(tick, ticks[-1]), f"{tick:,}") for tick in ticks), name)
 

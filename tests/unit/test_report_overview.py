@@ -116,6 +116,18 @@ def test_a_trend_has_a_point_for_each_run_higher_where_more_differed() -> None:
     assert made.path.count(",") == 3
 
 
+def test_names_that_are_missing_are_counted_apart(tmp_path: Path) -> None:
+    runs = [on(1, [WRONG_TYPE, ABSENT]), on(2, [ABSENT, ABSENT])]
+    made = trend.of_runs([history.summary(run) for run in runs])
+    assert made is not None
+    assert [(point.differing, point.absent) for point in made.points] == [(1, 1), (0, 2)]
+    for run in runs:
+        report.write(run, tmp_path)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "0 of 2 cases differed in the last of 2 runs" in Page(page).text
+    assert '<th scope="col">absent</th>' in page
+
+
 def test_a_run_of_a_part_is_a_point_and_not_on_the_line() -> None:
     whole = [AGREE, *agreeing(1, "tls")]
     runs = [on(1, whole), on(2, [WRONG_TYPE]), on(3, whole), on(4, whole, planned={"keys": 9})]
