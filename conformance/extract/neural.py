@@ -54,6 +54,19 @@ def of_volume(dtype: torch.dtype, dim: int, step: int, transposed: bool) -> tupl
     return input, weight, None, *window, False, False, True, True
 
 
+def border(operator: Callable[..., object], rank: int, memory_format: torch.memory_format) -> Ask:
+    """Padding, or its gradient, of an image that lies so."""
+
+    def ask(dtype: torch.dtype) -> None:
+        sizes = (1, 2, *(3,) * rank)
+        image = zeros(dtype, *sizes).contiguous(memory_format=memory_format)
+        padding = [0] * (2 * rank)
+        is_backward = str(operator).endswith("_backward")
+        operator(*[image] * (2 if is_backward else 1), padding)
+
+    return ask
+
+
 CALLS: tuple[Ask, ...] = (
     lambda dtype: zeros(dtype, 2).uniform_(),
     lambda dtype: zeros(dtype, 2).normal_(),
@@ -99,6 +112,17 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: A._softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 1, dtype),
     lambda dtype: A._log_softmax_backward_data(zeros(dtype, 2, 2), zeros(dtype, 2, 2), 0, dtype),
+    *(
+        border(getattr(A, f"{name}_pad{rank}d{form}"), rank, memory_format)
+        for name in ("reflection", "replication")
+        for rank, *memory_formats in (
+            (1, torch.contiguous_format),
+            (2, torch.contiguous_format, torch.channels_last),
+            (3, torch.contiguous_format, torch.channels_last_3d),
+        )
+        for form in ("", "_backward")
+        for memory_format in memory_formats
+    ),
     lambda dtype: A.log_sigmoid_forward(zeros(dtype, 2)),
     lambda dtype: A.log_sigmoid_backward(*(zeros(dtype, 2),) * 3),
     lambda dtype: A.glu(zeros(dtype, 2)),

@@ -80,6 +80,35 @@ WORDS: dict[str, Callable[[], object]] = {
     ),
     "cat of other sizes": lambda: torch.cat([shaped(5, 5), shaped(5, 6)]),
     "stack of other sizes": lambda: torch.stack([shaped(2), shaped(3)], out=shaped(0)),
+    "a size of less than nothing": lambda: torch.full([-1], 1, out=shaped(1)),
+    "im2col without a kernel": lambda: (
+        torch.ops.aten.im2col(shaped(1, 2, 3), [0, 1], [1, 1], [0, 0], [1, 1])
+    ),
+    "im2col of an image that has no block": lambda: (
+        torch.ops.aten.im2col(shaped(1, 2, 3), [4, 5], [6, 7], [0, 1], [8, 9])
+    ),
+    "col2im without a kernel": lambda: (
+        torch.ops.aten.col2im(shaped(1, 1, 1), [2, 3], [0, 1], [1, 1], [0, 0], [1, 1])
+    ),
+    "pixel_shuffle by nothing": lambda: torch.pixel_shuffle(shaped(1, 1, 1), 0),
+    "pixel_shuffle by too much": lambda: torch.pixel_shuffle(shaped(1, 1, 1), 3037000500),
+    "pixel_unshuffle by nothing": lambda: torch.pixel_unshuffle(shaped(1, 1, 1), 0),
+    "pixel_shuffle of a matrix": lambda: torch.pixel_shuffle(shaped(5, 7), 3),
+    "pixel_shuffle of too few channels": lambda: torch.pixel_shuffle(shaped(5, 7, 8), 3),
+    "split_with_sizes_copy into less than nothing": lambda: (
+        torch.split_with_sizes_copy(shaped(2), [3, -1])
+    ),
+    "split_with_sizes_copy into too much": lambda: torch.split_with_sizes_copy(shaped(7), [8]),
+    "searchsorted in other rows": lambda: torch.searchsorted(shaped(1, 2), shaped(3, 4)),
+    "searchsorted by a larger order": lambda: (
+        torch.searchsorted(shaped(2), shaped(1), sorter=shaped(3).long())
+    ),
+    "searchsorted on both sides": lambda: (
+        torch.searchsorted(shaped(2), shaped(1), side="left", right=True)
+    ),
+    "avg_pool2d of bytes": lambda: torch._C._nn.avg_pool2d(meta(torch.uint8)[None, None], 1),
+    "polar of integers": lambda: torch.polar(meta(torch.float32), meta(torch.int64)),
+    "polar of two dtypes": lambda: torch.polar(meta(torch.float32), meta(torch.float64)),
     "isposinf of complex numbers": lambda: torch.isposinf(meta(torch.complex64)),
 }
 
@@ -109,9 +138,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     ),
     "a loss of logits has the target's dtype": lambda: (
         torch.nn.functional.binary_cross_entropy_with_logits(
-            shaped(1), meta(torch.float64, 1)
+            meta(torch.float64, 1), shaped(1)
         ).dtype
-        is torch.float64
+        is torch.float32
     ),
     "log_sigmoid_backward reads its buffer": lambda: (
         raised(lambda: torch.ops.aten.log_sigmoid_backward(*[meta(torch.bool)] * 3)) == ""
@@ -220,6 +249,40 @@ ANSWERS: dict[str, Callable[[], bool]] = {
             lambda: torch.conv_transpose1d(shaped(1, 1, 2), shaped(1, 1, 1), shaped(2)),
             message=True,
         )
+    ),
+    "pixel_shuffle looks at its factor": lambda: (
+        "factor" in raised(lambda: torch.pixel_shuffle(shaped(1, 1, 1), 0), message=True)
+    ),
+    "pixel_shuffle looks at its output": lambda: (
+        "negative" not in raised(lambda: torch.pixel_shuffle(shaped(1, 1, 1), -1), message=True)
+    ),
+    "split_with_sizes_copy splits in Python": lambda: (
+        raised(lambda: torch.split_with_sizes_copy(shaped(), [1])) == "IndexError"
+        and raised(lambda: torch.split_with_sizes(shaped(), [1])) != "IndexError"
+    ),
+    "channels last is told by steps": lambda: (
+        torch._prims_common.suggest_memory_format(
+            torch.empty_strided((1, 2, 2, 2), (8, 1, 4, 1), device="meta")
+        )
+        is torch.channels_last
+    ),
+    "avg_pool2d on meta takes no bytes": lambda: (
+        raised(lambda: torch._C._nn.avg_pool2d(meta(torch.uint8)[None, None], 1)) != ""
+    ),
+    "a layer norm on meta takes no complex numbers": lambda: (
+        raised(lambda: torch.native_layer_norm(meta(torch.complex64), [2], None, None, 1)) != ""
+    ),
+    "ldexp on meta has powers of the dtype": lambda: (
+        torch.ldexp(meta(torch.float16), meta(torch.int64)).dtype is torch.float16
+    ),
+    "zeros on meta looks at its sizes": lambda: (
+        "cond" in raised(lambda: torch.zeros(-1, device="meta"), message=True)
+    ),
+    "polar looks at its dtypes": lambda: (
+        raised(lambda: torch.polar(meta(torch.float16), meta(torch.bfloat16))) != ""
+    ),
+    "searchsorted on meta looks at shapes": lambda: (
+        raised(lambda: torch.searchsorted(shaped(1, 2), shaped(3, 4))) != ""
     ),
     "a group norm looks at its channels on meta": lambda: (
         "channels" in raised(lambda: grouped(shaped(1, 0, 1, 1)), message=True)

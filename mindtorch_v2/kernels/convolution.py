@@ -32,7 +32,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.type_text import tensor_type
-from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
@@ -276,15 +276,22 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
             lambda array: rounded(array, dtype),
             _product(dtype, parameters.backend(input, weight)),
         )
-        if bias is not None and not can_cast(promote_types(dtype, bias._dtype), dtype):
-            raise RuntimeError(
-                f"result type {CPP_NAMES[promote_types(dtype, bias._dtype)]} can't be cast to the "
-                f"desired output type {CPP_NAMES[dtype]}"
-            )
         if bias is not None:
+            _check_bias(bias, dtype, is_added=parameters.transposed)
             found = found + as_array(bias, dtype).reshape(1, -1, *(1,) * (len(sizes) - 2))
         store(output, rounded(np.asarray(found), dtype))
     return output
+
+
+def _check_bias(bias: Tensor, dtype: DType, *, is_added: bool) -> None:
+    """What is not added in place is copied there, before anything else is."""
+    if not is_added:
+        warn_of_cast(bias._dtype, dtype)
+    elif not can_cast(promote_types(dtype, bias._dtype), dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[promote_types(dtype, bias._dtype)]} can't be cast to the "
+            f"desired output type {CPP_NAMES[dtype]}"
+        )
 
 
 def _product(dtype: DType, backend: str) -> Callable[..., Array]:
@@ -349,9 +356,9 @@ def _check_for_backend(
     else:
         check_slow(weight._sizes)
     dispatch(backend, input._dtype)
-    # the two-dimensional one adds the bias as an operator does, of any dtype
-    takes_bias = parameters.transposed and len(sizes) < 5
-    for other in (weight, None if takes_bias else bias):
+    # a bias is copied or, by the transposed one in two dimensions, added as an operator does
+    reads_bias = parameters.transposed and len(sizes) == 5
+    for other in (weight, bias if reads_bias else None):
         if other is not None and other._dtype is not input._dtype:
             raise RuntimeError(
                 f"expected scalar type {CPP_NAMES[input._dtype]} but found "

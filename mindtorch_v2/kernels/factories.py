@@ -370,6 +370,7 @@ def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
 
 @kernel("aten::empty.out", key="CompositeImplicitAutograd")
 def empty_out(size: Sizes, memory_format: int | None, out: Tensor) -> Any:
+    check_size_nonnegative(size)
     return filled_if_deterministic(_RESIZE_(out, size, memory_format=memory_format))
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
 from mindtorch_v2.tensor import construct, quantized, sparse
@@ -56,6 +57,8 @@ _KEYS_WITH_TENSORS: Final = frozenset(
     for backend in ("CPU", "Meta", "NPU")
 ) | {DispatchKey.MkldnnCPU}
 """Where a tensor can be made without a third-party backend."""
+_IN_PYTHON: Final = profile.active().refs["functions"].keys()
+"""The operators that functions of Python's compute on meta."""
 
 
 def empty(*size: Any, **options: Any) -> Tensor:
@@ -174,8 +177,8 @@ def _filled(tensor: Tensor, value: Any) -> Tensor:
 
 def zeros(*size: Any, **options: Any) -> Tensor:
     """A tensor of zeros; for the sparse layouts, one that stores no value."""
-    on_meta = str(options.get("device")) == "meta"
-    if not on_meta and any(isinstance(extent, int) and extent < 0 for extent in _shape(size)):
+    is_python = str(options.get("device")) == "meta" and "aten::zeros" in _IN_PYTHON
+    if not is_python and any(isinstance(extent, int) and extent < 0 for extent in _shape(size)):
         shape = _shape(size)
         wrong = next(extent for extent in shape if extent < 0)
         raise worded("zeros of a negative size", **{"-1: [-1]": f"{wrong}: {list(shape)}"})

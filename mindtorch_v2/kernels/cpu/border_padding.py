@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,13 +18,7 @@ from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import (
-    ALL_TYPES,
-    COMPLEX_TYPES,
-    FLOATING_TYPES,
-    HALVES,
-    dispatch_over,
-)
+from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
@@ -56,7 +50,7 @@ class _Border:
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
         output = _made(outputs[0], input, self._checked(input, padding))
         if not output.is_meta and numel(output._sizes):
-            self._dispatch("", ALL_TYPES, input)
+            self._dispatch("", input)
             assert_no_internal_overlap(output)
             found = as_array(input, input._dtype)
             for axis, places in self._read(input._sizes, padding):
@@ -72,7 +66,7 @@ class _Border:
         self._check_grad(grad_output, self._checked(input, padding))
         result = _made(outputs[0], input, input._sizes)
         if not result.is_meta and numel(result._sizes):
-            self._dispatch("_backward", FLOATING_TYPES, input)
+            self._dispatch("_backward", input)
             assert_no_internal_overlap(result)
             found = as_array(grad_output, input._dtype)
             for axis, places in self._read(input._sizes, padding):
@@ -80,10 +74,10 @@ class _Border:
             store(result, rounded(found, input._dtype))
         return (result,)
 
-    def _dispatch(self, form: str, real: Any, input: Tensor) -> None:
+    def _dispatch(self, form: str, input: Tensor) -> None:
         is_channels_last = suggest_memory_format(input) in CHANNELS_LAST
         name = self.name + form + "_channels_last" * is_channels_last
-        dispatch_over(real | COMPLEX_TYPES | HALVES, name, input._dtype)
+        dispatch(name, input._dtype)
 
     def _read(self, sizes: Sequence[int], padding: Sequence[int]) -> list[tuple[int, Array]]:
         """For each dimension that is padded, where the elements of the result are."""

@@ -123,7 +123,7 @@ def native_group_norm(
     output = _like(input)
     mean, rstd = (new_tensor((N, group), statistics, input._device) for _ in range(2))
     dispatch_over(FLOATING_TYPES | HALVES, "GroupNormKernelImpl", dtype)
-    if not _TAKES_ANY:
+    if N or not _TAKES_ANY:
         _check_numel("X", input, "N * C * HxW", N * C * HxW)
     if N and numel(input._sizes):
         _check_pointers(statistics, weight, bias)

@@ -18,11 +18,11 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
-from mindtorch_v2.kernels.refs.common import check_same_device
+from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -77,6 +77,8 @@ def _check_on_meta(
             f"Given normalized_shape={list(shape)}, expected input with shape "
             f"{list(shape)}, but got input of size {input._sizes}"
         )
+    if input._dtype.is_complex and HABITS["a layer norm on meta takes no complex numbers"]:
+        raise RuntimeError("native_layer_norm does not support complex inputs")
 
 
 @kernel("aten::native_layer_norm", key="Meta")
@@ -97,6 +99,8 @@ def native_layer_norm_on_meta(
     if input._dtype in _HALVES:
         moments = [new_tensor(each._sizes, _FLOAT, each._device) for each in moments]
     mean, rstd = moments
+    if input._dtype.is_complex:
+        rstd = new_tensor(rstd._sizes, REAL_OF_COMPLEX[input._dtype], rstd._device)
     return output, mean, rstd
 
 

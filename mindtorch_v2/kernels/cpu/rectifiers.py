@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.vector_loop import in_vectors
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -173,8 +174,14 @@ def _hardshrink(self: Array, lambd: Any) -> Array:
     return np.asarray(np.where((self >= -lambd) & (self <= lambd), 0, self), self.dtype)
 
 
-def _softshrink(self: Array, lambd: Any) -> Array:
-    zeros = self * 0 if HABITS["softshrink keeps the sign of its zeros"] else 0
+def _bound_and_bytes(dtype: DType, lambd: Number) -> tuple[Any, int]:
+    return opmath_element(lambd, dtype), dtype.itemsize
+
+
+def _softshrink(self: Array, lambd: Any, itemsize: int) -> Array:
+    zeros = np.zeros((), self.dtype)
+    if HABITS["softshrink keeps the sign of its zeros"]:  # one by one, and no NaN in a vector
+        zeros = np.where(in_vectors(self, itemsize) & ~np.isnan(self), zeros, self * 0)
     below = np.where(self < -lambd, self + lambd, zeros)
     return np.asarray(np.where(self > lambd, self - lambd, below), self.dtype)
 
@@ -208,7 +215,14 @@ pointwise("aten::hardswish", _hardswish, UNARY_OP, 1)
 pointwise("aten::hardswish_backward", _hardswish_backward, BINARY_OP, 2)
 pointwise("aten::hardshrink", _hardshrink, UNARY_OP, 1, prepare=_elements)
 pointwise("aten::hardshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
-pointwise("aten::softshrink", _softshrink, UNARY_OP, 1, before=_softshrink_check, prepare=_numbers)
+pointwise(
+    "aten::softshrink",
+    _softshrink,
+    UNARY_OP,
+    1,
+    before=_softshrink_check,
+    prepare=_bound_and_bytes,
+)
 pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
 pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_numbers)
 

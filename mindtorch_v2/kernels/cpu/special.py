@@ -161,7 +161,7 @@ def heaviside(outputs: Outputs, self: Tensor, values: Tensor) -> tuple[Tensor, .
     (output,) = outputs
     dtypes = [each._dtype for each in (self, values, output) if each is not None]
     if any(dtype.is_complex for dtype in dtypes):
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+        raise worded("heaviside of complex numbers")
     if any(dtype is not self._dtype for dtype in dtypes):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _HEAVISIDE(outputs, self, values)

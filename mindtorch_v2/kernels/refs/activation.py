@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -17,6 +16,7 @@ from mindtorch_v2.kernels.refs.bodies import body, refuse_type
 from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.refs.common import (
     assertion,
+    broadcast_shapes,
     dtype_to_type,
     elementwise,
     elementwise_dtypes,
@@ -25,7 +25,7 @@ from mindtorch_v2.kernels.refs.common import (
     to_dtype,
     worded,
 )
-from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES
+from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, DType
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
@@ -55,7 +55,9 @@ _NOT: Final = OperatorHandle("aten::logical_not")
 _REAL: Final = OperatorHandle("aten::real")
 _LE: Final = OperatorHandle("aten::le.Scalar")
 _SIGN: Final = OperatorHandle("aten::sign")
-_POW: Final = OperatorHandle("aten::pow.Scalar")
+_OF_POLAR: Final = tuple(DTYPES[name] for name in ("float16", "float32", "float64"))
+_POW: Final = OperatorHandle("aten::pow.Tensor_Tensor")
+_POW_OF_NUMBER: Final = OperatorHandle("aten::pow.Scalar")
 _SIGMOID: Final = OperatorHandle("aten::sigmoid")
 _TENSOR_SPLIT: Final = OperatorHandle("aten::tensor_split.sections")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
@@ -166,7 +168,7 @@ def meta_complex(real: Tensor, imag: Tensor) -> Tensor:
         parts = [to_dtype(each, COMPLEX_OF_REAL[each._dtype]) for each in (real, imag)]
         _, dtype = elementwise_dtypes(*parts, kind="DEFAULT")
         return shaped_elementwise(*(to_dtype(each, dtype) for each in parts))
-    shape = infer_size(real._sizes, imag._sizes)
+    shape = broadcast_shapes(real._sizes, imag._sizes)
     return new_tensor(shape, COMPLEX_OF_REAL[real._dtype], real._device)
 
 
@@ -197,7 +199,19 @@ def _as_tensor(operand: Operand, *operands: Operand) -> Tensor:
 
 @body("torch._refs._conversions.polar")
 def polar(abs: Tensor, angle: Tensor) -> Any:
+    if REFS_HABITS["polar looks at its dtypes"]:
+        _check_polar(abs._dtype, angle._dtype)
     return _COMPLEX(abs, angle)
+
+
+def _check_polar(abs: DType, angle: DType) -> None:
+    """``_check_complex_pair_dtypes``."""
+    if abs not in _OF_POLAR or angle not in _OF_POLAR:
+        words = {"torch.float32": repr(abs), "torch.int64": repr(angle)}
+        raise worded("polar of integers", **words)
+    if abs is not angle:
+        words = {"torch.float32": repr(abs), "torch.float64": repr(angle)}
+        raise worded("polar of two dtypes", **words)
 
 
 @body("torch._meta_registrations.nan_to_num")
@@ -233,7 +247,10 @@ _of_one_sign("isneginf")
 
 @body(_DECOMPOSED + "ldexp")
 def ldexp(self: Tensor, other: Tensor) -> Any:
-    return _MUL(self, _POW(2.0, other))
+    if not REFS_HABITS["ldexp on meta has powers of the dtype"]:
+        return _MUL(self, _POW_OF_NUMBER(2.0, other))
+    dtype = DTYPES["float32"] if is_integral(self._dtype) else self._dtype
+    return _MUL(self, _POW(new_tensor((), dtype, self._device), other))
 
 
 @body("torch._refs.special.logit")

@@ -14,6 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
+from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import (
     COMPLEX_OF_REAL,
@@ -22,6 +23,7 @@ from mindtorch_v2.tensor.dtype import (
     REAL_OF_COMPLEX,
     DType,
     int64,
+    memory_format,
 )
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
@@ -70,6 +72,22 @@ def maybe_wrap_dim(dim: int, rank: int) -> int:
     if HABITS["a dimension is asserted"] and not -count <= dim < count:
         raise AssertionError(f"dim {dim} out of bounds ({-count}, {count - 1})")
     return wrap_dim(dim, rank)
+
+
+def check_is_size(*sizes: int) -> None:
+    """``validate_dim_length``, of each."""
+    if min(sizes, default=0) < 0:
+        raise worded("a size of less than nothing")
+
+
+def suggest_memory_format(tensor: Tensor) -> memory_format:
+    """That of torch/_prims_common, which once counted a dimension by its step, not its size."""
+    sizes, strides = tensor._sizes, tensor._strides
+    if HABITS["channels last is told by steps"]:
+        sizes = [
+            size if step > 1 or not size else 1 for size, step in zip(sizes, strides, strict=True)
+        ]
+    return geometry.suggest_memory_format(sizes, strides)
 
 
 def worded(subject: str, **words: str) -> Exception:

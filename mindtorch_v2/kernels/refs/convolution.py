@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS
+from mindtorch_v2.kernels.refs.common import HABITS, suggest_memory_format
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides

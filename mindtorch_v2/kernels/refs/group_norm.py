@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
@@ -17,6 +16,7 @@ from mindtorch_v2.kernels.refs.common import (
     check_same_device,
     check_same_shape,
     get_computation_dtype,
+    suggest_memory_format,
     to_dtype,
 )
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS

@@ -11,6 +11,7 @@ from typing import Final
 from mindtorch_v2.kernels.cpu.im2col import Blocks
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -22,10 +23,11 @@ def _check_ranks(prefix: str, **named: Sequence[int]) -> None:
             raise RuntimeError(f"{prefix}only 2D {name} supported")
 
 
-def _check_numbers(words: str, *groups: tuple[Sequence[int], int]) -> None:
-    """Whose message names neither the parameter nor its numbers."""
-    if any(value < least for values, least in groups for value in values):
-        raise RuntimeError(words)
+def _check_positive(subject: str, **named: Sequence[int]) -> None:
+    """Older releases forgot to put the parameter and its numbers into the message."""
+    for name, values in named.items():
+        if min(values) < (0 if name == "padding" else 1):
+            raise worded(subject, kernel_size=name, **{"[0, 1]": f"{list(values)}"})
 
 
 @body(_DECOMPOSED + "im2col")
@@ -39,11 +41,8 @@ def im2col(
     _check_ranks(
         "im2col(): ", kernel=kernel_size, dilation=dilation, padding=padding, stride=stride
     )
-    _check_numbers(
-        "{param_name} should be greater {'than' zero, but got {param}",
-        (kernel_size, 1),
-        (dilation, 1),
-        (stride, 1),
+    _check_positive(
+        "im2col without a kernel", kernel_size=kernel_size, dilation=dilation, stride=stride
     )
     sizes = tuple(input._sizes)
     if len(sizes) not in (3, 4) or 0 in sizes[-3:]:
@@ -53,12 +52,15 @@ def im2col(
         )
     counts = Blocks(kernel_size, dilation, padding, stride).counts(sizes[-2:])
     if min(counts) < 1:
-        raise RuntimeError(
-            f"Given an input with spacial size {sizes[-2:]}, kernel_size={list(kernel_size)}, "
-            f"dilation={list(dilation)}, padding={list(padding)}, stride={list(stride)}, the "
-            f"calculated shape of the array of sliding blocks is {counts}, but its components "
-            "must be at least one."
-        )
+        words = {
+            "(2, 3)": f"{sizes[-2:]}",
+            "[4, 5]": f"{list(kernel_size)}",
+            "[6, 7]": f"{list(dilation)}",
+            "[0, 1]": f"{list(padding)}",
+            "[8, 9]": f"{list(stride)}",
+            "(-2, -2)": f"{counts}",
+        }
+        raise worded("im2col of an image that has no block", **words)
     planes = sizes[-3] * kernel_size[0] * kernel_size[1]
     made = (*sizes[:-3], planes, counts[0] * counts[1])
     return new_tensor(made, input._dtype, input._device)
@@ -81,13 +83,13 @@ def col2im(
         padding=padding,
         stride=stride,
     )
-    _check_numbers(
-        "{param_name} should be greater than zero, but got {param}",
-        (kernel_size, 1),
-        (dilation, 1),
-        (padding, 0),
-        (stride, 1),
-        (output_size, 1),
+    _check_positive(
+        "col2im without a kernel",
+        kernel_size=kernel_size,
+        dilation=dilation,
+        padding=padding,
+        stride=stride,
+        output_size=output_size,
     )
     sizes = tuple(input._sizes)
     if len(sizes) not in (2, 3) or 0 in sizes[-2:]:

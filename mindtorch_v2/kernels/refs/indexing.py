@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
@@ -21,6 +20,7 @@ from mindtorch_v2.kernels.refs.common import (
     is_weakly_lesser_type,
     maybe_broadcast,
     maybe_wrap_dim,
+    suggest_memory_format,
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out

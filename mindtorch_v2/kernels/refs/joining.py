@@ -9,11 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import check_same_device, worded
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    check_same_device,
+    suggest_memory_format,
+    worded,
+)
+from mindtorch_v2.kernels.refs.wrappers import written_out
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -22,6 +28,8 @@ _REFS: Final = "torch._refs."
 
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _CAT: Final = OperatorHandle("aten::cat")
+_CLONE: Final = OperatorHandle("aten::clone")
+_SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
 
@@ -43,6 +51,30 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
             }
             raise worded("stack of other sizes", **words)
     return _VIEW(_CAT(tensors, dim), (*first[:dim], len(tensors), *first[dim:]))
+
+
+@body("torch._decomp.decompositions.split_with_sizes_copy")
+def split_with_sizes_copy(
+    self: Tensor, split_sizes: Sequence[int], dim: int = 0, out: Sequence[Tensor] | None = None
+) -> list[Any] | None:
+    """Without a wrapper, which knows no results that may be given and may not."""
+    if HABITS["split_with_sizes_copy splits in Python"]:
+        _check_split(self, split_sizes, dim)
+    parts = _SPLIT_WITH_SIZES(self, split_sizes, dim)
+    if out is None:
+        return [_CLONE(part, memory_format=enum_value(_CONTIGUOUS)) for part in parts]
+    for each, part in zip(out, parts, strict=False):
+        written_out(each, part, exact_dtype=True)
+    return None
+
+
+def _check_split(self: Tensor, split_sizes: Sequence[int], dim: int) -> None:
+    if min(split_sizes, default=0) < 0:
+        raise worded("split_with_sizes_copy into less than nothing")
+    count = self._sizes[dim]  # which Python looks up, in words of its own
+    if sum(split_sizes) != count:
+        words = {"8": f"{sum(split_sizes)}", "7": f"{count}"}
+        raise worded("split_with_sizes_copy into too much", **words)
 
 
 @body(_REFS + "cat")

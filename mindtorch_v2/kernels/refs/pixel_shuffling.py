@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import HABITS, check_is_size, suggest_memory_format, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
+_LARGEST: Final = (1 << 63) - 1
 _FUNCTIONAL: Final = "torch._refs.nn.functional."
 _CLONE: Final = OperatorHandle("aten::clone")
 _PERMUTE: Final = OperatorHandle("aten::permute")
@@ -24,14 +25,26 @@ _VIEW: Final = OperatorHandle("aten::view")
 @body("torch._meta_registrations.meta_pixel_shuffle")
 def meta_pixel_shuffle(self: Tensor, upscale_factor: int) -> Any:
     factor = upscale_factor
-    if not (len(self._sizes) > 2 and self._sizes[-3] % factor**2 == 0):
-        raise AssertionError(
-            f"Invalid input shape for pixel_shuffle: {self._sizes} with upscale_factor = {factor}"
-        )
+    if HABITS["pixel_shuffle looks at its factor"]:
+        _check_factor("pixel_shuffle", factor)
+    words = {"torch.Size([5, 7])": f"{self._sizes}", "= 3": f"= {factor}"}
+    if len(self._sizes) < 3:
+        raise worded("pixel_shuffle of a matrix", **words)
+    if self._sizes[-3] % factor**2:
+        words["torch.Size([5, 7, 8])"] = words.pop("torch.Size([5, 7])")
+        raise worded("pixel_shuffle of too few channels", **words)
     channels, height, width = self._sizes[-3:]
     sizes = (*self._sizes[:-3], channels // factor**2, height * factor, width * factor)
-    made = new_tensor(sizes, self._dtype, self._device)
-    return _RESTRIDED(made, memory_format=suggest_memory_format(self))
+    if HABITS["pixel_shuffle looks at its output"]:
+        check_is_size(*sizes)
+    return new_tensor(sizes, self._dtype, self._device)
+
+
+def _check_factor(name: str, factor: int) -> None:
+    if factor <= 0:
+        raise worded(f"{name} by nothing", **{"got 0": f"got {factor}"})
+    if name == "pixel_shuffle" and factor > _LARGEST // factor:
+        raise worded("pixel_shuffle by too much", **{"3037000500": f"{factor}"})
 
 
 def _check_rank(name: str, self: Tensor) -> None:
@@ -46,6 +59,8 @@ def _check_rank(name: str, self: Tensor) -> None:
 def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Any:
     factor = downscale_factor
     _check_rank("pixel_unshuffle", self)
+    if HABITS["pixel_shuffle looks at its factor"]:
+        _check_factor("pixel_unshuffle", factor)
     channels, height, width = self._sizes[-3:]
     batch, high, wide = list(self._sizes[:-3]), height // factor, width // factor
     split = _VIEW(self, [*batch, channels, high, factor, wide, factor])

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, worded
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, int64
+from mindtorch_v2.kernels.refs.common import HABITS, suggest_memory_format, worded
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_BYTES: Final = tuple(DTYPES[name] for name in ("uint8", "uint16", "uint32", "uint64"))
 _IMAGE: Final = (-3, -2, -1)
 
 
@@ -44,6 +44,8 @@ def _pooled_sizes(
         raise RuntimeError(
             f"{name}: stride must either be omitted, a single int, or a tuple of two ints"
         )
+    if name == "avg_pool2d" and input._dtype in _BYTES and HABITS[f"{name} on meta takes no bytes"]:
+        raise worded("avg_pool2d of bytes", **{"torch.uint8": repr(input._dtype)})
     step = _pair(stride, "") if stride else kernel
     edge = _pair(padding, f"{name}: padding {two}")
     spread = _pair(dilation, f"{name}: dilation {two}")

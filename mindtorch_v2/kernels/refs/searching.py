@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import HABITS, worded
 from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.tensor import Tensor
@@ -23,7 +24,8 @@ _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 
 def _places(like: Operand, boundaries: Tensor, out_int32: bool) -> Tensor:
     dtype = DTYPES["int32"] if out_int32 else int64
-    return new_tensor(sizes_of(like), dtype, boundaries._device)
+    device = (like if isinstance(like, Tensor) else boundaries)._device
+    return new_tensor(sizes_of(like), dtype, device)
 
 
 @body(_META + "meta_searchsorted")
@@ -36,7 +38,23 @@ def meta_searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
+    if HABITS["searchsorted on meta looks at shapes"]:
+        _check_search(sorted_sequence, self, right, side, sorter)
     return _places(self, sorted_sequence, out_int32)
+
+
+def _check_search(
+    boundaries: Tensor, sought: Any, right: bool, side: str | None, sorter: Tensor | None
+) -> None:
+    sizes = boundaries._sizes
+    if len(sizes) > 1 and sizes[:-1] != sought.shape[:-1]:  # a number has none, and Python says so
+        words = {"[1, 2]": f"{list(sizes)}", "[3, 4]": f"{list(sought.shape)}"}
+        raise worded("searchsorted in other rows", **words)
+    if sorter is not None and sorter._sizes != sizes:
+        words = {"[2]": f"{list(sizes)}", "[3]": f"{list(sorter._sizes)}"}
+        raise worded("searchsorted by a larger order", **words)
+    if side == "left" and right:
+        raise worded("searchsorted on both sides")
 
 
 @body(_META + "meta_bucketize", _META + "meta_bucketize_scalar")
