@@ -17,6 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import takes
+from conformance.extract.refs import wants_every_dimension
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -364,6 +365,16 @@ def power_of_powers() -> torch.Tensor:
 
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
+    "gradients of padding are worded alike": lambda: (
+        "grad_output"
+        in error_of(
+            lambda: A.replication_pad1d_backward(torch.ones(1, 1, 4), torch.ones(1, 1, 3), [1, 1])
+        )[1]
+    ),
+    **{
+        f"{name} wants every dimension": partial(wants_every_dimension, getattr(A, f"{name}_pad2d"))
+        for name in ("reflection", "replication")
+    },
     "an input that is cut keeps its padding": lambda: (
         "padding"
         not in error_of(

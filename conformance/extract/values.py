@@ -62,6 +62,9 @@ WORDS: dict[str, Callable[[], object]] = {
     "bounds of arange": lambda: torch.arange(5, 0),
     "integer step of arange": lambda: survived(lambda: torch.arange(0, 3, 0.5, dtype=torch.int64)),
     "zeros of a negative size": lambda: torch.zeros(-1),
+    "gelu_backward of doubles": lambda: torch.ops.aten.gelu_backward(
+        torch.ones(2).double(), torch.ones(2)
+    ),
     "heaviside of complex numbers": lambda: torch.heaviside(*[torch.ones(1) * 1j] * 2),
     "allocate less than nothing": lambda: torch.UntypedStorage(-1),
     "allocate more than there is": lambda: torch.UntypedStorage(1 << 62),

@@ -142,6 +142,8 @@ def pad_enum(self: Tensor, pad: Sequence[int], mode: int, value: float | None) -
             "Padding length should be less than or equal to two times the input dimension but got "
             f"padding length {len(pad)} and input of dimension {rank}"
         )
+    if value and not 0 <= mode < len(_MODES):
+        raise RuntimeError(f"Invalid padding mode ({mode})")
     name = _MODES[mode] if 0 <= mode < len(_MODES) else "?"
     if name == "constant":
         return _CONSTANT_PAD(self, pad, 0.0 if value is None else value)

@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
@@ -84,6 +85,9 @@ def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
     return np.asarray(grad * (left + right), self.dtype)
 
 
+_FLOAT: Final = DTYPES["float32"]
+_ONEDNN: Final = tuple(DTYPES[name] for name in ("float32", "bfloat16", "float16", "int8", "uint8"))
+"""What oneDNN takes for a gradient."""
 _GELU_BACKWARD: Final = {
     "none": Pointwise("aten::gelu_backward(none)", _gelu_backward, BINARY_OP, 2),
     "tanh": Pointwise("aten::gelu_backward(tanh)", _gelu_tanh_backward, BINARY_OP, 2),
@@ -97,6 +101,11 @@ def gelu_backward(
     if approximate not in _GELU_BACKWARD:
         TensorIterator(BINARY_OP, tuple(outputs), (grad_output, self))
         raise RuntimeError("approximate argument must be either none or tanh.")
+    is_for_onednn = approximate == "none" and self._dtype is _FLOAT and numel(self._sizes) > 1
+    if is_for_onednn and not self.is_meta and grad_output._dtype not in _ONEDNN:
+        iterator = TensorIterator(BINARY_OP, tuple(outputs), (grad_output, self))
+        if is_contiguous(self._sizes, self._strides) and iterator.outputs:
+            raise worded("gelu_backward of doubles", Double=CPP_NAMES[grad_output._dtype])
     return _GELU_BACKWARD[approximate](outputs, grad_output, self)
 
 

@@ -18,11 +18,17 @@ from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import (
+    CHANNELS_LAST,
+    channels_last_strides,
+    check_numel,
+    numel,
+    wrap_dim,
+)
 from mindtorch_v2.tensor.tensor import Tensor
 
 Places = Callable[[Array, int], Array]
@@ -43,14 +49,19 @@ def _repeated(places: Array, size: int) -> Array:
 class _Border:
     """One way to pad the last ``rank`` dimensions."""
 
-    name: str
+    kind: str
     places: Places
     rank: int
 
+    @property
+    def name(self) -> str:
+        return f"{self.kind}_pad{self.rank}d"
+
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
         output = _made(outputs[0], input, self._checked(input, padding))
-        if not output.is_meta and numel(output._sizes):
+        if not output.is_meta:
             self._dispatch("", input)
+        if not output.is_meta and numel(output._sizes):
             assert_no_internal_overlap(output)
             found = as_array(input, input._dtype)
             for axis, places in self._read(input._sizes, padding):
@@ -63,10 +74,11 @@ class _Border:
     ) -> tuple[Tensor, ...]:
         if len(padding) == 2 * self.rank:
             self._check_rank(len(input._sizes))
-        self._check_grad(grad_output, self._checked(input, padding))
+        self._check_grad(grad_output, self._checked(input, padding, is_backward=True))
         result = _made(outputs[0], input, input._sizes)
-        if not result.is_meta and numel(result._sizes):
+        if not result.is_meta and (numel(result._sizes) or self.name == "reflection_pad2d"):
             self._dispatch("_backward", input)
+        if not result.is_meta and numel(result._sizes):
             assert_no_internal_overlap(result)
             found = as_array(grad_output, input._dtype)
             for axis, places in self._read(input._sizes, padding):
@@ -89,16 +101,27 @@ class _Border:
             found.append((axis, self.places(places, sizes[axis])))
         return found
 
-    def _checked(self, input: Tensor, padding: Sequence[int]) -> tuple[int, ...]:
+    def _checked(
+        self, input: Tensor, padding: Sequence[int], *, is_backward: bool = False
+    ) -> tuple[int, ...]:
         """Sizes of the result (``check_valid_input`` and what follows it)."""
         is_mirrored = self.places is _mirrored
         if not is_mirrored and self.rank < 3 and len(padding) != 2 * self.rank:
             raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
         sizes = list(input._sizes)
-        padded = padded_sizes(sizes, padding, self.rank, str(sizes), is_mirrored=is_mirrored)
-        if max(padded[-self.rank :]) < 1:
-            is_spaced = not is_mirrored and self.rank == 2
-            raise too_small(sizes, padded, self.rank, ", ", ")" if not is_spaced else " )")
+        padded = padded_sizes(
+            sizes,
+            padding,
+            self.rank,
+            str(sizes),
+            is_mirrored=is_mirrored,
+            may_be_empty=is_backward and self.name not in _GRADIENTS_OF_SOME,
+        )
+        end = " )" if not is_mirrored and self.rank == 2 else ")"
+        wants_all = HABITS[f"{self.kind} wants every dimension"]
+        check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
+        if not input.is_meta and self.name == "reflection_pad2d":
+            check_numel(padded)
         return padded
 
     def _check_rank(self, rank: int) -> None:
@@ -110,21 +133,31 @@ class _Border:
 
     def _check_grad(self, grad: Tensor, sizes: Sequence[int]) -> None:
         is_mirrored = self.places is _mirrored
-        name = "grad_output" if is_mirrored and self.rank != 2 else "gradOutput"
-        check_grad_sizes(grad, sizes, self.rank, name, " " if self.name == _UNCOMMON else ", ")
+        is_usual = _ARE_ALIKE or (is_mirrored and self.rank != 2)
+        name = "grad_output" if is_usual else "gradOutput"
+        comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
+        check_grad_sizes(grad, sizes, self.rank, name, comma)
 
 
-_UNCOMMON: Final = "replication_pad1d"
-"""Whose message has no comma."""
+_ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
+_GRADIENTS_OF_SOME: Final = ("replication_pad3d", *(("replication_pad2d",) if _ARE_ALIKE else ()))
+"""Whose gradient asks whether there is an element."""
 
 
 def padded_sizes(
-    sizes: Sequence[int], padding: Sequence[int], rank: int, shown: str, *, is_mirrored: bool
+    sizes: Sequence[int],
+    padding: Sequence[int],
+    rank: int,
+    shown: str,
+    *,
+    is_mirrored: bool,
+    may_be_empty: bool = False,
 ) -> tuple[int, ...]:
-    """RuntimeError for sizes that cannot be padded, or not by so much."""
+    """RuntimeError for sizes that cannot be padded, or not by so much.  ``may_be_empty``, as of a
+    gradient, of which nobody asks whether there is one."""
     if len(padding) != 2 * rank:
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
-    if 0 in (sizes[1:] if len(sizes) == rank + 2 else sizes):
+    if not may_be_empty and 0 in (sizes[1:] if len(sizes) == rank + 2 else sizes):
         raise RuntimeError(
             f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
             f"and other non-zero dimensions for input, but got: {shown}"
@@ -143,17 +176,32 @@ def padded_sizes(
     return tuple(padded)
 
 
-def too_small(
-    sizes: Sequence[int], padded: Sequence[int], rank: int, comma: str, end: str
-) -> RuntimeError:
+def check_padded(
+    sizes: Sequence[int],
+    padded: Sequence[int],
+    rank: int,
+    comma: str,
+    end: str,
+    *,
+    wants_all: bool,
+) -> None:
+    """RuntimeError where no dimension has an element; ``wants_all``: where one has none."""
+    if min(padded[-rank:]) >= 1:
+        return
     names = "DHW"[-rank:]
     given, found = (
         [f"{name}: {size}" for name, size in zip(names, each[-rank:], strict=True)]
         for each in (sizes, padded)
     )
-    return RuntimeError(
-        f"input ({comma.join(given)}{end} is too small. Calculated output {' '.join(found)}"
-    )
+    if wants_all and rank > 1:
+        raise RuntimeError(
+            f"Calculated output {' '.join(found)} must be >= 1 in every dimension (input "
+            f"{', '.join(given)})"
+        )
+    if max(padded[-rank:]) < 1:
+        raise RuntimeError(
+            f"input ({comma.join(given)}{end} is too small. Calculated output {' '.join(found)}"
+        )
 
 
 def check_grad_sizes(
@@ -184,6 +232,6 @@ def _added(grads: Array, places: Array, axis: int, size: int) -> Array:
 
 for _name, _places in (("reflection", _mirrored), ("replication", _repeated)):
     for _rank in (1, 2, 3):
-        _border = _Border(f"{_name}_pad{_rank}d", _places, _rank)
+        _border = _Border(_name, _places, _rank)
         structured.add(f"aten::{_border.name}", _border.pad)
         structured.add(f"aten::{_border.name}_backward", _border.pad_backward)

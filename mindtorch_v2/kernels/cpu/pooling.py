@@ -195,7 +195,7 @@ def max_pool2d_with_indices(
     output = set_output(outputs[0], shape, self._dtype, self._device, strides)
     indices = set_output(outputs[1], shape, int64, self._device, strides)
     if not output.is_meta and numel(shape):
-        dispatch("max_pool2d", self._dtype)
+        dispatch("max_pool2d", self._dtype, "max_pool2d_channels_last" if channels_last else "")
         values, places = _pooled(as_array(self, self._dtype), window, image)
         store(output, rounded(values, self._dtype))
         store(indices, places)
@@ -274,7 +274,8 @@ def max_pool2d_with_indices_backward(
     strides = strides_of(self._sizes, channels_last=channels_last)
     result = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)
     if not result.is_meta and numel(result._sizes):
-        dispatch("max_pool2d_backward", self._dtype)
+        name = "max_pool2d_backward"
+        dispatch(name, self._dtype, f"{name}_channels_last" if channels_last else "")
         grads = as_array(grad_output, self._dtype)
         pixels = self._sizes[-2] * self._sizes[-1]
         planes = grads.size // max(image[0] * image[1], 1)

@@ -26,7 +26,7 @@ from mindtorch_v2.kernels.outputs import (
 )
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import Number, to_opmath
+from mindtorch_v2.kernels.promotion import Number, can_cast, result_type, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.views import size_at
@@ -160,6 +160,8 @@ def _scaled(added: Tensor, beta: Number, dtype: DType, inner: int) -> Array | No
     """What is added; zero times it is not looked at."""
     if beta == 0:
         return None
+    if not inner:
+        _check_factor(added, beta, dtype)
     values = as_array(added, dtype)
     return values if beta == 1 else np.asarray(values * _factor(beta, dtype, inner))
 
@@ -195,6 +197,16 @@ def _product(dtype: DType) -> Callable[..., Array]:
 def _factor(beta: Number, dtype: DType, inner: int) -> Any:
     """What is added times this: where nothing is summed it is made a tensor of ``dtype``."""
     return (opmath_element if inner else element)(beta, dtype)
+
+
+def _check_factor(added: Tensor, beta: Number, dtype: DType) -> None:
+    """What multiplying in place by a number says."""
+    common = result_type((added, beta))
+    if not can_cast(common, dtype):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[common]} can't be cast to the desired output type "
+            f"{CPP_NAMES[dtype]}"
+        )
 
 
 def _check_pointer(tensor: Tensor, dtype: DType) -> None:

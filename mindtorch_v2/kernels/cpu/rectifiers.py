@@ -136,7 +136,16 @@ def _mish_backward(grad: Array, self: Array) -> Array:
 pointwise("aten::softplus", _softplus, UNARY_OP, 1, prepare=_numbers)
 pointwise("aten::softplus_backward", _softplus_backward, BINARY_OP, 2, prepare=_numbers)
 pointwise("aten::mish", _mish, UNARY_OP, 1)
-pointwise("aten::mish_backward", _mish_backward, BINARY_OP, 2)
+_MISH_BACKWARD: Final = Pointwise("aten::mish_backward", _mish_backward, BINARY_OP, 2)
+
+
+@structured.structured("aten::mish_backward")
+def mish_backward(outputs: Outputs, grad_output: Tensor, self: Tensor) -> tuple[Tensor, ...]:
+    """Into a new tensor of the dtype of ``self``, which an operator is then told to write to."""
+    (made,) = outputs
+    if made is None and not self.is_meta:
+        made = new_tensor((0,), self._dtype, self._device)
+    return _MISH_BACKWARD((made,), grad_output, self)
 
 
 # --- the hard ones ----------------------------------------------------------------------------

@@ -255,6 +255,8 @@ def histc(
         return (output,)
     low, high = _outer_edges(self, min, max)
     check_dtype("linspace", self._dtype)  # which makes the edges of the bins
+    for edge in (low, high):
+        scalar_to(edge, self._dtype)
     dispatch_over(_BINNED, "histogram_cpu", self._dtype)
     store(output, _counted(self, bins, low, high))
     return (output,)

@@ -183,7 +183,8 @@ def _logit(self: Array, eps: Any, dtype: DType) -> Array:
 
 
 def _logit_backward(grad: Array, self: Array, eps: Any, dtype: DType) -> Array:
-    found = grad / (self * (1 - self))
+    slope = rounded(self * rounded(np.asarray(1 - self), dtype), dtype)
+    found = grad / slope
     low, high, beyond = (0, 1, np.nan) if eps < 0 else (eps, 1 - eps, 0)
     return np.asarray(np.where((self < low) | (self > high), beyond, found), self.dtype)
 

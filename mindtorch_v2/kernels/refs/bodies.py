@@ -103,6 +103,7 @@ _angle("deg2rad")
 @body(_REFS + "logaddexp2")
 def logaddexp2(a: Operand, b: Operand) -> Tensor:
     """A choice between one and the logarithm, which takes the lesser less the greater."""
+    maybe_broadcast(a, b)
     _refuse_complex("logaddexp2 doesn't support complex dtypes", a, b)
     sub(a, b)
     return shaped_elementwise(a, b)

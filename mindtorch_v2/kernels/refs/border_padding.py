@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.kernels.cpu.border_padding import check_grad_sizes, padded_sizes, too_small
+from mindtorch_v2.kernels.cpu.border_padding import (
+    check_grad_sizes,
+    check_padded,
+    padded_sizes,
+)
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -18,14 +24,16 @@ _META: Final = "torch._meta_registrations."
 
 def _pad(name: str, rank: int) -> None:
     is_mirrored = name == "reflection"
+    wants_all = HABITS[f"{name} on meta wants every dimension"]
 
     def pad(input: Tensor, padding: Sequence[int]) -> Tensor:
+        if not is_mirrored and input._dtype is BOOL and HABITS[f"{name} on meta takes no bool"]:
+            raise RuntimeError(f"\"{name}_pad{rank}d\" not implemented for 'torch.bool'")
         if not is_mirrored and rank < 3 and len(padding) != 2 * rank:
             raise RuntimeError(f"padding size is expected to be {2 * rank}")
         sizes = list(input._sizes)
         padded = padded_sizes(sizes, padding, rank, str(input._sizes), is_mirrored=is_mirrored)
-        if max(padded[-rank:]) < 1:
-            raise too_small(sizes, padded, rank, " ", ")")
+        check_padded(sizes, padded, rank, " ", ")", wants_all=wants_all)
         return new_tensor(padded, input._dtype, input._device)
 
     body(f"{_META}meta_{name}_pad{rank}d")(pad)
@@ -34,7 +42,9 @@ def _pad(name: str, rank: int) -> None:
 def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> None:
     def backward(grad_output: Tensor, input: Tensor, padding: Sequence[int]) -> Tensor:
         sizes, shown = list(input._sizes), str(input._sizes)
-        padded = padded_sizes(sizes, padding, rank, shown, is_mirrored=is_mirrored)
+        padded = padded_sizes(
+            sizes, padding, rank, shown, is_mirrored=is_mirrored, may_be_empty=True
+        )
         check_grad_sizes(grad_output, padded, rank, "grad_output")
         return new_tensor(sizes, input._dtype, input._device)
 

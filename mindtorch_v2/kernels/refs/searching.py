@@ -81,6 +81,6 @@ def meta_isin(
 def meta_histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins}")
-    if max < min:  # type: ignore[operator]
-        raise RuntimeError("histc(): max must be larger than min")
+    if not max >= min:  # type: ignore[operator]
+        raise worded("histc from a number to a lesser one")
     return new_tensor((bins,), input._dtype, input._device)
