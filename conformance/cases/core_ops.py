@@ -50,6 +50,8 @@ from conformance.cases import (
     core_random,
     core_refusals,
     core_selections,
+    core_sizes,
+    core_two_dtypes,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -110,6 +112,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
+    yield from core_sizes.texts()
+    yield from core_two_dtypes.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -124,6 +124,7 @@ CALLS: tuple[Ask, ...] = (
         for form in ("", "_backward")
         for memory_format in memory_formats
     ),
+    lambda dtype: torch.isin(zeros(dtype, 2), zeros(dtype, 2)),
     lambda dtype: A.log_sigmoid_forward(zeros(dtype, 2)),
     lambda dtype: A.log_sigmoid_backward(*(zeros(dtype, 2),) * 3),
     lambda dtype: A.glu(zeros(dtype, 2)),
@@ -365,6 +366,18 @@ def power_of_powers() -> torch.Tensor:
 
 #: Questions with yes or no for an answer.
 HABITS: dict[str, Callable[[], bool]] = {
+    "pixel_shuffle bounds its factor": lambda: (
+        error_of(lambda: torch.pixel_shuffle(torch.ones(1, 1, 1), 3037000500))[0] == "ValueError"
+    ),
+    "im2col shows its height twice": lambda: (
+        "(2, 2)"
+        in error_of(lambda: A.im2col(torch.ones(1, 2, 3), [2, 1], [2, 2], [0, 0], [2, 2]))[
+            1
+        ].partition("kernel")[0]
+    ),
+    "isin takes no bfloat16": lambda: (
+        is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
+    ),
     "gradients of padding are worded alike": lambda: (
         "grad_output"
         in error_of(

@@ -11,8 +11,12 @@ from typing import Any, Final
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
+
+_LARGEST: Final = (1 << 63) - 1
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _PERMUTE: Final = OperatorHandle("aten::permute")
@@ -44,10 +48,13 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Any:
     factor = upscale_factor
     _check("pixel_shuffle", "upscale_factor", self, factor)
     channels, height, width = self._sizes[-3:]
+    if factor**2 > _LARGEST and HABITS["pixel_shuffle bounds its factor"]:
+        raise worded("pixel_shuffle by too much", **{"3037000500": f"{factor}"})
     if channels % factor**2:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {factor**2}"
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by "
+            f"{(factor**2 + _LARGEST + 1) % (1 << 64) - _LARGEST - 1}"
         )
     kept = channels // factor**2
     sizes = (kept, height * factor, width * factor)

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -40,7 +41,7 @@ Spacing = Sequence[Number] | Sequence[Tensor]
 def _check(self: Tensor, count: int | None, dim: Sequence[int] | None, edge_order: int) -> None:
     """``pre_check_gradient``; ``count`` is of how many dimensions a spacing is given."""
     if self._dtype is DTYPES["uint8"]:
-        raise RuntimeError("torch.gradient does not support uint8 input.")
+        raise worded("gradient of bytes")
     rank = len(self._sizes)
     if count is not None and dim is None and count != rank:
         raise RuntimeError(

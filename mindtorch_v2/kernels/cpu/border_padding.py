@@ -119,8 +119,9 @@ class _Border:
         )
         end = " )" if not is_mirrored and self.rank == 2 else ")"
         wants_all = HABITS[f"{self.kind} wants every dimension"]
-        check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
-        if not input.is_meta and self.name == "reflection_pad2d":
+        if not is_backward:
+            check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
+        if not is_backward and not input.is_meta and self.name == "reflection_pad2d":
             check_numel(padded)
         return padded
 

@@ -27,6 +27,7 @@ _BERNOULLI: Final = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760,
 """Coefficients of the asymptotic series of digamma, in powers of ``1 / x**2``."""
 _ASYMPTOTIC: Final = 10.0
 """From where on that series has all the digits of a double."""
+_DIGAMMA_OF_TEN: Final = 2.25175258906672110764
 
 
 _EPSILON: Final = 2.0**-53
@@ -39,25 +40,36 @@ def _lgamma(x: float) -> float:
     return math.lgamma(x)
 
 
-def _digamma(x: float) -> float:
-    """``calc_digamma``: reflected for negative numbers, raised by recurrence, then a series."""
+def _digamma(x: float, kind: type[np.floating[Any]] = np.float64) -> float:
+    """``calc_digamma``: reflected for negative numbers, raised by recurrence, then a series.
+
+    Each step is a number of ``kind``, but the tangent, which is one of double precision.
+    """
     if x == 0:
         return math.copysign(math.inf, -x)
     if x < 0:
         if math.isinf(x) or x == math.floor(x):
             return math.nan
-        return _digamma(1 - x) - math.pi / math.tan(math.pi * math.fmod(x, 1.0))
-    below = 0.0
-    while x < _ASYMPTOTIC:
-        below += 1 / x
-        x += 1
+        tangent = math.tan(math.pi * math.fmod(x, 1.0))
+        return float(kind(_digamma(float(kind(1 - x)), kind)) - kind(math.pi / tangent))
     if math.isinf(x) or math.isnan(x):
         return x
-    power = 1 / (x * x)
-    series = 0.0
+    found, raised, one = kind(0), kind(x), kind(1)
+    while raised < _ASYMPTOTIC:
+        found -= one / raised
+        raised += one
+    if raised == _ASYMPTOTIC:
+        return float(found + kind(_DIGAMMA_OF_TEN))
+    power = one / (raised * raised)
+    series = kind(0)
     for coefficient in reversed(_BERNOULLI):
-        series = (series + coefficient) * power
-    return math.log(x) - 0.5 / x - series - below
+        series = series * power + kind(coefficient)
+    return float(found + kind(math.log(raised)) - kind(0.5) / raised - power * series)
+
+
+def _digamma_of_each(self: Array) -> Array:
+    found: Array = one_by_one(partial(_digamma, kind=self.dtype.type))(self)
+    return found
 
 
 def _trigamma(x: float, *, kind: type[np.floating[Any]] = np.float64) -> float:
@@ -129,7 +141,7 @@ def _zeta(x: float, q: float) -> float:
 def _polygamma(self: Array, dtype: DType, n: int) -> Array:
     """The n-th derivative of digamma; the zeta function's values are those of ``dtype``."""
     if n < 2:
-        compute = partial(_trigamma, kind=self.dtype.type) if n else _digamma
+        compute = partial(_trigamma if n else _digamma, kind=self.dtype.type)
         first: Array = one_by_one(compute)(self)
         return first
     factorial = math.exp(math.lgamma(n + 1)) * (1 if n % 2 else -1)
@@ -138,7 +150,7 @@ def _polygamma(self: Array, dtype: DType, n: int) -> Array:
 
 
 pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
-pointwise("aten::digamma", one_by_one(_digamma), UNARY_FLOAT_OP, 1)
+pointwise("aten::digamma", _digamma_of_each, UNARY_FLOAT_OP, 1)
 _POLYGAMMA_OUT: Final = OperatorHandle("aten::polygamma.out")
 
 

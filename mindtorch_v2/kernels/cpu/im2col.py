@@ -17,7 +17,13 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import (
+    COMPLEX_TYPES,
+    FLOATING_TYPES,
+    HABITS,
+    HALVES,
+    dispatch_over,
+)
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -103,9 +109,10 @@ def im2col(
         )
     image = sizes[-2:]
     counts = blocks.counts(image)
-    if min(counts) < 1:  # which shows the height twice
+    if min(counts) < 1:
+        width = image[0] if HABITS["im2col shows its height twice"] else image[1]
         raise RuntimeError(
-            f"Given input with spatial size ({image[0]}, {image[0]}), "
+            f"Given input with spatial size ({image[0]}, {width}), "
             f"kernel_size={_pair(kernel_size)}, dilation={_pair(dilation)}, "
             f"padding={_pair(padding)}, calculated shape of the array of sliding blocks as "
             f"{_pair(counts)}, but its components must be at least one."

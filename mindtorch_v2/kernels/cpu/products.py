@@ -281,6 +281,8 @@ def baddbmm(
         check_implemented("aten::baddbmm", dtype)
         _check_pointer(batch2, dtype)
     with np.errstate(all="ignore"):
+        if not inner:
+            added, dtype = output, output._dtype
         other = _scaled(added, beta, dtype, inner)
         is_for_mkl = shape[1] * inner * shape[2] >= LEAST_FOR_MKL
         if not inner or (is_for_mkl and _is_left_out(inner, alpha, dtype)):

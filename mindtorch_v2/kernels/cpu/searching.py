@@ -12,20 +12,27 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.structured import Outputs, structured
-from mindtorch_v2.kernels.switches import ALL_TYPES, FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import (
+    ALL_TYPES,
+    FLOATING_TYPES,
+    HABITS,
+    HALVES,
+    dispatch,
+    dispatch_over,
+)
 from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import view_geometry
 from mindtorch_v2.warn import warn_once
@@ -225,13 +232,20 @@ def _check_tested_in_turn(elements: Operand, test_elements: Tensor, common: DTyp
             sizes, common, test_elements._device, dense_strides_like(sizes, strides)
         )
     view_geometry(test_elements, (-1,))
+    dispatch("isin_default_cpu", common)
+
+
+_NOT_TESTED: Final = tuple(
+    DTYPES[name]
+    for name in ("bool", "complex64", "complex128", "bfloat16")
+    if name != "bfloat16" or HABITS["isin takes no bfloat16"]
+)
+"""Dtypes that are not looked for."""
 
 
 def check_isin_dtype(dtype: DType, shown: str | None = None) -> None:
-    if dtype is BOOL or dtype in (DTYPES["complex64"], DTYPES["complex128"]):
-        raise RuntimeError(
-            f"Unsupported input type encountered for isin(): {shown or CPP_NAMES[dtype]}"
-        )
+    if dtype in _NOT_TESTED:
+        raise worded("isin of truth values", Bool=shown or CPP_NAMES[dtype])
 
 
 # --- histc ------------------------------------------------------------------------------------
@@ -266,6 +280,7 @@ def _outer_edges(self: Tensor, min: Number, max: Number) -> tuple[float, float]:
     """``histc_select_outer_bin_edges``."""
     low, high = (float(scalar_to(each, _FLOAT64)) for each in (min, max))
     if low == high and numel(self._sizes):
+        check_supported("aten::aminmax", self._dtype)
         check_implemented("aten::aminmax", self._dtype)
         values = value_array(self)
         low, high = float(values.min()), float(values.max())

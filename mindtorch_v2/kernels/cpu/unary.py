@@ -13,11 +13,12 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.cpu.vector_loop import in_vectors
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
-from mindtorch_v2.kernels.promotion import can_cast
+from mindtorch_v2.kernels.promotion import can_cast, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
@@ -34,8 +35,11 @@ _LN2: Final = math.log(2)
 
 
 def _rsqrt(self: Array, dtype: DType) -> Array:
-    """The root is a value of ``dtype`` as well."""
-    return np.asarray(1 / rounded(np.sqrt(self), dtype))
+    """The root is a value of ``dtype`` as well, but in a vector, which is one of floats."""
+    root = np.sqrt(self)
+    if to_opmath(dtype) is not dtype:
+        root = np.where(in_vectors(self, dtype.itemsize), root, rounded(root, dtype))
+    return np.asarray(1 / root)
 
 
 def _sigmoid(self: Array) -> Array:
