@@ -207,7 +207,7 @@ def isin(
     outputs: Outputs, elements: Operand, test_elements: Operand, assume_unique: bool, invert: bool
 ) -> tuple[Tensor, ...]:
     for each in (elements, test_elements):
-        check_isin_dtype(dtype_of(each))
+        _check_isin_dtype(dtype_of(each))
     tensor = elements if isinstance(elements, Tensor) else test_elements
     assert isinstance(tensor, Tensor)
     output = set_output(outputs[0], tuple(sizes_of(elements)), BOOL, tensor._device)
@@ -235,7 +235,7 @@ def _check_tested_in_turn(elements: Operand, test_elements: Tensor, common: DTyp
     dispatch("isin_default_cpu", common)
 
 
-_NOT_TESTED: Final = tuple(
+NOT_TESTED: Final = tuple(
     DTYPES[name]
     for name in ("bool", "complex64", "complex128", "bfloat16")
     if name != "bfloat16" or HABITS["isin takes no bfloat16"]
@@ -243,9 +243,9 @@ _NOT_TESTED: Final = tuple(
 """Dtypes that are not looked for."""
 
 
-def check_isin_dtype(dtype: DType, shown: str | None = None) -> None:
-    if dtype in _NOT_TESTED:
-        raise worded("isin of truth values", Bool=shown or CPP_NAMES[dtype])
+def _check_isin_dtype(dtype: DType) -> None:
+    if dtype in NOT_TESTED:
+        raise worded("isin of truth values", Bool=CPP_NAMES[dtype])
 
 
 # --- histc ------------------------------------------------------------------------------------
