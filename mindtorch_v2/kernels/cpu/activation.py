@@ -85,7 +85,6 @@ def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
     return np.asarray(grad * (left + right), self.dtype)
 
 
-_FLOAT: Final = DTYPES["float32"]
 _ONEDNN: Final = tuple(DTYPES[name] for name in ("float32", "bfloat16", "float16", "int8", "uint8"))
 """What oneDNN takes for a gradient."""
 _GELU_BACKWARD: Final = {

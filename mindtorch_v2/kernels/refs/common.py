@@ -83,11 +83,11 @@ def check_is_size(*sizes: int) -> None:
 def suggest_memory_format(tensor: Tensor) -> memory_format:
     """That of torch/_prims_common, which once counted a dimension by its step, not its size."""
     sizes, strides = tensor._sizes, tensor._strides
-    if HABITS["channels last is told by steps"]:
-        sizes = [
-            size if step > 1 or not size else 1 for size, step in zip(sizes, strides, strict=True)
-        ]
-    return geometry.suggest_memory_format(sizes, strides)
+    if not HABITS["channels last is told by steps"]:
+        return geometry.suggest_memory_format(sizes, strides)
+    counted = zip(sizes, strides, strict=True)
+    told = [size if step > 1 or not size else 1 for size, step in counted]
+    return geometry.suggest_memory_format(told, strides)
 
 
 def worded(subject: str, **words: str) -> Exception:
