@@ -26,8 +26,9 @@ from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import can_cast
+from mindtorch_v2.kernels.promotion import check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
@@ -36,7 +37,7 @@ from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, promote_types
+from mindtorch_v2.tensor.support import TYPE_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -285,13 +286,10 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
 
 def _check_bias(bias: Tensor, dtype: DType, *, is_added: bool) -> None:
     """What is not added in place is copied there, before anything else is."""
-    if not is_added:
+    if is_added:
+        check_can_cast(promote_types(dtype, bias._dtype), dtype)
+    else:
         warn_of_cast(bias._dtype, dtype)
-    elif not can_cast(promote_types(dtype, bias._dtype), dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[promote_types(dtype, bias._dtype)]} can't be cast to the "
-            f"desired output type {CPP_NAMES[dtype]}"
-        )
 
 
 def _product(dtype: DType, backend: str) -> Callable[..., Array]:
@@ -358,12 +356,7 @@ def _check_for_backend(
     dispatch(backend, input._dtype)
     # a bias is copied or, by the transposed one in two dimensions, added as an operator does
     reads_bias = parameters.transposed and len(sizes) == 5
-    for other in (weight, bias if reads_bias else None):
-        if other is not None and other._dtype is not input._dtype:
-            raise RuntimeError(
-                f"expected scalar type {CPP_NAMES[input._dtype]} but found "
-                f"{CPP_NAMES[other._dtype]}"
-            )
+    check_pointers(input._dtype, weight, bias if reads_bias else None)
 
 
 # --- backward ---------------------------------------------------------------------------------

@@ -126,6 +126,15 @@ def can_cast(source: DType, target: DType) -> bool:
     return source is BOOL or target is not BOOL
 
 
+def check_can_cast(source: DType, target: DType) -> None:
+    """RuntimeError where a result may not be stored so."""
+    if not can_cast(source, target):
+        raise RuntimeError(
+            f"result type {CPP_NAMES[source]} can't be cast to the desired output type "
+            f"{CPP_NAMES[target]}"
+        )
+
+
 def to_opmath(dtype: DType) -> DType:
     """``at::toOpMathType``: in which precision a kernel computes values of a dtype."""
     return _OPMATH.get(dtype, dtype)

@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_p
 from mindtorch_v2.kernels.promotion import (
     BOOL,
     Operand,
-    can_cast,
+    check_can_cast,
     float_of,
     number_dtype,
     result_type,
@@ -217,15 +217,8 @@ class TensorIterator:
                         "Expected all tensors to be on the same device, but found at least two "
                         f"devices, {device} and {where}!"
                     )
-            if (
-                is_output
-                and config.enforce_safe_casting_to_output
-                and not can_cast(self.common_dtype, dtype_of(operand))
-            ):
-                raise RuntimeError(
-                    f"result type {CPP_NAMES[self.common_dtype]} can't be cast to the desired "
-                    f"output type {CPP_NAMES[dtype_of(operand)]}"
-                )
+            if is_output and config.enforce_safe_casting_to_output:
+                check_can_cast(self.common_dtype, dtype_of(operand))
 
     # --- outputs ------------------------------------------------------------------------------
 

@@ -32,11 +32,10 @@ from mindtorch_v2.functionalize.mutations import functional_arguments
 from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
-from mindtorch_v2.kernels.promotion import BOOL, can_cast
+from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -274,11 +273,7 @@ def _checked(target: Tensor, value: Tensor, kind: str) -> tuple[Sequence[int], t
             f"output with shape {list(target._sizes)} doesn't match the broadcast shape "
             f"{list(value._sizes)}"
         )
-    if not can_cast(value._dtype, target._dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[value._dtype]} can't be cast to the desired output type "
-            f"{CPP_NAMES[target._dtype]}"
-        )
+    check_can_cast(value._dtype, target._dtype)
     resize_output(target, value._sizes, value._strides)
     return target._sizes, target._strides
 

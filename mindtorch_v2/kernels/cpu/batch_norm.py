@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, pa
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
@@ -31,7 +32,6 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, is_contiguous, numel
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
@@ -61,15 +61,7 @@ def _check_accessors(dtype: DType, *statistics: Tensor | None) -> None:
     for each in statistics:
         if each is not None and len(each._sizes) != 1:
             raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {len(each._sizes)}")
-        _check_pointers(dtype, each)
-
-
-def _check_pointers(dtype: DType, *parameters: Tensor | None) -> None:
-    for each in parameters:
-        if each is not None and each._dtype is not dtype:
-            raise RuntimeError(
-                f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[each._dtype]}"
-            )
+        check_pointers(dtype, each)
 
 
 def _is_contiguous(tensor: Tensor | None) -> bool:
@@ -131,9 +123,9 @@ def _checked(
     if all_contiguous:
         if input._dtype in _HALVES:  # what the output's kernel asks by itself, of what is saved too
             learned = parameter_dtype(input, *parameters, *saved, *running)
-        _check_pointers(learned, *parameters)
+        check_pointers(learned, *parameters)
         _check_accessors(learned, *saved, *running)
-        _check_pointers(input._dtype, output)
+        check_pointers(input._dtype, output)
     return (learned, all_contiguous) if numel(input._sizes) else None
 
 

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -24,7 +25,6 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -55,10 +55,7 @@ def linalg_cross(outputs: Outputs, self: Tensor, other: Tensor, dim: int) -> tup
             assert_no_overlap(output, each)
     dtype = output._dtype
     check_implemented("aten::linalg_cross", dtype)
-    if other._dtype is not dtype:
-        raise RuntimeError(
-            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[other._dtype]}"
-        )
+    check_pointers(dtype, other)
     axis = wrap_dim(dim, len(shape))
     with np.errstate(all="ignore"):
         one, two = (np.broadcast_to(as_array(each, dtype), shape) for each in (self, other))

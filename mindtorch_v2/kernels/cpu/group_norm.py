@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.cpu.row_moments import row_moments
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
@@ -32,7 +33,6 @@ from mindtorch_v2.tensor.geometry import (
     numel,
     wrap_dim,
 )
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
@@ -126,7 +126,7 @@ def native_group_norm(
     if N or not _TAKES_ANY:
         _check_numel("X", input, "N * C * HxW", N * C * HxW)
     if N and numel(input._sizes):
-        _check_pointers(statistics, weight, bias)
+        check_pointers(statistics, weight, bias)
         with np.errstate(all="ignore"):
             values = as_array(input, dtype).reshape(N, group, C // group, HxW)
             is_last = suggest_memory_format(input) in CHANNELS_LAST
@@ -145,14 +145,6 @@ def native_group_norm(
             store(mean, rounded(middle.reshape(N, group), statistics))
             store(rstd, rounded(scale.reshape(N, group), statistics))
     return output, mean, rstd
-
-
-def _check_pointers(dtype: DType, *parameters: Tensor | None) -> None:
-    """``data_ptr<dtype>``."""
-    for each in parameters:
-        if each is not None and each._dtype is not dtype:
-            wanted, found = CPP_NAMES[dtype], CPP_NAMES[each._dtype]
-            raise RuntimeError(f"expected scalar type {wanted} but found {found}")
 
 
 def _check_numel(name: str, tensor: Tensor, said: str, count: int) -> None:

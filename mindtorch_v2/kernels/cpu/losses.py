@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.cpu.cascade import cascade_sum
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
@@ -209,10 +210,7 @@ def _weights(weight: Tensor | None, classes: int, dtype: DType) -> Array:
 
 def _read_as(tensor: Tensor, dtype: DType) -> Array:
     """``data_ptr``: the elements, in a row; RuntimeError for another dtype."""
-    if tensor._dtype is not dtype:
-        raise RuntimeError(
-            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[tensor._dtype]}"
-        )
+    check_pointers(dtype, tensor)
     return as_array(tensor, dtype).reshape(-1)
 
 

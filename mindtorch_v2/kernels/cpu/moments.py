@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.dtypes import check_implemented, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
-from mindtorch_v2.kernels.promotion import Number, can_cast
+from mindtorch_v2.kernels.promotion import Number, check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
@@ -181,11 +181,7 @@ def _prepare_real(result: Tensor, self: Tensor, dim: Dims, keepdim: bool) -> Non
     reduced = reduced_dims(dim, len(self._sizes))
     source = self._dtype
     resize_output(result, reduced_shape(self._sizes, reduced, keepdim=keepdim))
-    if not can_cast(source, result._dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[source]} can't be cast to the desired output type "
-            f"{CPP_NAMES[result._dtype]}"
-        )
+    check_can_cast(source, result._dtype)
 
 
 def _check_result(dtype: DType, self: Tensor, shape: Sequence[int]) -> None:

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.cpu.row_moments import means_of_products, row_moments
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
@@ -25,7 +26,6 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _VAR_MEAN: Final = OperatorHandle("aten::var_mean.correction")
@@ -123,11 +123,7 @@ def native_layer_norm(
         return output, mean, rstd
     foretell("aten::native_layer_norm", output, mean, rstd)
     dispatch("LayerNormKernelImpl", dtype)
-    for given in (weight, bias):
-        if given is not None and given._dtype is not statistics:
-            raise RuntimeError(
-                f"expected scalar type {CPP_NAMES[statistics]} but found {CPP_NAMES[given._dtype]}"
-            )
+    check_pointers(statistics, weight, bias)
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
         middle, variance = row_moments(values, dtype)

@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import BOOL, Number, can_cast
+from mindtorch_v2.kernels.promotion import BOOL, Number, check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
@@ -21,7 +21,7 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
+from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
@@ -139,10 +139,6 @@ def math_addr_out(
     self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number, alpha: Number, out: Tensor
 ) -> Any:
     result = _ADDR(self, vec1, vec2, beta=beta, alpha=alpha)
-    if not can_cast(result._dtype, out._dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[result._dtype]} can't be cast to the desired output type "
-            f"{CPP_NAMES[out._dtype]}"
-        )
+    check_can_cast(result._dtype, out._dtype)
     resize_output(out, result._sizes)
     return _COPY_(out, result, False)

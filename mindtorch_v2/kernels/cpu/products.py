@@ -25,8 +25,9 @@ from mindtorch_v2.kernels.outputs import (
     set_sizes,
 )
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import Number, can_cast, result_type, to_opmath
+from mindtorch_v2.kernels.promotion import Number, check_can_cast, result_type, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.views import size_at
@@ -161,7 +162,7 @@ def _scaled(added: Tensor, beta: Number, dtype: DType, inner: int) -> Array | No
     if beta == 0:
         return None
     if not inner:
-        _check_factor(added, beta, dtype)
+        check_can_cast(result_type((added, beta)), dtype)  # as multiplying in place asks
     values = as_array(added, dtype)
     return values if beta == 1 else np.asarray(values * _factor(beta, dtype, inner))
 
@@ -199,24 +200,6 @@ def _factor(beta: Number, dtype: DType, inner: int) -> Any:
     return (opmath_element if inner else element)(beta, dtype)
 
 
-def _check_factor(added: Tensor, beta: Number, dtype: DType) -> None:
-    """What multiplying in place by a number says."""
-    common = result_type((added, beta))
-    if not can_cast(common, dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[common]} can't be cast to the desired output type "
-            f"{CPP_NAMES[dtype]}"
-        )
-
-
-def _check_pointer(tensor: Tensor, dtype: DType) -> None:
-    """``data_ptr<scalar_t>()``."""
-    if tensor._dtype is not dtype:
-        raise RuntimeError(
-            f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[tensor._dtype]}"
-        )
-
-
 # --- batches ----------------------------------------------------------------------------------
 
 
@@ -234,7 +217,7 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
         return (output,)
     dtype = self._dtype
     check_implemented("aten::bmm", dtype)
-    _check_pointer(mat2, dtype)
+    check_pointers(dtype, mat2)
     place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
         found = _product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype, place)
@@ -279,7 +262,7 @@ def baddbmm(
     _begin(output, added, beta)
     if inner:
         check_implemented("aten::baddbmm", dtype)
-        _check_pointer(batch2, dtype)
+        check_pointers(dtype, batch2)
     with np.errstate(all="ignore"):
         if not inner:
             added, dtype = output, output._dtype
@@ -428,7 +411,7 @@ def addmv(
     _begin(output, _expanded(self, (rows,)), beta)
     _size(mat, 1)  # which a matrix that is the output as well has lost
     check_implemented("aten::mv", dtype)
-    _check_pointer(vec, dtype)
+    check_pointers(dtype, vec)
     with np.errstate(all="ignore"):
         found = _scaled_sum(self, mat, vector, beta, alpha)
         copying.store(output, rounded(found, dtype))

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import (
     Pointwise,
     as_array,
@@ -303,11 +304,7 @@ def log_sigmoid_forward_out(self: Tensor, output: Tensor, buffer: Tensor) -> tup
         if target._sizes != self._sizes:
             set_sizes(target, self._sizes)
     for target, found in zip((output, buffer), made, strict=True):
-        if target._dtype is not self._dtype:
-            raise RuntimeError(
-                f"expected scalar type {CPP_NAMES[self._dtype]} but found "
-                f"{CPP_NAMES[target._dtype]}"
-            )
+        check_pointers(self._dtype, target)
         _COPY_(target, found)
     return output, buffer
 

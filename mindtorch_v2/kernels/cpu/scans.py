@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_partial_overlap,
     may_overlap_itself,
 )
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
@@ -33,7 +34,6 @@ from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EXPLICIT: Final = "CompositeExplicitAutograd"
@@ -197,11 +197,8 @@ def _running(name: str, beats: Any) -> None:
 
     def run_helper(self: Tensor, values: Tensor, indices: Tensor, dim: int) -> None:
         check_implemented(f"aten::{name}", self._dtype)
-        for each, dtype in ((values, self._dtype), (indices, int64)):
-            if each._dtype is not dtype:
-                raise RuntimeError(
-                    f"expected scalar type {CPP_NAMES[dtype]} but found {CPP_NAMES[each._dtype]}"
-                )
+        check_pointers(self._dtype, values)
+        check_pointers(int64, indices)
         if not numel(self._sizes):
             return
         dim = wrap_dim(dim, len(self._sizes))

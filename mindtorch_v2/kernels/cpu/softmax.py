@@ -14,6 +14,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch, is_known
@@ -21,7 +22,6 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
@@ -115,14 +115,6 @@ def _check_same(grad: Array, output: Array) -> None:
         raise RuntimeError(f"a gradient of shape {list(grad.shape)} of {list(output.shape)}")
 
 
-def _check_pointers(dtype: DType, *tensors: Tensor) -> None:
-    """``data_ptr<dtype>``, of each."""
-    for each in tensors:
-        if each._dtype is not dtype:
-            wanted, found = CPP_NAMES[dtype], CPP_NAMES[each._dtype]
-            raise RuntimeError(f"expected scalar type {wanted} but found {found}")
-
-
 def _backward(
     name: str, compute: Callable[[Array, Array, int, DType], Array], *, checks: bool
 ) -> None:
@@ -142,7 +134,7 @@ def _backward(
         result = set_output(outputs[0], grad_output._sizes, made, grad_output._device)
         if not result.is_meta and numel(grad_output._sizes):
             dispatch(_switch(f"{name[1:]}_backward", wrapped, rank), dtype)
-            _check_pointers(dtype, result, output)
+            check_pointers(dtype, result, output)
             with np.errstate(all="ignore"):
                 arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
                 _check_same(*arrays)

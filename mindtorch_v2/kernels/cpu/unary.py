@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
-from mindtorch_v2.kernels.promotion import can_cast, to_opmath
+from mindtorch_v2.kernels.promotion import check_can_cast, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
@@ -27,7 +27,7 @@ from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _INT32: Final = DTYPES["int32"]
@@ -180,11 +180,7 @@ def _complex_to_float(function: Pointwise, outputs: Outputs, self: Tensor) -> tu
     if output is None:
         strides = dense_strides_like(self._sizes, self._strides)
         output = new_tensor(self._sizes, real, self._device, strides)
-    if not can_cast(real, output._dtype):
-        raise RuntimeError(
-            f"result type {CPP_NAMES[real]} can't be cast to the desired output type "
-            f"{CPP_NAMES[output._dtype]}"
-        )
+    check_can_cast(real, output._dtype)
     (computed,) = function((None,), self)
     resize_output(output, computed._sizes)
     if not output.is_meta:
