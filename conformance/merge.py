@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
@@ -55,10 +55,8 @@ def merge(shards: Sequence[Run]) -> Run:
     facts = {_common(run.facts) for run in shards}
     wholes = {tuple(run.shard.whole.items()) for run in shards if run.shard}
     if len(counts) != 1 or len(facts) != 1 or len(wholes) != 1:
-        raise MergeError(
-            "the reports are shards of different runs: "
-            + "; ".join(f"{shard} of {run.facts}" for shard, run in sorted(parts.items()))
-        )
+        differences = "; ".join(_differences(parts))
+        raise MergeError(f"the reports are shards of different runs: {differences}")
     [count] = counts
     ordered = [parts[shard] for shard in sorted(parts)]
     names = dict.fromkeys(
@@ -75,6 +73,19 @@ def merge(shards: Sequence[Run]) -> Run:
             shard for index in range(1, count + 1) if (shard := Shard(index, count)) not in parts
         ),
     )
+
+
+def _differences(parts: Mapping[Shard, Run]) -> Iterator[str]:
+    """What the runs have not in common, each with what the shards say of it."""
+    told: dict[str, dict[str, Shard]] = {}
+    for shard, run in sorted(parts.items()):
+        whole = run.shard.whole if run.shard else {}
+        facts = {"shards": shard.count, "cases": dict(whole), **asdict(_common(run.facts))}
+        for name, value in facts.items():
+            told.setdefault(name, {}).setdefault(repr(value), shard)
+    for name, values in told.items():
+        if len(values) > 1:
+            yield f"{name}: " + ", ".join(f"{value} in {shard}" for value, shard in values.items())
 
 
 def with_stale(run: Run, ledger_file: Path) -> Run:

@@ -235,9 +235,9 @@ def _planned(items: Iterable[pytest.Item]) -> dict[str, int]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    if not session.items or session.config.option.collectonly:
-        return
     state = session.config.stash[STATE]
+    if not state.whole or session.config.option.collectonly:
+        return
     state.outcomes.write_plan(Plan(_planned(session.items), state.whole))
 
 
@@ -369,7 +369,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if state is None or not state.is_controller or session.config.option.collectonly:
         return
     run = collect_run(state, interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)
-    if not run.areas:
+    is_idle = state.shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+    if not run.areas and not is_idle:  # of few batches some shards have none, and say so
         return
     try:
         state.written = report.write(run, state.reports)
@@ -381,6 +382,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         )
     job_summary.append(run)
     state.run = run
+    if is_idle:
+        session.exitstatus = pytest.ExitCode.OK
     if not run.passed and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -145,6 +145,27 @@ def test_the_shards_of_a_run_merge_into_the_report_of_one_run(suite: SmallSuite)
     assert json_report.read(merged / "torch-2.4.1.json").lost == (Shard(2, 3),)
 
 
+def test_a_shard_of_no_batch_is_not_lost(suite: SmallSuite) -> None:
+    for index in (1, 2, 3, 4):
+        status, printed = suite.run("--hypothesis-profile=ci", f"--shard={index}/4", texts=["1"])
+        assert status == 0, printed
+    assert "No case ran" in printed
+    merged = suite.directory / "merged"
+    assert main(["merge", str(suite.reports), "--reports", str(merged)]) == 0
+    assert json_report.read(merged / "torch-2.4.1.json").lost == ()
+
+
+def test_shards_of_different_runs_do_not_merge_and_say_why(
+    suite: SmallSuite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite.run("--hypothesis-profile=ci", "--shard=1/2", texts=ADDITIONS)
+    suite.run("--hypothesis-profile=ci", "--shard=2/2", texts=[*ADDITIONS, "1"])
+    merged = suite.directory / "merged"
+    assert main(["merge", str(suite.reports), "--reports", str(merged)]) == 2
+    printed = capsys.readouterr().err
+    assert "shards of different runs: cases: {'tiny': 10} in 1/2, {'tiny': 11} in 2/2" in printed
+
+
 @pytest.mark.parametrize(
     ("shard", "message"),
     [("3/2", "shard 3/2: they go from 1/n to n/n"), ("half", "'half' is no shard, such as 2/3")],
