@@ -10,6 +10,7 @@ import os
 import platform
 import shutil
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import nox
@@ -77,7 +78,7 @@ def install_with_torch(session: nox.Session, release: str) -> None:
 def conformance(session: nox.Session, torch: str) -> None:
     """Every case in torch and in mindtorch_v2; reports go to reports/.
 
-    Arguments are names of areas, which run alone then, and pytest's own.
+    Arguments are names of areas, which run alone then, and behind them pytest's own.
     """
     install_with_torch(session, torch)
     if not session.posargs:
@@ -88,10 +89,14 @@ def conformance(session: nox.Session, torch: str) -> None:
     workers = [] if _has_workers(session.posargs) else ["-n", count, "--dist", "worksteal"]
     # -rN: every mismatch stands in its failure already, pytest's summary would say it again.
     shown = ["-q", "-rN", "--durations=15"]
-    files = {each: ORACLES / f"test_{each.replace('-', '_')}.py" for each in session.posargs}
-    areas = [str(file) for file in files.values() if file.is_file()]
-    others = [each for each, file in files.items() if not file.is_file()]
-    session.run("pytest", *(areas or [str(ORACLES)]), *shown, *workers, *others)
+    # An area's name may be an option's value as well, as in `-k keys`: those that come first count.
+    areas = list(takewhile(Path.is_file, map(_file_of_area, session.posargs)))
+    others = session.posargs[len(areas) :]
+    session.run("pytest", *map(str, areas or [ORACLES]), *shown, *workers, *others)
+
+
+def _file_of_area(name: str) -> Path:
+    return ORACLES / f"test_{name.replace('-', '_')}.py"
 
 
 def _has_workers(arguments: list[str]) -> bool:

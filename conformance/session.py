@@ -236,7 +236,8 @@ def _planned(items: Iterable[pytest.Item]) -> dict[str, int]:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     state = session.config.stash[STATE]
-    if not state.whole or session.config.option.collectonly:
+    is_nothing = not session.items and state.shard is None  # of few batches a shard may have none
+    if is_nothing or session.config.option.collectonly:
         return
     state.outcomes.write_plan(Plan(_planned(session.items), state.whole))
 
@@ -370,7 +371,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     run = collect_run(state, interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)
     is_idle = state.shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
-    if not run.areas and not is_idle:  # of few batches some shards have none, and say so
+    if not run.areas and not is_idle:
         return
     try:
         state.written = report.write(run, state.reports)

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.binding.casts import INT64_MAX, INT64_MIN
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
-
-_LARGEST: Final = (1 << 63) - 1
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _PERMUTE: Final = OperatorHandle("aten::permute")
@@ -48,15 +47,16 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Any:
     factor = upscale_factor
     _check("pixel_shuffle", "upscale_factor", self, factor)
     channels, height, width = self._sizes[-3:]
-    if factor**2 > _LARGEST and HABITS["pixel_shuffle bounds its factor"]:
+    square = factor**2
+    if square > INT64_MAX and HABITS["pixel_shuffle bounds its factor"]:
         raise worded("pixel_shuffle by too much", **{"3037000500": f"{factor}"})
-    if channels % factor**2:
+    if channels % square:
+        overflowed = (square - INT64_MIN) % (1 << 64) + INT64_MIN
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            f"of upscale_factor, but input.size(-3)={channels} is not divisible by "
-            f"{(factor**2 + _LARGEST + 1) % (1 << 64) - _LARGEST - 1}"
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {overflowed}"
         )
-    kept = channels // factor**2
+    kept = channels // square
     sizes = (kept, height * factor, width * factor)
     return _rearranged(self, (kept, factor, factor, height, width), (0, 3, 1, 4, 2), sizes)
 

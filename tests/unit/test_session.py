@@ -120,6 +120,15 @@ def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Smal
     assert suite.report.counts.cases == 2
 
 
+def test_a_run_of_what_is_drawn_forgets_the_one_before_as_well(suite: SmallSuite) -> None:
+    suite.run("-k", "generated", texts=[*ADDITIONS, "xp.neg('not a key')"])
+    suite.run("-k", "drawn", texts=["1"])
+    drawn = suite.report.counts.cases
+    suite.run("-k", "drawn", texts=["1"])
+    assert suite.report.counts.cases == drawn
+    assert all("neg" not in str(kept) for kept in suite.kept)
+
+
 # Shards -----------------------------------------------------------------------------------------
 
 

@@ -142,15 +142,15 @@ def pad_enum(self: Tensor, pad: Sequence[int], mode: int, value: float | None) -
             "Padding length should be less than or equal to two times the input dimension but got "
             f"padding length {len(pad)} and input of dimension {rank}"
         )
-    if value and not 0 <= mode < len(_MODES):
-        raise RuntimeError(f"Invalid padding mode ({mode})")
-    name = _MODES[mode] if 0 <= mode < len(_MODES) else "?"
+    name = _MODES[mode] if 0 <= mode < len(_MODES) else None
     if name == "constant":
         return _CONSTANT_PAD(self, pad, 0.0 if value is None else value)
+    if value and name is None:
+        raise RuntimeError(f"Invalid padding mode ({mode})")
     if value:
         raise RuntimeError(f'Padding mode "{name}" doesn\'t take in value argument')
     dims = len(pad) // 2
-    if (name, dims) in _PADS and rank in (dims + 1, dims + 2):
+    if name is not None and (name, dims) in _PADS and rank in (dims + 1, dims + 2):
         return _PADS[name, dims](self, pad)
     shown = {
         "Padding size 2": f"Padding size {len(pad)}",

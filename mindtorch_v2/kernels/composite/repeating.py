@@ -21,7 +21,6 @@ from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
@@ -205,12 +204,9 @@ def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> list[Any]:
 @kernel("aten::diag_embed", keys=("Meta", "CompositeExplicitAutogradNonFunctional"))
 def diag_embed(self: Tensor, offset: int, dim1: int, dim2: int) -> Any:
     rank = len(self._sizes) + 1
-    dims = (wrap_dim(dim1, rank), wrap_dim(dim2, rank))
-    one, two = sorted(dims)
+    one, two = sorted((wrap_dim(dim1, rank), wrap_dim(dim2, rank)))
     if one == two:
-        is_python = self.is_meta and not is_standing_for_cpu()
-        shown = dims if is_python else (dim1, dim2)
-        raise RuntimeError("diagonal dimensions cannot be identical {}, {}".format(*shown))
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     length = abs(offset) + size_at(self, -1)
     sizes = list(self._sizes[:-1])
     sizes.insert(one, length)

@@ -57,6 +57,11 @@ class _Border:
     def name(self) -> str:
         return f"{self.kind}_pad{self.rank}d"
 
+    @property
+    def is_structured(self) -> bool:
+        """``native_functions.yaml``: one is a function that asks, and says, things of its own."""
+        return self.name != "reflection_pad2d"
+
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
         output = _made(outputs[0], input, self._checked(input, padding))
         if not output.is_meta:
@@ -76,7 +81,7 @@ class _Border:
             self._check_rank(len(input._sizes))
         self._check_grad(grad_output, self._checked(input, padding, is_backward=True))
         result = _made(outputs[0], input, input._sizes)
-        if not result.is_meta and (numel(result._sizes) or self.name == "reflection_pad2d"):
+        if not result.is_meta and (numel(result._sizes) or not self.is_structured):
             self._dispatch("_backward", input)
         if not result.is_meta and numel(result._sizes):
             assert_no_internal_overlap(result)
@@ -121,8 +126,8 @@ class _Border:
         wants_all = HABITS[f"{self.kind} wants every dimension"]
         if not is_backward:
             check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
-        if not is_backward and not input.is_meta and self.name == "reflection_pad2d":
-            check_numel(padded)
+            if not (input.is_meta or self.is_structured):
+                check_numel(padded)
         return padded
 
     def _check_rank(self, rank: int) -> None:

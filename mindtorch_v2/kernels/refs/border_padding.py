@@ -27,7 +27,8 @@ def _pad(name: str, rank: int) -> None:
     wants_all = HABITS[f"{name} on meta wants every dimension"]
 
     def pad(input: Tensor, padding: Sequence[int]) -> Tensor:
-        if not is_mirrored and input._dtype is BOOL and HABITS[f"{name} on meta takes no bool"]:
+        takes_no_bool = not is_mirrored and HABITS["replication on meta takes no bool"]
+        if takes_no_bool and input._dtype is BOOL:
             raise RuntimeError(f"\"{name}_pad{rank}d\" not implemented for 'torch.bool'")
         if not is_mirrored and rank < 3 and len(padding) != 2 * rank:
             raise RuntimeError(f"padding size is expected to be {2 * rank}")

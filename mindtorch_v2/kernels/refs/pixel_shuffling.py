@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.binding.casts import INT64_MAX
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, check_is_size, suggest_memory_format, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
-_LARGEST: Final = (1 << 63) - 1
 _FUNCTIONAL: Final = "torch._refs.nn.functional."
 _CLONE: Final = OperatorHandle("aten::clone")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
-_RESTRIDED: Final = OperatorHandle("aten::contiguous")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
@@ -27,12 +26,13 @@ def meta_pixel_shuffle(self: Tensor, upscale_factor: int) -> Any:
     factor = upscale_factor
     if HABITS["pixel_shuffle looks at its factor"]:
         _check_factor("pixel_shuffle", factor)
-    words = {"torch.Size([5, 7])": f"{self._sizes}", "= 3": f"= {factor}"}
+    shown = {"= 3": f"= {factor}"}
     if len(self._sizes) < 3:
-        raise worded("pixel_shuffle of a matrix", **words)
+        shown["torch.Size([5, 7])"] = f"{self._sizes}"
+        raise worded("pixel_shuffle of a matrix", **shown)
     if self._sizes[-3] % factor**2:
-        words["torch.Size([5, 7, 8])"] = words.pop("torch.Size([5, 7])")
-        raise worded("pixel_shuffle of too few channels", **words)
+        shown["torch.Size([5, 7, 8])"] = f"{self._sizes}"
+        raise worded("pixel_shuffle of too few channels", **shown)
     channels, height, width = self._sizes[-3:]
     sizes = (*self._sizes[:-3], channels // factor**2, height * factor, width * factor)
     if HABITS["pixel_shuffle looks at its output"]:
@@ -43,7 +43,7 @@ def meta_pixel_shuffle(self: Tensor, upscale_factor: int) -> Any:
 def _check_factor(name: str, factor: int) -> None:
     if factor <= 0:
         raise worded(f"{name} by nothing", **{"got 0": f"got {factor}"})
-    if name == "pixel_shuffle" and factor > _LARGEST // factor:
+    if name == "pixel_shuffle" and factor > INT64_MAX // factor:
         raise worded("pixel_shuffle by too much", **{"3037000500": f"{factor}"})
 
 

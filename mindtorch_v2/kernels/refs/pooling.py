@@ -44,7 +44,8 @@ def _pooled_sizes(
         raise RuntimeError(
             f"{name}: stride must either be omitted, a single int, or a tuple of two ints"
         )
-    if name == "avg_pool2d" and input._dtype in _BYTES and HABITS[f"{name} on meta takes no bytes"]:
+    takes_no_bytes = name == "avg_pool2d" and HABITS["avg_pool2d on meta takes no bytes"]
+    if takes_no_bytes and input._dtype in _BYTES:
         raise worded("avg_pool2d of bytes", **{"torch.uint8": repr(input._dtype)})
     step = _pair(stride, "") if stride else kernel
     edge = _pair(padding, f"{name}: padding {two}")

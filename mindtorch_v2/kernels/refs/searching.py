@@ -11,7 +11,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels.cpu.searching import NOT_TESTED
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
+from mindtorch_v2.kernels.promotion import BOOL, Operand
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, worded
 from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
@@ -79,9 +79,10 @@ def meta_isin(
 
 
 @body(_META + "meta_histc")
-def meta_histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+def meta_histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """Complex numbers have no order, and Python says so."""
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins}")
-    if not max >= min:  # type: ignore[operator]
+    if not max >= min:  # nor has a NaN
         raise worded("histc from a number to a lesser one")
     return new_tensor((bins,), input._dtype, input._device)

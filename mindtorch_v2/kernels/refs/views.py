@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
+from mindtorch_v2.kernels.composite.repeating import diag_embed
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
@@ -90,6 +91,13 @@ def _normalize_start_end(size: int, start: int | None, end: int | None) -> tuple
 
     first = clamp_wrap(start, 0, 0)
     return first, clamp_wrap(end, first, size)
+
+
+@body(_REFS + "diag_embed")
+def diag_embed_of_wrapped(t: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Which tells of the dimensions as they are counted from the front."""
+    rank = len(t._sizes) + 1
+    return diag_embed(t, offset, wrap_dim(dim1, rank), wrap_dim(dim2, rank))
 
 
 @body(_REFS + "diagonal_scatter")
