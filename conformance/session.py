@@ -236,8 +236,7 @@ def _planned(items: Iterable[pytest.Item]) -> dict[str, int]:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     state = session.config.stash[STATE]
-    is_nothing = not session.items and state.shard is None  # of few batches a shard may have none
-    if is_nothing or session.config.option.collectonly:
+    if not state.whole or session.config.option.collectonly:  # a shard may have nothing of a whole
         return
     state.outcomes.write_plan(Plan(_planned(session.items), state.whole))
 

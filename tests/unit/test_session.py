@@ -120,13 +120,6 @@ def test_a_run_forgets_the_one_before_and_a_mere_collection_does_not(suite: Smal
     assert suite.report.counts.cases == 2
 
 
-def test_a_run_of_what_is_drawn_forgets_the_one_before_as_well(suite: SmallSuite) -> None:
-    suite.run("-k", "generated", texts=["xp.neg('not a key')"], WRONG_WORD="a ")
-    assert suite.report.counts.mismatch == 1
-    suite.run("-k", "drawn", texts=["1"])
-    assert suite.report.counts.mismatch == 0
-
-
 # Shards -----------------------------------------------------------------------------------------
 
 
