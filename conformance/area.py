@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.case import GENERATED, Case, Isolation
 
@@ -19,6 +19,10 @@ Text = tuple[str, str]
 """A target and the text of a case about it."""
 
 Texts = Callable[["Profile"], Iterable[Text]]
+
+LATE: Final = ("_dynamo",)
+"""Modules that torch imports by itself, at the first call of a kernel that is written in Python or
+of a functional transform."""
 
 
 def made_once(*variables: str) -> Callable[[Texts], Texts]:
@@ -58,8 +62,8 @@ class Area:
     examples: Mapping[str, int] = field(default_factory=dict)
     """How many cases a hypothesis profile draws, where it is another number than the profile's."""
     imports: tuple[str, ...] = ()
-    """Modules of torch that its cases have torch import, which takes seconds: a worker does it
-    once, before it forks for a case."""
+    """Modules of torch that its cases have torch import, which takes seconds: who makes workers
+    does it once, before."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,19 +16,34 @@ from mindtorch_v2 import profile
 
 ROOT: Final = Path(profile.__file__).parents[2]
 
-IMPORTED: Final = """
-import json, sys
-before = set(sys.modules)
-import mindtorch_v2
-print(json.dumps(sorted(name.partition(".")[0] for name in set(sys.modules) - before)))
-"""
-OPENED: Final = """
-import json, sys
-opened = []
+FOUND: Final = """
+import gc, json, sys
+before, opened = set(sys.modules), []
 sys.addaudithook(lambda event, args: event == "open" and opened.append(str(args[0])))
-import mindtorch_v2
-opened = [path.replace("\\\\", "/") for path in opened if "__pycache__" not in path]
-print(json.dumps([path for path in opened if "/profile/data/" in path]))
+import mindtorch_v2 as xp
+imported = sorted(name.partition(".")[0] for name in set(sys.modules) - before)
+paths = [path.replace("\\\\", "/") for path in opened if "__pycache__" not in path]
+later = [f"mindtorch_v2.{each}" for each in ("kernels.install", "library", "nn", "npu", "optim")]
+at_import = [each for each in later if each in sys.modules]
+from mindtorch_v2.binding.python.signature import Signature
+def signatures():
+    return sum(isinstance(each, Signature) for each in gc.get_objects())
+parsed = [signatures()]
+try: xp.numel(1)
+except TypeError: pass
+parsed.append(signatures())
+shown = dir(xp)
+xp.nn, xp.npu, xp.optim, xp.library, xp.add(xp.ones(1), 1)
+print(json.dumps({
+    "imported": imported,
+    "opened": [path for path in paths if "/profile/data/" in path],
+    "backends": xp._C._dispatch_num_backends(),
+    "shown": shown,
+    "at import": at_import,
+    "not yet": [each for each in later if each not in sys.modules],
+    "signatures": parsed,
+    "missing": [name for name in xp.__all__ if not hasattr(xp, name)],
+}))
 """
 
 
@@ -68,28 +84,32 @@ print(json.dumps([at_import, parsed]))
 every_profile: Final = pytest.mark.parametrize("name", profile.known())
 
 
+@cache
+def found(name: str) -> dict[str, Any]:
+    """What one process that imports the package, and then uses it a little, sees of it."""
+    found: dict[str, Any] = answer(FOUND, name)
+    return found
+
+
 @every_profile
 def test_nothing_but_numpy_and_the_standard_library_is_imported(name: str) -> None:
-    imported = set(answer(IMPORTED, name))
+    imported = set(found(name)["imported"])
     assert "mindtorch_v2" in imported
     ours = {"mindtorch_v2", "numpy"}
     assert imported - ours <= sys.stdlib_module_names
 
 
-@every_profile
-def test_torch_is_not_imported_even_if_it_is_there(name: str, tmp_path: Path) -> None:
+def test_torch_is_not_imported_even_if_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("raise SystemExit('torch was imported')")
-    done = python(
-        "import mindtorch_v2",
-        **{profile.ENVIRONMENT: name, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
-    )
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = python("import mindtorch_v2", PYTHONPATH=path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @every_profile
 def test_no_operator_facts_are_read(name: str) -> None:
     """Schemas, registrations and formulas are the big sections: they wait until asked for."""
-    opened = {Path(path) for path in answer(OPENED, name)}
+    opened = {Path(path) for path in found(name)["opened"]}
     assert {path.parent.name for path in opened} == {name}
     sections = {path.name.partition(".")[0] for path in opened}
     assert sections >= {"keys", "bindings"}
@@ -98,17 +118,9 @@ def test_no_operator_facts_are_read(name: str) -> None:
 
 @every_profile
 def test_kernels_and_packages_beside_the_tensors_wait_until_they_are_named(name: str) -> None:
-    names = ("kernels.install", "library", "nn", "npu", "optim")
-    later = [f"mindtorch_v2.{each}" for each in names]
-    there = "[each for each in later if each in sys.modules]"
-    code = f"""
-import json, sys, mindtorch_v2 as xp
-later = {later!r}
-at_import = {there}
-assert set(dir(xp)) >= {{"library", "nn", "npu", "optim"}}
-xp.nn, xp.npu, xp.optim, xp.library, xp.add(xp.ones(1), 1)
-print(json.dumps([at_import, {there}]))"""
-    assert answer(code, name) == [[], later]
+    seen = found(name)
+    assert set(seen["shown"]) >= {"library", "nn", "npu", "optim"}
+    assert (seen["at import"], seen["not yet"]) == ([], [])
 
 
 @pytest.mark.parametrize("before", ["gc.enable()", "gc.disable()", "gc.freeze()"])
@@ -125,13 +137,8 @@ print(json.dumps([was, [gc.isenabled(), bool(gc.get_freeze_count())]]))"""
 
 @every_profile
 def test_no_signature_is_parsed(name: str) -> None:
-    code = """
-import gc, json, mindtorch_v2
-from mindtorch_v2.binding.python.signature import Signature
-print(json.dumps(sum(isinstance(each, Signature) for each in gc.get_objects())))"""
-    assert answer(code, name) == 0
-    first_use = "\ntry: mindtorch_v2.numel(1)\nexcept TypeError: pass\nfrom"
-    assert answer(code.replace("\nfrom", first_use), name) == 1
+    """Before the first call, which parses its own."""
+    assert found(name)["signatures"] == [0, 1]
 
 
 @every_profile
@@ -151,15 +158,14 @@ def test_an_unknown_profile_is_an_error_that_lists_the_known_ones() -> None:
 
 @every_profile
 def test_the_environment_chooses_the_release_that_is_mirrored(name: str) -> None:
+    assert found(name)["backends"] == len(profile.load(name).keys.backends)
+
+
+def test_an_empty_variable_chooses_none() -> None:
     code = "import json, mindtorch_v2; print(json.dumps(mindtorch_v2._C._dispatch_num_backends()))"
-    assert answer(code, name) == len(profile.load(name).keys.backends)
     assert answer(code, "") == len(profile.load(profile.DEFAULT).keys.backends)
 
 
 @every_profile
 def test_every_public_name_is_there(name: str) -> None:
-    code = """
-import json, mindtorch_v2
-print(json.dumps([n for n in mindtorch_v2.__all__ if not hasattr(mindtorch_v2, n)]))
-"""
-    assert answer(code, name) == []
+    assert found(name)["missing"] == []

@@ -191,13 +191,14 @@ def test_the_right_subject_agrees(row: Row) -> None:
 @pytest.mark.parametrize("is_right", [True, False])
 def test_a_recorded_oracle_judges_as_the_live_one_did(is_right: bool, isolation: Isolation) -> None:
     """Whatever a worker keeps to itself: every subject's verdict, and what it did."""
-    for row in SUBJECTS.values():
-        if row is not SUBJECTS["a hang"]:
-            right, other = row.right, row.right if is_right else row.wrong
-            made = runner(module("torch", f=right), module("imitation", f=other))
-            [live] = made.compare([case("xp.f()", isolation)])
-            replayed = replace(made, oracle=None).compare([live.case], [live.oracle])
-            assert list(replayed) == [live]
+    rows = [row for row in SUBJECTS.values() if row is not SUBJECTS["a hang"]]
+    right = {f"f{place}": row.right for place, row in enumerate(rows)}
+    other = right if is_right else {f"f{place}": row.wrong for place, row in enumerate(rows)}
+    made = runner(module("torch", **right), module("imitation", **other))
+    live = list(made.compare([case(f"xp.{name}()", isolation) for name in right]))
+    assert {each.verdict for each in live} == {"agree" if is_right else "mismatch"}
+    asked, recorded = [each.case for each in live], [each.oracle for each in live]
+    assert list(replace(made, oracle=None).compare(asked, recorded)) == live
 
 
 def test_floats_that_are_close_are_told_when_they_are_replayed() -> None:
@@ -355,7 +356,7 @@ def test_no_worker_is_left_when_comparing_is_closed(made: Runner) -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_what_an_area_imports_is_there_before_a_case_is_forked(
+def test_what_an_area_imports_is_there_before_a_worker_or_a_case_is_forked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     imported: list[str] = []
@@ -374,6 +375,10 @@ def test_what_an_area_imports_is_there_before_a_case_is_forked(
     for name in ("imports", "imports", "other"):
         run(replace(case("1"), area=name))
     assert imported == ["xp.a", "xp.nosuch"]
+    imported.clear()
+    made = runner(module("xp"), module("imitation"))
+    list(made.outcomes(module("xp"), [replace(case("1"), area="imports")] * 2))
+    assert imported == ["xp.a", "xp.nosuch"]  # in this process
 
 
 def test_a_worker_makes_a_first_call_once_and_before_it_forks_alone() -> None:
