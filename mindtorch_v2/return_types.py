@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.operators import Operator
@@ -72,25 +72,29 @@ def _struct_sequence(name: str, fields: list[str]) -> type[_StructSequence]:
     return made  # type: ignore[no-any-return]
 
 
-_FIELDS: Final[dict[str, list[str]]] = profile.active().signatures["return_types"]
+@cache
+def _fields() -> dict[str, list[str]]:
+    """By type; read when first asked."""
+    fields: dict[str, list[str]] = profile.active().signatures["return_types"]
+    return fields
 
 
 @cache
 def _type_of(name: str) -> type[_StructSequence]:
     """Made when first asked: most programs need few of them."""
-    return _struct_sequence(name, _FIELDS[name])
+    return _struct_sequence(name, _fields()[name])
 
 
 def __getattr__(name: str) -> Any:
     if name == "all_return_types":
-        return [_type_of(name) for name in _FIELDS if not name.startswith("_")]
-    if name not in _FIELDS:
+        return [_type_of(name) for name in _fields() if not name.startswith("_")]
+    if name not in _fields():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _type_of(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FIELDS, "all_return_types"})
+    return sorted({*globals(), *_fields(), "all_return_types"})
 
 
 def wrap(operator: Operator, answer: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -100,4 +104,4 @@ def wrap(operator: Operator, answer: tuple[Any, ...]) -> tuple[Any, ...]:
     name = operator.name.removeprefix("aten::")
     is_out = any(argument.is_out for argument in operator.schema.arguments)
     name = f"{name}_out" if is_out else name
-    return _type_of(name)(answer) if name in _FIELDS else answer
+    return _type_of(name)(answer) if name in _fields() else answer

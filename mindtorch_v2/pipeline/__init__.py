@@ -23,7 +23,7 @@ A runtime's ``synchronize`` calls `flush` first.
 Where to look:
 
 - :mod:`~mindtorch_v2.tensor.pending`: how state that is not there yet flushes whoever asks for it
-- :mod:`~mindtorch_v2.pipeline.pipeline`: the block, its queue, and what a flush does
+- :mod:`~mindtorch_v2.pipeline.block`: the block, its queue, and what a flush does
 - :mod:`~mindtorch_v2.pipeline.capture`: which calls wait, and which run at their place
 - :mod:`~mindtorch_v2.pipeline.traits`: what of an operator alone says whether its calls may wait
 - :mod:`~mindtorch_v2.pipeline.signature`: which calls are foreseen, and planned, alike
@@ -34,12 +34,44 @@ Where to look:
 - :mod:`~mindtorch_v2.pipeline.html`: the same as a page
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.pipeline.meta import Planned, Reusable
-from mindtorch_v2.pipeline.pipeline import Pipeline as pipeline  # noqa: N813 (one calls it)
-from mindtorch_v2.pipeline.queue import planned_output, take_plan
+
+if TYPE_CHECKING:
+    from mindtorch_v2.pipeline.block import Pipeline
+    from mindtorch_v2.pipeline.meta import Planned, Reusable
+    from mindtorch_v2.pipeline.queue import planned_output, take_plan
 
 __all__ = ["Planned", "Reusable", "flush", "pipeline", "planned_output", "take_plan"]
+
+_LATER: Final = {
+    "Planned": "meta",
+    "Reusable": "meta",
+    "planned_output": "queue",
+    "take_plan": "queue",
+}
+"""Names of modules that a program without pipelines does not import."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+def pipeline(**options: Any) -> Pipeline:
+    """A block in which operators wait, with the options of :class:`~.block.Pipeline`."""
+    from mindtorch_v2.pipeline.block import Pipeline
+
+    return Pipeline(**options)
 
 
 def flush(reason: str) -> None:

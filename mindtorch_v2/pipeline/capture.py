@@ -30,8 +30,8 @@ from mindtorch_v2.dispatch.keyset import (
     mask_of,
 )
 from mindtorch_v2.kernels.overlap import has_internal_overlap
+from mindtorch_v2.pipeline.block import Pipeline
 from mindtorch_v2.pipeline.meta import CannotWaitError, Recipe
-from mindtorch_v2.pipeline.pipeline import Pipeline
 from mindtorch_v2.pipeline.signature import Signature, signature_of
 from mindtorch_v2.pipeline.traits import Traits, traits_of
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
