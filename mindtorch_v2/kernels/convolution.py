@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.conv_backends import (
     check_slow,
     check_transposed,
 )
-from mindtorch_v2.kernels.conv_params import DILATED, MKLDNN, ConvParams
+from mindtorch_v2.kernels.conv_params import COLUMNS_3D, DILATED, MKLDNN, ConvParams
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.foretold import foretell
@@ -353,7 +353,10 @@ def _check_for_backend(
         check_dilated(parameters, weight._sizes)
     else:
         check_slow(weight._sizes)
-    dispatch(backend, input._dtype)
+    said = ""
+    if backend == COLUMNS_3D and parameters.columns_are_a_view(weight._sizes):
+        said = "slow_conv3d_cpu"
+    dispatch(backend, input._dtype, said)
     # a bias is copied or, by the transposed one in two dimensions, added as an operator does
     reads_bias = parameters.transposed and len(sizes) == 5
     check_pointers(input._dtype, weight, bias if reads_bias else None)

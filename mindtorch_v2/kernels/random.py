@@ -315,10 +315,14 @@ def randn_on_meta(size: Sequence[int], dtype: int | None, *options: Any) -> Any:
     check_pin_memory(options[-1])
     if min(size, default=0) < 0:
         raise RuntimeError(_NOT_TRUE.format("cond"))
+    _check_continuous(dtype)
+    return randn_of(size, None, dtype, *options)
+
+
+def _check_continuous(dtype: int | None) -> None:
     found = get_default_dtype() if dtype is None else dtype_of_value(dtype)
     if not found.is_floating_point and not found.is_complex:
         raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={found}")
-    return randn_of(size, None, dtype, *options)
 
 
 @kernel("aten::randn", key="CompositeExplicitAutograd")
@@ -520,6 +524,7 @@ def normal_of_numbers_on_meta(
 ) -> Any:
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    _check_continuous(dtype)
     return randn_on_meta(size, dtype, *options)
 
 
