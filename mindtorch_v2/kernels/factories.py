@@ -26,10 +26,9 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pinning import check_pin_memory
-from mindtorch_v2.kernels.refs.common import assertion, output_strides
+from mindtorch_v2.kernels.refs.common import assertion, strides_like
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
@@ -332,8 +331,8 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
         return _lying_like(self, options)
     made = make(self, **given)
     is_ordered = made._layout is self._layout is strided and "memory_format" not in given
-    if is_ordered and self._device.type == "meta" and not is_standing_for_cpu():
-        made._strides = output_strides(self._sizes, (self,))
+    if is_ordered:
+        made._strides = strides_like(self)
     return made
 
 

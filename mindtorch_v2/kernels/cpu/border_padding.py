@@ -90,7 +90,7 @@ class _Border:
             self._dispatch("_backward", input)
         if not result.is_meta and numel(result._sizes) and not is_empty:
             assert_no_internal_overlap(result)
-            found = as_array(grad_output, input._dtype)[: input._sizes[0]]  # of further batches none
+            found = as_array(grad_output, input._dtype)[: input._sizes[0]]  # no further batches
             for axis, places in self._read(input._sizes, padding):
                 found = _added(found, places, axis, input._sizes[axis])
             store(result, rounded(found, input._dtype))
