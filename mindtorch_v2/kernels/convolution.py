@@ -29,6 +29,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import check_can_cast
+from mindtorch_v2.kernels.refs.common import row_major
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
@@ -314,13 +315,27 @@ def _strides(
     input: Tensor, weight: Tensor, parameters: ConvParams, sizes: Sequence[int]
 ) -> tuple[int, ...] | None:
     """Of the output: channels lie innermost if they do in either operand, in volumes oneDNN's."""
-    formats = [suggest_memory_format(each) for each in (input, weight)]
-    if len(sizes) == 4 and _CHANNELS_LAST in formats:
-        return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST])
+    in_lines = len(sizes) == 3
+    looked_at = [input, weight]
+    if in_lines:  # whose input is made row-major
+        looked_at = [_view4d(row_major(input)), _view4d(weight)]
+    formats = [suggest_memory_format(each) for each in looked_at]
+    if len(_in_two(sizes)) == 4 and _CHANNELS_LAST in formats:
+        strides = channels_last_strides(_in_two(sizes), CHANNELS_LAST[_CHANNELS_LAST])
+        return (*strides[:2], strides[3]) if in_lines else strides
     is_of_volume = len(sizes) == 5 and _CHANNELS_LAST_3D in formats and not input.is_meta
     if is_of_volume and parameters.backend(input, weight) == MKLDNN:
         return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST_3D])
     return None
+
+
+def _view4d(tensor: Tensor) -> Tensor:
+    """Lines as images of one row each."""
+    sizes, strides = tuple(tensor._sizes), tensor._strides
+    step = sizes[2] * strides[2]
+    return tensor._as_view(
+        (*sizes[:2], 1, sizes[2]), (*strides[:2], step, strides[2]), tensor._storage_offset
+    )
 
 
 def _in_two(sizes: Sequence[int]) -> Sequence[int]:

@@ -316,6 +316,8 @@ def _gathered(
             f"{CPP_NAMES[indices._dtype]}"
         )
     wrapped = wrap_dim(dim, rank)
+    if not HABITS["take_along_dim counts from the end"]:
+        wrap_dim(wrapped, rank, scalar=False)  # of no dimension it asks for the size
     taken = infer_size(_with_size(self, wrapped, indices), tuple(indices._sizes))
     indices = _BROADCAST_TO(indices, list(taken))
     shape = infer_size(_with_size(indices, wrapped, self), tuple(self._sizes))

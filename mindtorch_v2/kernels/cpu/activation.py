@@ -40,7 +40,8 @@ def _gelu(self: Array) -> Array:
 
 def _exact_tanh(self: Array) -> Array:
     """To its last digit, which is the first of ``1 + tanh`` close to minus one."""
-    found: Array = np.tanh(self.astype(np.float64)).astype(self.dtype)
+    wide = np.float64 if self.dtype == np.float32 else np.longdouble
+    found: Array = np.tanh(self.astype(wide)).astype(self.dtype)
     return found
 
 

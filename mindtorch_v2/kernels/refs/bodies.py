@@ -369,6 +369,7 @@ def meta_lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
 @body(_REFS + "lerp")
 def lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
     like = weight if isinstance(weight, Tensor) else new_tensor((), start._dtype, start._device)
+    check_same_device(like, end, start)
     maybe_broadcast(like, end, start)  # of the weight's side which element is nearer
     if KERNEL_HABITS["lerp on meta subtracts"]:
         check_sub(end, start, 1)
