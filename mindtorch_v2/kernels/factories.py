@@ -43,6 +43,7 @@ from mindtorch_v2.tensor.dtype import (
     MEMORY_FORMATS,
     Layout,
     int64,
+    mkldnn,
     sparse_coo,
     strided,
 )
@@ -186,8 +187,9 @@ def _is_told_to_hold(made: Tensor) -> bool:
     return _is_filled(made) or (made._dtype._is_quantized and made._layout is strided)
 
 
-def _is_quantized_on_meta(made: Tensor) -> bool:
-    return made.is_meta and made._dtype._is_quantized
+def _is_filled_by_none(made: Tensor) -> bool:
+    """Whether it is where no backend can fill it, which the dispatcher says."""
+    return (made.is_meta and made._dtype._is_quantized) or made._layout is mkldnn
 
 
 def _has_operators(made: Tensor) -> bool:
@@ -218,7 +220,7 @@ def full(size: Sizes, fill_value: Any, *options: Any) -> Any:
 
 
 def _filled(made: Tensor, value: Any) -> Any:
-    if (_is_filled(made) and _has_operators(made)) or _is_quantized_on_meta(made):
+    if (_is_filled(made) and _has_operators(made)) or _is_filled_by_none(made):
         return _FILL_(made, value)
     if _is_filled(made):
         fill(made, value)
@@ -257,8 +259,9 @@ def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
     """An empty tensor that an operator is told to write to, which then has the numbers' shape."""
     given = given_options(options)
     is_strided = given.get("layout", strided) is strided
-    if is_strided and "device" in given and given["device"].type == "meta" and is_in_python():
-        return _arange_in_python(start, end, step, **given)
+    if is_strided and "device" in given and given["device"].type == "meta":
+        make = _arange_in_python if is_in_python() else _arange
+        return make(start, end, step, **given)
     given.setdefault("dtype", factories.dtype_of_range(start, end, step))
     made = factories.empty((0,), **given)
     if is_on_accelerator(made):  # whose memory alone may be there
@@ -501,7 +504,8 @@ def _triangle(name: str, find: Any) -> None:
         if device.type == "meta":
             if dtype not in (int64, DTYPES["int32"]):
                 raise RuntimeError(f"\"{name}\" not implemented for '{dtype}'")
-            check_pin_memory(given.get("pin_memory"))
+            if is_in_python():  # the ranges that it is made of
+                check_pin_memory(given.get("pin_memory"))
         places = np.stack(find(row, offset, col))
         made = factories.empty(
             places.shape, **{**given, "dtype": dtype, "device": device, "layout": strided}

@@ -134,6 +134,10 @@ def _check_layout(
     """What the kernels of the special layouts refuse."""
     if layout is mkldnn:
         check_mkldnn(dtype)
+        if min(shape, default=0) < 0:
+            raise RuntimeError("could not construct a memory descriptor using a format tag")
+    elif layout is sparse_coo and min(shape, default=0) < 0 and 0 not in shape:
+        raise RuntimeError("numel: integer multiplication overflow")
     elif layout is sparse_coo and dtype._is_quantized:
         if device.type == "meta":
             raise RuntimeError("Unrecognized tensor type ID: QuantizedMeta")

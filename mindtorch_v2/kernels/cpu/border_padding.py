@@ -77,7 +77,7 @@ class _Border:
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
-        if not (_ARE_ALIKE and self.name in _GRADIENTS_OF_SOME):
+        if not _ARE_ALIKE or self.name == "reflection_pad3d":
             if self.name == "replication_pad3d" and len(padding) != 6:
                 raise RuntimeError("padding size is expected to be 6")
             if len(padding) == 2 * self.rank:
@@ -149,7 +149,7 @@ class _Border:
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        if (_ARE_ALIKE or self.name == "replication_pad3d") and len(sizes) > self.rank:
+        if _ARE_ALIKE and len(sizes) > self.rank:
             channel = len(sizes) - 1 - self.rank
             got = grad._sizes[wrap_dim(channel, len(grad._sizes), scalar=False)]
             if got != sizes[channel]:
@@ -179,8 +179,8 @@ def padded_sizes(
     gradient, of which nobody asks whether there is one."""
     if len(padding) != 2 * rank:
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
-    is_refused = not may_be_empty and 0 in (sizes[1:] if len(sizes) == rank + 2 else sizes)
-    if is_refused or len(sizes) <= rank:
+    looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
+    if not may_be_empty and (0 in looked_at or len(sizes) <= rank):
         raise RuntimeError(
             f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
             f"and other non-zero dimensions for input, but got: {shown}"

@@ -38,7 +38,7 @@ def normal(
     _check_std(std)
     if size is not None:
         _check_dtype(dtype or get_default_dtype())
-        return _RANDN(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        return _RANDN(size, dtype=dtype, layout=layout, device=device)  # never pinned
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     made = tensors[0]._dtype
     _check_dtype(made)
