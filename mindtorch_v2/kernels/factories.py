@@ -326,7 +326,7 @@ def lift_fresh(self: Tensor) -> Tensor:
 # --- like a tensor ----------------------------------------------------------------------------
 
 
-def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]) -> Tensor:
+def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]) -> Any:
     """Like a tensor on meta, strides are those that its elementwise operators answer
     (``torch._refs.empty_like``)."""
     given = _like(self, options)
@@ -363,7 +363,7 @@ def zeros_like(self: Tensor, *options: Any) -> Tensor:
 
 
 @kernel("aten::ones_like", keys=_MADE)
-def ones_like(self: Tensor, *options: Any) -> Tensor:
+def ones_like(self: Tensor, *options: Any) -> Any:
     return _made_like(factories.ones_like, self, options)
 
 

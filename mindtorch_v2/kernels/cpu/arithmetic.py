@@ -264,12 +264,10 @@ def _itself(dtype: DType) -> tuple[DType]:
 
 
 _SHORTCUTS: Final[dict[Number, Pointwise]] = {
-    exponent: Pointwise(f"aten::{name}", compute, _POWER_OP, 1)
-    for exponent, name, compute in (
-        (0.5, "sqrt", np.sqrt),
-        (-1.0, "reciprocal", lambda base: 1 / base),
-    )
-} | {-0.5: Pointwise("aten::rsqrt", rsqrt, _POWER_OP, 1, prepare=_itself, by_lanes=True)}
+    0.5: Pointwise("aten::sqrt", np.sqrt, _POWER_OP, 1),
+    -0.5: Pointwise("aten::rsqrt", rsqrt, _POWER_OP, 1, prepare=_itself, by_lanes=True),
+    -1.0: Pointwise("aten::reciprocal", lambda base: 1 / base, _POWER_OP, 1),
+}
 """Other kernels, which take these powers of some dtypes."""
 _WITH_SHORTCUTS: Final = tuple(
     DTYPES[name]

@@ -84,7 +84,7 @@ class RunningProduct:
         return found
 
     def _running(self, factors: Array) -> Array:
-        found = factors[0]
+        found: Array = factors[0]
         for factor in factors[1:]:
             found = self._times(found, factor)
         return found
