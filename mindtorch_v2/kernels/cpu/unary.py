@@ -207,7 +207,7 @@ def _angle(self: Array) -> Array:
     return np.where(np.isnan(self), self, np.where(self < 0, self.dtype.type(math.pi), 0))
 
 
-_ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP, 1)
+_ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP._replace(is_structured=False), 1)
 
 
 @structured.structured("aten::angle")
