@@ -20,11 +20,14 @@ _STEP_BYTES: Final = 64
 def in_vectors(iterator: TensorIterator) -> Array:
     """Whether each element is computed in a vector: of what lies without gaps, in all operands,
     all but the last few; of rows with gaps between them, the same of each; of what is spread out,
-    none.
+    none.  One operand may be the same number all the time.
 
     The loop goes through the memory in order, whatever the order of the dimensions is.
     """
     operands, order = iterator.walked()
+    still = [each for each in operands if not any(each)]
+    if len(still) == 1:
+        operands.remove(still[0])
     shape = iterator.shape
     length = 1
     for dim in order:

@@ -72,7 +72,7 @@ def _gelu_mkldnn(self: Array) -> Array:
 
 _GELU_MKLDNN: Final = Pointwise("aten::gelu(none)", _gelu_mkldnn, UNARY_OP, 1)
 _GELU: Final = {
-    "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1, by_lanes=True),
+    "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1, by_lanes=lambda dtype: True),
     "tanh": Pointwise("aten::gelu(tanh)", _gelu_tanh, UNARY_OP, 1),
 }
 

@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.cpu.std_extremes import (
     std_max,
     std_min,
 )
-from mindtorch_v2.kernels.cpu.unary import rsqrt
+from mindtorch_v2.kernels.cpu.unary import rounds_roots, rsqrt
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import (
@@ -35,6 +35,7 @@ from mindtorch_v2.kernels.pointwise import (
 )
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
@@ -82,12 +83,31 @@ def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
     return element(alpha, dtype), partial(rounded, dtype=dtype)
 
 
-def _add(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self + _scaled(other, alpha, round_)
+def _rounds_products(dtype: DType, alpha: Number) -> bool:
+    return alpha != 1 and dtype in HALVES
 
 
-def _sub(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self - _scaled(other, alpha, round_)
+def _add(
+    self: Array,
+    other: Array,
+    alpha: Any,
+    round_: Callable[[Array], Array],
+    lanes: Array | None = None,
+) -> Array:
+    """In vectors the product is not rounded (``vec::fmadd`` of ``ufunc/add.h``)."""
+    found = self + _scaled(other, alpha, round_)
+    return found if lanes is None else np.where(lanes, self + other * alpha, found)
+
+
+def _sub(
+    self: Array,
+    other: Array,
+    alpha: Any,
+    round_: Callable[[Array], Array],
+    lanes: Array | None = None,
+) -> Array:
+    found = self - _scaled(other, alpha, round_)
+    return found if lanes is None else np.where(lanes, self - other * alpha, found)
 
 
 def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
@@ -108,6 +128,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.add),
+    by_lanes=_rounds_products,
 )
 pointwise(
     "aten::sub.Tensor",
@@ -118,6 +139,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.subtract),
+    by_lanes=_rounds_products,
 )
 
 # --- multiply and divide ---------------------------------------------------------------------
@@ -265,7 +287,7 @@ def _itself(dtype: DType) -> tuple[DType]:
 
 _SHORTCUTS: Final[dict[Number, Pointwise]] = {
     0.5: Pointwise("aten::sqrt", np.sqrt, _POWER_OP, 1),
-    -0.5: Pointwise("aten::rsqrt", rsqrt, _POWER_OP, 1, prepare=_itself, by_lanes=True),
+    -0.5: Pointwise("aten::rsqrt", rsqrt, _POWER_OP, 1, prepare=_itself, by_lanes=rounds_roots),
     -1.0: Pointwise("aten::reciprocal", lambda base: 1 / base, _POWER_OP, 1),
 }
 """Other kernels, which take these powers of some dtypes."""

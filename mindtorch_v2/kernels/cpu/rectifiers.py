@@ -229,7 +229,7 @@ pointwise(
     1,
     before=_softshrink_check,
     prepare=_numbers,
-    by_lanes=True,
+    by_lanes=lambda dtype, *numbers: True,
 )
 pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
 pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_numbers)

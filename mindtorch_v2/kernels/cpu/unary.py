@@ -33,10 +33,14 @@ _INT32: Final = DTYPES["int32"]
 _LN2: Final = math.log(2)
 
 
+def rounds_roots(dtype: DType) -> bool:
+    return to_opmath(dtype) is not dtype
+
+
 def rsqrt(self: Array, dtype: DType, lanes: Array | None = None) -> Array:
     """The root is a value of ``dtype`` as well, but in a vector, which is one of floats."""
     root = np.sqrt(self)
-    if lanes is not None and to_opmath(dtype) is not dtype:
+    if lanes is not None:
         root = np.where(lanes, root, rounded(root, dtype))
     return np.asarray(1 / root)
 
@@ -104,7 +108,9 @@ for _name, _compute in (
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 
-pointwise("aten::rsqrt", rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,), by_lanes=True)
+pointwise(
+    "aten::rsqrt", rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,), by_lanes=rounds_roots
+)
 
 
 def _of_floats(compute: Any) -> Any:
