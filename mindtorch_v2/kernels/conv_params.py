@@ -15,6 +15,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 MKLDNN: Final = "mkldnn"
 DILATED: Final = "slow_conv_dilated<>"
+COLUMNS_3D: Final = "compute_columns3d"
 _FLOAT: Final = DTYPES["float32"]
 
 
@@ -144,7 +145,12 @@ class ConvParams:
             return f"slow_conv_transpose{3 if in_three else 2}d_out_cpu"
         if any(step != 1 for step in self.dilation):
             return DILATED
-        return "compute_columns3d" if in_three else "slow_conv2d_cpu"
+        return COLUMNS_3D if in_three else "slow_conv2d_cpu"
+
+    def columns_are_a_view(self, weight: Sequence[int]) -> bool:
+        """Whether ``compute_columns3d`` has nothing to compute: each window is one element."""
+        ones = (*weight[2:], *self.stride, self.groups)
+        return all(each == 1 for each in ones) and not any(self.padding)
 
     def _uses_mkldnn(self, input: Tensor, weight: Tensor) -> bool:
         """``use_mkldnn``, on more than one thread: floats in large images, batches or kernels."""

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.conv_backends import (
     check_slow,
     check_transposed,
 )
-from mindtorch_v2.kernels.conv_params import DILATED, MKLDNN, ConvParams
+from mindtorch_v2.kernels.conv_params import COLUMNS_3D, DILATED, MKLDNN, ConvParams
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.foretold import foretell
@@ -29,6 +29,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import check_can_cast
+from mindtorch_v2.kernels.refs.common import row_major
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
@@ -314,13 +315,27 @@ def _strides(
     input: Tensor, weight: Tensor, parameters: ConvParams, sizes: Sequence[int]
 ) -> tuple[int, ...] | None:
     """Of the output: channels lie innermost if they do in either operand, in volumes oneDNN's."""
-    formats = [suggest_memory_format(each) for each in (input, weight)]
-    if len(sizes) == 4 and _CHANNELS_LAST in formats:
-        return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST])
+    in_lines = len(sizes) == 3
+    looked_at = [input, weight]
+    if in_lines:  # whose input is made row-major
+        looked_at = [_view4d(row_major(input)), _view4d(weight)]
+    formats = [suggest_memory_format(each) for each in looked_at]
+    if len(_in_two(sizes)) == 4 and _CHANNELS_LAST in formats:
+        strides = channels_last_strides(_in_two(sizes), CHANNELS_LAST[_CHANNELS_LAST])
+        return (*strides[:2], strides[3]) if in_lines else strides
     is_of_volume = len(sizes) == 5 and _CHANNELS_LAST_3D in formats and not input.is_meta
     if is_of_volume and parameters.backend(input, weight) == MKLDNN:
         return channels_last_strides(sizes, CHANNELS_LAST[_CHANNELS_LAST_3D])
     return None
+
+
+def _view4d(tensor: Tensor) -> Tensor:
+    """Lines as images of one row each."""
+    sizes, strides = tuple(tensor._sizes), tensor._strides
+    step = sizes[2] * strides[2]
+    return tensor._as_view(
+        (*sizes[:2], 1, sizes[2]), (*strides[:2], step, strides[2]), tensor._storage_offset
+    )
 
 
 def _in_two(sizes: Sequence[int]) -> Sequence[int]:
@@ -353,7 +368,10 @@ def _check_for_backend(
         check_dilated(parameters, weight._sizes)
     else:
         check_slow(weight._sizes)
-    dispatch(backend, input._dtype)
+    said = ""
+    if backend == COLUMNS_3D and parameters.columns_are_a_view(weight._sizes):
+        said = "slow_conv3d_cpu"
+    dispatch(backend, input._dtype, said)
     # a bias is copied or, by the transposed one in two dimensions, added as an operator does
     reads_bias = parameters.transposed and len(sizes) == 5
     check_pointers(input._dtype, weight, bias if reads_bias else None)

@@ -26,21 +26,30 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pinning import check_pin_memory
-from mindtorch_v2.kernels.refs.common import output_strides
+from mindtorch_v2.kernels.refs.common import assertion, strides_like
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
-from mindtorch_v2.tensor.arange import UncountableError
+from mindtorch_v2.tensor.arange import UncountableError, is_in_python
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, Layout, int64, strided
-from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel
+from mindtorch_v2.tensor.dtype import (
+    DTYPES,
+    LAYOUTS,
+    MEMORY_FORMATS,
+    Layout,
+    int64,
+    mkldnn,
+    sparse_coo,
+    strided,
+)
+from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel, storage_bytes
 from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
@@ -52,6 +61,7 @@ Options = tuple[int | None, int | None, Device | None, bool | None]
 _ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _EMPTY_OF: Final = OperatorHandle("aten::empty.memory_format")
+_EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _EYE_OUT: Final = OperatorHandle("aten::eye.m_out")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _RESIZE_: Final = OperatorHandle("aten::resize_")
@@ -117,7 +127,11 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
     device = given.get("device", Device("cpu"))
     if device.type != "meta":  # there the bytes are counted in symbolic integers, without a bound
         unsigned_nbytes(size, stride, dtype.itemsize)
-    return filled_if_deterministic(new_tensor(size, dtype, device, _none_negative(size, stride)))
+    made = new_tensor(size, dtype, device, _none_negative(size, stride))
+    if device.type == "meta" and min(stride, default=0) < 0:
+        counted = storage_bytes(size, stride, 0, dtype.itemsize)
+        made._storage = UntypedStorage._without_memory(counted, device)
+    return filled_if_deterministic(made)
 
 
 def _none_negative(size: Sizes, stride: Sizes) -> tuple[int, ...]:
@@ -160,7 +174,7 @@ def empty_permuted(size: Sizes, physical_layout: Sizes, *options: Any) -> Any:
 @kernel("aten::zeros", keys=_MADE)
 def zeros(size: Sizes, *options: Any) -> Any:
     made = factories.zeros(tuple(size), **given_options(options))
-    return _ZERO_(made) if _is_filled(made) and _has_operators(made) else made
+    return _ZERO_(made) if _is_told_to_hold(made) and _has_operators(made) else made
 
 
 def _is_filled(made: Tensor) -> bool:
@@ -168,9 +182,14 @@ def _is_filled(made: Tensor) -> bool:
     return made._layout is strided and not made.is_meta and not made._dtype._is_quantized
 
 
-def _is_numbered(made: Tensor) -> bool:
-    """The same, where operators that put numbers into an output have kernels."""
-    return _is_filled(made) and not is_on_accelerator(made)
+def _is_told_to_hold(made: Tensor) -> bool:
+    """The same, and of quantized tensors, whose backends may have no such operator."""
+    return _is_filled(made) or (made._dtype._is_quantized and made._layout is strided)
+
+
+def _is_filled_by_none(made: Tensor) -> bool:
+    """Whether it is where no backend can fill it, which the dispatcher says."""
+    return (made.is_meta and made._dtype._is_quantized) or made._layout is mkldnn
 
 
 def _has_operators(made: Tensor) -> bool:
@@ -195,11 +214,13 @@ def ones(size: Sizes, *options: Any) -> Any:
 @kernel("aten::full", keys=_MADE)
 def full(size: Sizes, fill_value: Any, *options: Any) -> Any:
     given = {"dtype": factories.dtype_to_fill(fill_value), **given_options(options)}
+    if given.get("layout") is sparse_coo:
+        factories.check_layout_of_full(sparse_coo)
     return _filled(factories.empty(size, **given), fill_value)
 
 
 def _filled(made: Tensor, value: Any) -> Any:
-    if _is_filled(made) and _has_operators(made):
+    if (_is_filled(made) and _has_operators(made)) or _is_filled_by_none(made):
         return _FILL_(made, value)
     if _is_filled(made):
         fill(made, value)
@@ -235,14 +256,29 @@ def arange_start(start: Any, end: Any, *options: Any) -> Any:
 
 @kernel("aten::arange.start_step", keys=_MADE)
 def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
-    made = _arange(start, end, step, **given_options(options))
-    return _ARANGE_OUT(start, end, step, out=made) if _is_numbered(made) else made
+    """An empty tensor that an operator is told to write to, which then has the numbers' shape."""
+    given = given_options(options)
+    is_strided = given.get("layout", strided) is strided
+    if is_strided and "device" in given and given["device"].type == "meta":
+        make = _arange_in_python if is_in_python() else _arange
+        return make(start, end, step, **given)
+    given.setdefault("dtype", factories.dtype_of_range(start, end, step))
+    made = factories.empty((0,), **given)
+    if is_on_accelerator(made):  # whose memory alone may be there
+        return _arange(start, end, step, **given)
+    return _ARANGE_OUT(start, end, step, out=made)
+
+
+def _arange_in_python(*bounds: Any, pin_memory: bool | None = None, **options: Any) -> Tensor:
+    check_pin_memory(pin_memory)
+    for name, bound in zip(("start", "end", "step"), bounds, strict=True):
+        if isinstance(bound, complex):
+            raise assertion(f"arange does not support complex {name}")
+    return _arange(*bounds, **options)
 
 
 def _arange(*bounds: Any, **options: Any) -> Tensor:
     """On meta a prim is asked for as many numbers as Python counts, and takes an int64."""
-    if "device" in options and options["device"].type == "meta":
-        check_pin_memory(options.get("pin_memory"))
     try:
         return factories.arange(*bounds, **options)
     except UncountableError as beyond:
@@ -259,8 +295,12 @@ def eye(n: int, *options: Any) -> Any:
 
 @kernel("aten::eye.m", keys=_MADE)
 def eye_m(n: int, m: int, *options: Any) -> Any:
-    made = factories.eye(n, m, **given_options(options))
-    return _EYE_OUT(n, m, out=made) if _is_numbered(made) else made
+    """As a range is made, but on meta in Python's way, which makes it at once."""
+    given = given_options(options)
+    made = factories.empty((0,), **given)
+    if is_on_accelerator(made) or (made.is_meta and made._layout is strided):
+        return factories.eye(n, m, **given)
+    return _EYE_OUT(n, m, out=made)
 
 
 @kernel("aten::_efficientzerotensor", keys=("CPU", "Meta"))
@@ -286,15 +326,30 @@ def lift_fresh(self: Tensor) -> Tensor:
 # --- like a tensor ----------------------------------------------------------------------------
 
 
-def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]) -> Tensor:
+def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]) -> Any:
     """Like a tensor on meta, strides are those that its elementwise operators answer
     (``torch._refs.empty_like``)."""
     given = _like(self, options)
+    if make is not factories.zeros_like and self._layout is strided is not given["layout"]:
+        return _lying_like(self, options)
     made = make(self, **given)
     is_ordered = made._layout is self._layout is strided and "memory_format" not in given
-    if is_ordered and self._device.type == "meta" and not is_standing_for_cpu():
-        made._strides = output_strides(self._sizes, (self,))
+    if is_ordered:
+        made._strides = strides_like(self)
     return made
+
+
+def _lying_like(self: Tensor, options: Sequence[Any]) -> Any:
+    """In another layout, whose backend has no operator that takes strides."""
+    dtype, layout, device, pin_memory, _ = options
+    return _EMPTY_STRIDED(
+        self._sizes,
+        self._strides,
+        dtype=enum_value(self._dtype) if dtype is None else dtype,
+        layout=layout,
+        device=device or self._device,
+        pin_memory=pin_memory,
+    )
 
 
 @kernel("aten::empty_like", keys=_LIKE)
@@ -308,7 +363,7 @@ def zeros_like(self: Tensor, *options: Any) -> Tensor:
 
 
 @kernel("aten::ones_like", keys=_MADE)
-def ones_like(self: Tensor, *options: Any) -> Tensor:
+def ones_like(self: Tensor, *options: Any) -> Any:
     return _made_like(factories.ones_like, self, options)
 
 
@@ -338,13 +393,16 @@ def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
 
 
 @kernel("aten::new_ones", keys=_MADE)
-def new_ones(self: Tensor, size: Sizes, *options: Any) -> Tensor:
-    return factories.ones(tuple(size), **_like(self, options))
+def new_ones(self: Tensor, size: Sizes, *options: Any) -> Any:
+    return new_full(self, size, 1, *options)
 
 
 @kernel("aten::new_full", keys=_MADE)
-def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Tensor:
-    return factories.full(tuple(size), fill_value, **_like(self, options))
+def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Any:
+    given = _like(self, options)
+    if given["layout"] is sparse_coo:
+        return _FILL_(factories.empty(tuple(size), **given), fill_value)
+    return factories.full(tuple(size), fill_value, **given)
 
 
 # --- into a tensor ----------------------------------------------------------------------------
@@ -406,9 +464,12 @@ def eye_out(n: int, out: Tensor) -> Tensor:
 
 @kernel("aten::eye.m_out", keys=("CPU", "Meta"))
 def eye_m_out(n: int, m: int, out: Tensor) -> Tensor:
-    made = factories.eye(n, m, dtype=out._dtype, device=out._device)
-    _resize(out, made._sizes)
-    return _written(out, made)
+    factories.check_eye(n, m)
+    _resize(out, (n, m))
+    if not out.is_meta:
+        check_dtype("eye", out._dtype)
+        store(out, np.eye(n, m))
+    return out
 
 
 def _written(out: Tensor, made: Tensor) -> Tensor:
@@ -440,13 +501,17 @@ def _triangle(name: str, find: Any) -> None:
         layout = given.get("layout", strided)
         if device.type != "meta" and layout is not strided:
             raise RuntimeError(f"only support layout=torch.strided, got{layout}")
-        if device.type != "meta":
-            dispatch(name, dtype)
-        elif dtype not in (int64, DTYPES["int32"]):
-            raise RuntimeError(f"\"{name}\" not implemented for '{dtype}'")
+        if device.type == "meta":
+            if dtype not in (int64, DTYPES["int32"]):
+                raise RuntimeError(f"\"{name}\" not implemented for '{dtype}'")
+            if is_in_python():  # the ranges that it is made of
+                check_pin_memory(given.get("pin_memory"))
         places = np.stack(find(row, offset, col))
-        made = new_tensor(places.shape, dtype, device)
+        made = factories.empty(
+            places.shape, **{**given, "dtype": dtype, "device": device, "layout": strided}
+        )
         if not made.is_meta:
+            dispatch(name, dtype)
             store(made, places)
         return made
 

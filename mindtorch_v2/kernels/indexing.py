@@ -43,6 +43,7 @@ from mindtorch_v2.warn import warn
 Indices: TypeAlias = Sequence[Tensor | None]
 Places: TypeAlias = tuple[Array, ...]
 
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _CLONE: Final = OperatorHandle("aten::clone")
 _INDEX_PUT_: Final = OperatorHandle("aten::index_put_")
 _INDEX_PUT_IMPL_: Final = OperatorHandle("aten::_index_put_impl_")
@@ -459,7 +460,8 @@ def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     if not self.is_meta and not _have_mask(indices):  # what does not fit is told before a copy is
         _check_count(self, indices)
         _check_values(make_info(self, indices), values)
-    return _INDEX_PUT_(_CLONE(self), indices, values, accumulate)
+    copied = _EMPTY_LIKE(self) if self.is_meta else _CLONE(self)
+    return _INDEX_PUT_(copied, indices, values, accumulate)
 
 
 def _have_mask(indices: Indices) -> bool:

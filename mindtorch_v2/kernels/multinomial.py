@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.cpu import distributions
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.refs.common import assertion
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import dispatch, is_known
@@ -40,6 +41,8 @@ _NOTHING: Final = "invalid multinomial distribution (sum of probabilities <= 0)"
 @kernel("aten::exponential_", key="Meta")
 def exponential_on_meta(self: Tensor, lambd: float, generator: Generator | None) -> Tensor:
     """A function of Python's, which writes numbers its own way."""
+    if generator is not None:
+        raise assertion("generator is not supported in refs")
     if not self._dtype.is_floating_point:
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution.         dtype must "

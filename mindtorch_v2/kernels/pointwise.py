@@ -27,6 +27,7 @@ from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
 from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, dtype_of, sizes_of
+from mindtorch_v2.kernels.vector_loop import in_vectors
 from mindtorch_v2.tensor.copying import store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
@@ -55,7 +56,8 @@ class Pointwise:
     kernel is compiled for the output's dtype as well.  ``backwards``: the last operand is the first
     one that elements are ordered by, and the first that ``compute`` gets.  ``array_function`` says
     what ``compute`` comes to for a dtype and these arguments, if that is a function of the operands
-    alone.
+    alone.  ``by_lanes`` says of a dtype and these arguments whether ``compute`` gets as ``lanes``
+    which elements are computed in vectors, but of operands that lie alike.
     """
 
     facts: str
@@ -69,6 +71,7 @@ class Pointwise:
     also_output: bool = False
     backwards: bool = False
     array_function: Callable[..., Compute | None] | None = None
+    by_lanes: Callable[..., bool] | None = None
     #: Of calls with operands that lie alike, by what decides whether they are refused: what
     #: ``compute`` gets after the operands.
     _alike: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -144,6 +147,7 @@ class Pointwise:
         in_place = changed_in_place(outputs) is not None
         if (
             self.inputs > 2
+            or self._goes_by_lanes(dtype, rest)
             or not is_computed_as_stored(dtype)
             or not _are_comparable(rest)
             or (outputs[0] is not None and not (in_place and output._dtype is dtype))
@@ -198,6 +202,7 @@ class Pointwise:
         scalar = self.scalar_in_opmath and self._has_scalar(dtype, iterator.inputs[1])
         check_implemented(self.facts + SCALAR * scalar, dtype)
         self._check_output(output)
+        by_lanes = self._goes_by_lanes(dtype, rest)
         if self.prepare is not None:
             rest = self.prepare(dtype, *rest)
         if not numel(output._sizes):
@@ -208,9 +213,11 @@ class Pointwise:
             if scalar:
                 arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
 
+        lanes = {"lanes": in_vectors(iterator)} if by_lanes else {}
+
         def computed() -> Array:
             with np.errstate(all="ignore"):
-                found = np.asarray(self.compute(*arrays, *rest))
+                found = np.asarray(self.compute(*arrays, *rest, **lanes))
             return rounded(found, dtype)
 
         found = computed()
@@ -225,6 +232,9 @@ class Pointwise:
                     arrays[place] = as_array(operand, dtype)
             store(row, np.broadcast_to(computed(), tuple(output._sizes))[index])
         return rest
+
+    def _goes_by_lanes(self, dtype: DType, rest: tuple[Any, ...]) -> bool:
+        return self.by_lanes is not None and self.by_lanes(dtype, *rest)
 
     def _check_output(self, output: Tensor) -> None:
         """NotImplementedError for an output of a dtype that no kernel is compiled for."""

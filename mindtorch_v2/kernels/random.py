@@ -313,12 +313,16 @@ def rand_of(size: Sequence[int], generator: Generator | None, *options: Any) -> 
 @kernel("aten::randn", key="Meta")
 def randn_on_meta(size: Sequence[int], dtype: int | None, *options: Any) -> Any:
     check_pin_memory(options[-1])
+    if min(size, default=0) < 0:
+        raise RuntimeError(_NOT_TRUE.format("cond"))
+    _check_continuous(dtype)
+    return randn_of(size, None, dtype, *options)
+
+
+def _check_continuous(dtype: int | None) -> None:
     found = get_default_dtype() if dtype is None else dtype_of_value(dtype)
     if not found.is_floating_point and not found.is_complex:
         raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={found}")
-    if min(size, default=0) < 0:
-        raise RuntimeError(_NOT_TRUE.format("cond"))
-    return randn_of(size, None, dtype, *options)
 
 
 @kernel("aten::randn", key="CompositeExplicitAutograd")
@@ -478,7 +482,7 @@ def prepare_randperm(outputs: Sequence[Tensor], n: int, generator: Generator | N
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got{n}")
     is_elsewhere = generator is not None and generator.device != out._device
-    if is_elsewhere and not is_on_accelerator(out):  # whose random numbers the CPU draws
+    if is_elsewhere and not (out.is_meta or is_on_accelerator(out)):  # for which the CPU draws
         assert generator is not None
         raise RuntimeError(
             f"Expected a '{out._device}' generator device but found '{generator.device}'"
@@ -520,6 +524,7 @@ def normal_of_numbers_on_meta(
 ) -> Any:
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    _check_continuous(dtype)
     return randn_on_meta(size, dtype, *options)
 
 

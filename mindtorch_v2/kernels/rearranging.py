@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured, add, changed_in_place
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -50,22 +51,36 @@ def _triangle(name: str) -> Structured:
         if output.is_meta or not numel(output._sizes):
             return (output,)
         dispatch(name, self._dtype)
-        if output is self and _is_zeroed_in_place(self):
+        if output is not self:
+            store(output, function(value_array(self), diagonal))
+        elif _is_batch_contiguous(self):
             outside = ~function(np.ones(self._sizes[-2:], np.bool_), diagonal)
             raw_array(self)[..., outside] = 0
-        else:
+        else:  # a copy is computed, which is copied back
+            assert_no_internal_overlap(self)
             store(output, function(value_array(self), diagonal))
         return (output,)
 
     return compute
 
 
-def _is_zeroed_in_place(self: Tensor) -> bool:
-    """``checkTrilTriuBatchContiguous``: whether only what is outside of the triangle is written.
+def _is_batch_contiguous(tensor: Tensor) -> bool:
+    """``checkTrilTriuBatchContiguous``: whether one step leads from each matrix to the next, so
+    that only what is outside of the triangle is written, in place.
 
     It matters where several elements are one place in memory: what is kept is not written again.
     """
-    return len(self._sizes) < 4 or is_contiguous(self._sizes, self._strides)
+    sizes, strides = tensor._sizes, tensor._strides
+    if len(sizes) < 4 or is_contiguous(sizes, strides):
+        return True
+    expected = sizes[-1] * sizes[-2]
+    for dim in reversed(range(len(sizes) - 2)):
+        if dim == 0 and (strides[0] == 0 or sizes[0] == 1):
+            continue
+        if strides[dim] != expected:
+            return False
+        expected *= sizes[dim]
+    return True
 
 
 add("aten::tril", _triangle("tril"))

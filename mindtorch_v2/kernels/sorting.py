@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue, structured
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
@@ -43,6 +44,7 @@ def sort_stable(
         return values, indices
     dim = wrap_dim(dim, len(self._sizes))
     copy_(values, self, False)
+    assert_no_internal_overlap(indices)
     store(indices, _places(self._sizes, dim))
     if self._sizes:
         check_dtype("sort", self._dtype)  # what it refuses, it has copied

@@ -220,6 +220,17 @@ class TensorIterator:
             if is_output and config.enforce_safe_casting_to_output:
                 check_can_cast(self.common_dtype, dtype_of(operand))
 
+    def walked(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        """The strides in which a loop on the CPU goes through each operand, and the dimensions from
+        the innermost to the outermost."""
+        operands = [
+            each
+            for each in map(self._promoted, (*self.outputs, *self.inputs))
+            if isinstance(each, Tensor)
+        ]
+        strides = [_broadcast_strides(self.shape, each) for each in operands]
+        return strides, iteration_order(self.shape, operands)
+
     # --- outputs ------------------------------------------------------------------------------
 
     def _allocated(self, output: Tensor | None) -> Tensor:
@@ -309,10 +320,14 @@ def iteration_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[
 
 
 def _broadcast_byte_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:
-    missing = len(shape) - len(operand._sizes)
     itemsize = operand._dtype.itemsize
+    return tuple(stride * itemsize for stride in _broadcast_strides(shape, operand))
+
+
+def _broadcast_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:
+    missing = len(shape) - len(operand._sizes)
     return (0,) * missing + tuple(
-        0 if size == 1 and wanted != 1 else stride * itemsize
+        0 if size == 1 and wanted != 1 else stride
         for size, wanted, stride in zip(
             operand._sizes, shape[missing:], operand._strides, strict=True
         )

@@ -18,6 +18,7 @@ from mindtorch_v2.tensor import construct, quantized, sparse
 from mindtorch_v2.tensor.arange import (
     arange_size,
     arange_values,
+    are_whole,
     check_range_on_meta,
     is_in_python,
 )
@@ -133,6 +134,10 @@ def _check_layout(
     """What the kernels of the special layouts refuse."""
     if layout is mkldnn:
         check_mkldnn(dtype)
+        if min(shape, default=0) < 0:
+            raise RuntimeError("could not construct a memory descriptor using a format tag")
+    elif layout is sparse_coo and min(shape, default=0) < 0 and 0 not in shape:
+        raise RuntimeError("numel: integer multiplication overflow")
     elif layout is sparse_coo and dtype._is_quantized:
         if device.type == "meta":
             raise RuntimeError("Unrecognized tensor type ID: QuantizedMeta")
@@ -255,8 +260,7 @@ def arange(*bounds: Any, **options: Any) -> Tensor:
     """The numbers from a start (0) to an end, by a step (1)."""
     start, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if options.get("dtype") is None:
-        whole = all(isinstance(bound, int) for bound in (start, end, step))
-        options["dtype"] = int64 if whole else get_default_dtype()
+        options["dtype"] = dtype_of_range(start, end, step)
     where = Device(options.get("device") or "cpu").type
     if where == "cpu":
         check_dtype("arange", options["dtype"])
@@ -271,16 +275,21 @@ def arange(*bounds: Any, **options: Any) -> Tensor:
     return made
 
 
-def _is_complex(number: object) -> bool:
-    return isinstance(number, complex)
+def dtype_of_range(*numbers: Any) -> DType:
+    """That of whole numbers, or the default."""
+    return int64 if are_whole(*numbers) else get_default_dtype()
+
+
+def check_eye(n: int, m: int) -> None:
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
 
 
 def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
     columns = n if m is None else m
-    for name, size in (("n", n), ("m", columns)):
-        if size < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    check_eye(n, columns)
     made = empty(n, columns, **options)
     if not made.is_meta:
         check_dtype("eye", made.dtype)

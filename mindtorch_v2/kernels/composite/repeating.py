@@ -76,13 +76,16 @@ def tile(self: Tensor, dims: Sequence[int]) -> Any:
 # --- repeat_interleave ------------------------------------------------------------------------
 
 
+_INDICES: Final = (int64, DTYPES["int32"])
+
+
 @kernel("aten::repeat_interleave.Tensor")
 def repeat_interleave(repeats: Tensor, output_size: int | None) -> Tensor:
     """Each place as often as the element there says."""
     dispatch("repeat_interleave_cpu", repeats._dtype)
     if len(repeats._sizes) != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats._dtype not in (int64, DTYPES["int32"]) and not NEURAL_HABITS["any integers repeat"]:
+    if repeats._dtype not in _INDICES and not NEURAL_HABITS["any integers repeat"]:
         raise RuntimeError("repeats has to be Long or Int tensor")
     if not repeats._sizes[0]:
         return new_tensor((0,), repeats._dtype, repeats._device)
@@ -127,7 +130,10 @@ def repeat_interleave_tensor(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
             f"{shape[0]} and input.size({dim}) = {wanted}"
         )
-    found = _INDEX_SELECT(input, dim, _REPEAT_INTERLEAVE(repeats, output_size=output_size))
+    places = _REPEAT_INTERLEAVE(repeats, output_size=output_size)
+    if places._dtype not in _INDICES:  # where any integers repeat
+        places = _TO(places, int64)
+    found = _INDEX_SELECT(input, dim, places)
     if conj:
         found = _CONJ(found)
     return _NEG_VIEW(found) if neg else found
@@ -310,6 +316,8 @@ def _gathered(
             f"{CPP_NAMES[indices._dtype]}"
         )
     wrapped = wrap_dim(dim, rank)
+    if not HABITS["take_along_dim counts from the end"]:
+        wrap_dim(wrapped, rank, scalar=False)  # of no dimension it asks for the size
     taken = infer_size(_with_size(self, wrapped, indices), tuple(indices._sizes))
     indices = _BROADCAST_TO(indices, list(taken))
     shape = infer_size(_with_size(indices, wrapped, self), tuple(self._sizes))

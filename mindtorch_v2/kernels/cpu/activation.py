@@ -12,7 +12,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
-from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
 from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
 from mindtorch_v2.kernels.cpu.onednn import has_avx512
 from mindtorch_v2.kernels.dtypes import check_supported
@@ -33,14 +33,24 @@ _BETA: Final = math.sqrt(2) * (2 / math.sqrt(math.pi)) * 0.5
 _KAPPA: Final = 0.044715
 
 
+def _gelu(self: Array, lanes: Array | None = None) -> Array:
+    """The error function of a vector is another one than that of an element."""
+    if lanes is None or self.dtype != np.float32:
+        return _gelu_of_each(self)
+    root = self * np.float32(math.sqrt(0.5))
+    error = np.where(lanes, erf_of_vectors(root), erf(root))
+    return np.asarray(self * np.float32(0.5) * (1 + error), self.dtype)
+
+
 @by_blocks
-def _gelu(self: Array) -> Array:
+def _gelu_of_each(self: Array) -> Array:
     return np.asarray(self * (0.5 * (1 + erf(self * self.dtype.type(math.sqrt(0.5))))), self.dtype)
 
 
 def _exact_tanh(self: Array) -> Array:
     """To its last digit, which is the first of ``1 + tanh`` close to minus one."""
-    found: Array = np.tanh(self.astype(np.float64)).astype(self.dtype)
+    wide = np.float64 if self.dtype == np.float32 else np.longdouble
+    found: Array = np.tanh(self.astype(wide)).astype(self.dtype)
     return found
 
 
@@ -55,14 +65,14 @@ def _gelu_mkldnn(self: Array) -> Array:
     """oneDNN's; with AVX512 infinity meets a zero."""
     if not has_avx512():
         return onednn_gelu(self)
-    found: Array = _gelu(self)
+    found: Array = _gelu_of_each(self)
     found[self == math.inf] = math.nan
     return found
 
 
 _GELU_MKLDNN: Final = Pointwise("aten::gelu(none)", _gelu_mkldnn, UNARY_OP, 1)
 _GELU: Final = {
-    "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1),
+    "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1, by_lanes=lambda dtype: True),
     "tanh": Pointwise("aten::gelu(tanh)", _gelu_tanh, UNARY_OP, 1),
 }
 

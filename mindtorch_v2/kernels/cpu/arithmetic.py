@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.cpu.std_extremes import (
     std_max,
     std_min,
 )
+from mindtorch_v2.kernels.cpu.unary import rounds_roots, rsqrt
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import (
@@ -34,6 +35,7 @@ from mindtorch_v2.kernels.pointwise import (
 )
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type, to_opmath
 from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
@@ -81,12 +83,31 @@ def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
     return element(alpha, dtype), partial(rounded, dtype=dtype)
 
 
-def _add(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self + _scaled(other, alpha, round_)
+def _rounds_products(dtype: DType, alpha: Number) -> bool:
+    return alpha != 1 and dtype in HALVES
 
 
-def _sub(self: Array, other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
-    return self - _scaled(other, alpha, round_)
+def _add(
+    self: Array,
+    other: Array,
+    alpha: Any,
+    round_: Callable[[Array], Array],
+    lanes: Array | None = None,
+) -> Array:
+    """In vectors the product is not rounded (``vec::fmadd`` of ``ufunc/add.h``)."""
+    found = self + _scaled(other, alpha, round_)
+    return found if lanes is None else np.where(lanes, self + other * alpha, found)
+
+
+def _sub(
+    self: Array,
+    other: Array,
+    alpha: Any,
+    round_: Callable[[Array], Array],
+    lanes: Array | None = None,
+) -> Array:
+    found = self - _scaled(other, alpha, round_)
+    return found if lanes is None else np.where(lanes, self - other * alpha, found)
 
 
 def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
@@ -107,6 +128,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.add),
+    by_lanes=_rounds_products,
 )
 pointwise(
     "aten::sub.Tensor",
@@ -117,6 +139,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.subtract),
+    by_lanes=_rounds_products,
 )
 
 # --- multiply and divide ---------------------------------------------------------------------
@@ -239,16 +262,15 @@ _TENSOR_SCALAR: Final = "aten::pow.Tensor_Scalar"
 def _exponent(dtype: DType, number: Number) -> tuple[Any, ...]:
     """In the dtype of the elements but for floats, whose kernel takes a double."""
     in_double = dtype.is_complex or (dtype.is_floating_point and to_opmath(dtype) is dtype)
-    return (number if in_double else element(number, dtype),)
+    return (number if in_double else element(number, dtype), dtype)
 
 
-def _power_of_number(base: Array, exponent: Any) -> Array:
+def _power_of_number(base: Array, exponent: Any, dtype: DType) -> Array:
     if exponent == 2:
         return base * base
-    if exponent == 3:
-        return base * base * base
-    if exponent == -2:
-        return 1 / (base * base)
+    if exponent in (3, -2):
+        square = rounded(base * base, dtype) if dtype is _BFLOAT16 else base * base
+        return np.asarray(square * base if exponent == 3 else 1 / square)
     return _power(base, np.asarray(exponent).astype(base.dtype))
 
 
@@ -256,13 +278,17 @@ _POWER_OP: Final = TERNARY_OP if HABITS["a power is cast to its output"] else UN
 _POWER: Final = Pointwise(_TENSOR_SCALAR, _power_of_number, _POWER_OP, 1, prepare=_exponent)
 _FILL_WITH_ONE: Final = Pointwise("", lambda base: np.ones_like(base), _POWER_OP, 1)
 _COPY: Final = Pointwise("", lambda base: base, _POWER_OP, 1)
+_BFLOAT16: Final = DTYPES["bfloat16"]
+
+
+def _itself(dtype: DType) -> tuple[DType]:
+    return (dtype,)
+
+
 _SHORTCUTS: Final[dict[Number, Pointwise]] = {
-    exponent: Pointwise(f"aten::{name}", compute, _POWER_OP, 1)
-    for exponent, name, compute in (
-        (0.5, "sqrt", np.sqrt),
-        (-0.5, "rsqrt", lambda base: 1 / np.sqrt(base)),
-        (-1.0, "reciprocal", lambda base: 1 / base),
-    )
+    0.5: Pointwise("aten::sqrt", np.sqrt, _POWER_OP, 1),
+    -0.5: Pointwise("aten::rsqrt", rsqrt, _POWER_OP, 1, prepare=_itself, by_lanes=rounds_roots),
+    -1.0: Pointwise("aten::reciprocal", lambda base: 1 / base, _POWER_OP, 1),
 }
 """Other kernels, which take these powers of some dtypes."""
 _WITH_SHORTCUTS: Final = tuple(

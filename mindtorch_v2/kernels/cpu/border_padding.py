@@ -77,15 +77,20 @@ class _Border:
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
-        if len(padding) == 2 * self.rank:
-            self._check_rank(len(input._sizes))
+        if not _ARE_ALIKE or self.name == "reflection_pad3d":
+            if self.name == "replication_pad3d" and len(padding) != 6:
+                raise RuntimeError("padding size is expected to be 6")
+            if len(padding) == 2 * self.rank:
+                self._check_rank(len(input._sizes))
         self._check_grad(grad_output, self._checked(input, padding, is_backward=True))
         result = _made(outputs[0], input, input._sizes)
-        if not result.is_meta and (numel(result._sizes) or not self.is_structured):
+        looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
+        is_empty = not numel(looked_at._sizes)
+        if not result.is_meta and not (is_empty and self.is_structured):
             self._dispatch("_backward", input)
-        if not result.is_meta and numel(result._sizes):
+        if not result.is_meta and numel(result._sizes) and not is_empty:
             assert_no_internal_overlap(result)
-            found = as_array(grad_output, input._dtype)
+            found = as_array(grad_output, input._dtype)[: input._sizes[0]]  # no further batches
             for axis, places in self._read(input._sizes, padding):
                 found = _added(found, places, axis, input._sizes[axis])
             store(result, rounded(found, input._dtype))
@@ -142,10 +147,21 @@ class _Border:
         is_usual = _ARE_ALIKE or (is_mirrored and self.rank != 2)
         name = "grad_output" if is_usual else "gradOutput"
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
+        if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
+            raise RuntimeError(expected("grad_output.dim() == input.dim()"))
+        if _ARE_ALIKE and len(sizes) > self.rank:
+            channel = len(sizes) - 1 - self.rank
+            got = grad._sizes[wrap_dim(channel, len(grad._sizes), scalar=False)]
+            if got != sizes[channel]:
+                raise RuntimeError(
+                    f"{name} channel unexpected. Expected: {sizes[channel]}, Got: {got}"
+                )
         check_grad_sizes(grad, sizes, self.rank, name, comma)
 
 
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
+_GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
+"""Whose gradient is of nothing where what it is computed from is empty."""
 _GRADIENTS_OF_SOME: Final = ("replication_pad3d", *(("replication_pad2d",) if _ARE_ALIKE else ()))
 """Whose gradient asks whether there is an element."""
 
@@ -163,7 +179,8 @@ def padded_sizes(
     gradient, of which nobody asks whether there is one."""
     if len(padding) != 2 * rank:
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
-    if not may_be_empty and 0 in (sizes[1:] if len(sizes) == rank + 2 else sizes):
+    looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
+    if not may_be_empty and (0 in looked_at or len(sizes) <= rank):
         raise RuntimeError(
             f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
             f"and other non-zero dimensions for input, but got: {shown}"
@@ -214,7 +231,8 @@ def check_grad_sizes(
     grad: Tensor, sizes: Sequence[int], rank: int, name: str, comma: str = ", "
 ) -> None:
     for place, dimension in zip(range(rank), ("width", "height", "depth"), strict=False):
-        got, wanted = grad._sizes[-1 - place], sizes[-1 - place]
+        dim = len(sizes) - 1 - place
+        got, wanted = grad._sizes[wrap_dim(dim, len(grad._sizes), scalar=False)], sizes[dim]
         if got != wanted:
             raise RuntimeError(
                 f"{name} {dimension} unexpected. Expected: {wanted}{comma}Got: {got}"

@@ -121,13 +121,15 @@ def aminmax(outputs: Outputs, self: Tensor, dim: int | None, keepdim: bool) -> t
         )
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     found = tuple(set_output(given, shape, self._dtype, self._device) for given in outputs)
-    if found[0].is_meta or not numel(shape):
+    if found[0].is_meta:
         return found
     check_listed_rank(rank)
-    if dim is None or self._sizes:
+    if dim is None or self._sizes:  # of nothing as well
         check_implemented("aten::aminmax", self._dtype)
     elif self._dtype.is_complex and HABITS["aminmax refuses a complex scalar"]:
         raise RuntimeError(f"aminmax not implemented for {CPP_NAMES[self._dtype]}")
+    if not numel(shape):
+        return found
     if dim is None:
         _write_both(found, self, None)
     elif not self._sizes:
@@ -154,6 +156,8 @@ def _check_outputs(outputs: Outputs, self: Tensor) -> None:
 def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> None:
     values = as_array(self, self._dtype)
     extremes = [np.asarray(compute(values, axis=dim)) for compute in (np.min, np.max)]
+    if dim is not None:  # of all, vectors answer one zero or the other
+        extremes = [first_zeros(each, values, (dim,)) for each in extremes]
     for output, found in zip(outputs, extremes, strict=True):
         store(output, found.reshape(tuple(output._sizes)))
 

@@ -142,7 +142,8 @@ def _std_var_out(
 
     with np.errstate(all="ignore"):
         if numel(result._sizes) == 1:
-            store(result, compute(read(), tuple(range(len(self._sizes)))).reshape(()))
+            found = compute(read(), tuple(range(len(self._sizes)))).reshape(())
+            store(result, _held_by(found, self._dtype))  # whatever the result holds
         elif shares_storage(result, self):  # see Note [Outputs that are inputs]
             foreach_reduced_elt(viewed, read, compute)
         else:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
 from mindtorch_v2.kernels.cpu.cephes import fused, polynomial
+from mindtorch_v2.kernels.cpu.error_function import ERROR, ERROR_AT
 from mindtorch_v2.tensor.elements import Array
 
 _F: Final = np.float32
@@ -36,8 +37,6 @@ _EXPONENTIAL: Final = (
     *(_bits(0x3C07CFCE), _bits(0x3D2B9D0D), _bits(0x3E2AAD40), _bits(0x3EFFFEE3)),
     *(_bits(0x3F7FFFFB), _ONE),
 )
-_ERROR: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-_ERROR_AT: Final = _F(0.3275911)
 
 
 @cache
@@ -60,8 +59,8 @@ def _exponential(x: Array) -> Array:
 def gelu(x: Array) -> Array:
     """``x / 2 * (1 + erf(x / sqrt(2)))`` of float32s."""
     root = x * _F(math.sqrt(0.5))
-    w = _ONE / fused(np.abs(root), _ERROR_AT, _ONE)
+    w = _ONE / fused(np.abs(root), ERROR_AT, _ONE)
     tail = -_exponential(-(root * root)) * w
-    size = fused(tail, polynomial(w, _ERROR), _ONE)
+    size = fused(tail, polynomial(w, ERROR), _ONE)
     error = np.where(np.signbit(x), -size, size)
     return fused(x * _HALF, error, x * _HALF)

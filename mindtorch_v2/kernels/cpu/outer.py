@@ -91,6 +91,8 @@ def _prepared(
     _check_scalar(dtype, alpha, "alpha")
     if not iterator.outputs[0].is_meta:
         check_implemented("aten::addr", dtype)
+        for scalar in (beta, alpha) if dtype is not BOOL else ():
+            element(scalar, dtype)  # which may be beyond it, of nothing too
     return iterator
 
 

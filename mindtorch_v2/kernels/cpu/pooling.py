@@ -194,8 +194,9 @@ def max_pool2d_with_indices(
     strides = strides_of(shape, channels_last=channels_last)
     output = set_output(outputs[0], shape, self._dtype, self._device, strides)
     indices = set_output(outputs[1], shape, int64, self._device, strides)
-    if not output.is_meta and numel(shape):
+    if not output.is_meta:
         dispatch("max_pool2d", self._dtype, "max_pool2d_channels_last" if channels_last else "")
+    if not output.is_meta and numel(shape):
         values, places = _pooled(as_array(self, self._dtype), window, image)
         store(output, rounded(values, self._dtype))
         store(indices, places)

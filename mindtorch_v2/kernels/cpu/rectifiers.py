@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.vector_loop import in_vectors
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -29,6 +28,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
+from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
@@ -184,14 +184,11 @@ def _hardshrink(self: Array, lambd: Any) -> Array:
     return np.asarray(np.where((self >= -lambd) & (self <= lambd), 0, self), self.dtype)
 
 
-def _bound_and_bytes(dtype: DType, lambd: Number) -> tuple[Any, int]:
-    return opmath_element(lambd, dtype), dtype.itemsize
-
-
-def _softshrink(self: Array, lambd: Any, itemsize: int) -> Array:
+def _softshrink(self: Array, lambd: Any, lanes: Array | None = None) -> Array:
     zeros = np.zeros((), self.dtype)
     if HABITS["softshrink keeps the sign of its zeros"]:  # one by one, and no NaN in a vector
-        zeros = np.where(in_vectors(self, itemsize) & ~np.isnan(self), zeros, self * 0)
+        in_vectors = in_vectors_of_one_row(self) if lanes is None else lanes
+        zeros = np.where(in_vectors & ~np.isnan(self), zeros, self * 0)
     below = np.where(self < -lambd, self + lambd, zeros)
     return np.asarray(np.where(self > lambd, self - lambd, below), self.dtype)
 
@@ -231,7 +228,8 @@ pointwise(
     UNARY_OP,
     1,
     before=_softshrink_check,
-    prepare=_bound_and_bytes,
+    prepare=_numbers,
+    by_lanes=lambda dtype, *numbers: True,
 )
 pointwise("aten::softshrink_backward", _shrink_backward, BINARY_OP, 2, prepare=_elements)
 pointwise("aten::hardtanh_backward", _hardtanh_backward, BINARY_OP, 2, prepare=_numbers)

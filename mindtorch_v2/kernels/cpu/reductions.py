@@ -6,7 +6,7 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import reduce
 from itertools import compress
 from math import prod
 from typing import Any, Final
@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.cpu.reduce import (
     review_reduce_result,
     shares_storage,
 )
+from mindtorch_v2.kernels.cpu.running_products import RunningProduct
 from mindtorch_v2.kernels.cpu.sums import sum_in_order
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
 from mindtorch_v2.kernels.foretold import foretell
@@ -175,20 +176,6 @@ def _sum(values: Array, dims: tuple[int, ...]) -> Array:
     return np.asarray(np.sum(values, axis=dims, dtype=values.dtype))
 
 
-def _prod(values: Array, dims: tuple[int, ...], dtype: DType) -> Array:
-    """What is multiplied is a value of ``dtype`` after each step."""
-    if values.dtype.kind == "b":
-        return np.asarray(np.all(values, axis=dims))
-    if to_opmath(dtype) is dtype:
-        return np.asarray(np.prod(values, axis=dims, dtype=values.dtype))
-    inner = np.moveaxis(values, dims, range(len(dims)))
-    kept = inner.shape[len(dims) :]
-    found = np.ones(kept, values.dtype)
-    for factor in inner.reshape(-1, *kept):
-        found = rounded(found * factor, dtype)
-    return found
-
-
 def _nansum(values: Array, dims: tuple[int, ...]) -> Array:
     return sum_in_order(values, dims, _without_nan)
 
@@ -214,7 +201,7 @@ def prod_(
     outputs: Outputs, self: Tensor, dim: int, keepdim: bool, dtype: int | None
 ) -> tuple[Tensor, ...]:
     found = _inferred(self, dtype, outputs[0])
-    compute = partial(_prod, dtype=found)
+    compute = RunningProduct.of(self, found)
     return run_reduction("aten::prod.dim_int", compute, outputs, self, [dim], keepdim, found)
 
 
@@ -289,8 +276,8 @@ def mean_all_out(self: Tensor, dtype: int | None, out: Tensor) -> Any:
 @kernel("aten::prod")
 def prod_all(self: Tensor, dtype: int | None) -> Tensor:
     result = new_tensor((), sum_dtype(self, dtype), self._device)
-    compute = partial(_prod, dtype=result._dtype)
     inner = _in_memory_order(self)
+    compute = RunningProduct.of(inner, result._dtype)
     reduce_into("aten::prod.dim_int", compute, result, inner, tuple(range(len(inner._sizes))))
     return result
 

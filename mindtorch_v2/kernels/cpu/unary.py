@@ -13,7 +13,6 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.error_function import erf
-from mindtorch_v2.kernels.cpu.vector_loop import in_vectors
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -34,11 +33,15 @@ _INT32: Final = DTYPES["int32"]
 _LN2: Final = math.log(2)
 
 
-def _rsqrt(self: Array, dtype: DType) -> Array:
+def rounds_roots(dtype: DType) -> bool:
+    return to_opmath(dtype) is not dtype
+
+
+def rsqrt(self: Array, dtype: DType, lanes: Array | None = None) -> Array:
     """The root is a value of ``dtype`` as well, but in a vector, which is one of floats."""
     root = np.sqrt(self)
-    if to_opmath(dtype) is not dtype:
-        root = np.where(in_vectors(self, dtype.itemsize), root, rounded(root, dtype))
+    if lanes is not None:
+        root = np.where(lanes, root, rounded(root, dtype))
     return np.asarray(1 / root)
 
 
@@ -105,7 +108,9 @@ for _name, _compute in (
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 
-pointwise("aten::rsqrt", _rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,))
+pointwise(
+    "aten::rsqrt", rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,), by_lanes=rounds_roots
+)
 
 
 def _of_floats(compute: Any) -> Any:
@@ -208,7 +213,7 @@ def _angle(self: Array) -> Array:
     return np.where(np.isnan(self), self, np.where(self < 0, self.dtype.type(math.pi), 0))
 
 
-_ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP, 1)
+_ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP._replace(is_structured=False), 1)
 
 
 @structured.structured("aten::angle")

@@ -77,7 +77,7 @@ def elu(a: Tensor, alpha: Number = 1.0, scale: Number = 1.0, input_scale: Number
             raise RuntimeError(
                 f"{name} argument of type {type(number)} cannot be safely cast to type {wanted}!"
             )
-    return elementwise(a)
+    return elementwise(elementwise(a))  # a choice between its multiples
 
 
 @body(_NN + "celu")

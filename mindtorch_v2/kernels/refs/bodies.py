@@ -26,13 +26,14 @@ from mindtorch_v2.kernels.refs.common import (
     is_integer,
     is_weakly_lesser_type,
     maybe_broadcast,
+    row_major,
     shaped_elementwise,
     to_dtype,
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
 from mindtorch_v2.tensor.dtype import DType, int64
-from mindtorch_v2.tensor.geometry import contiguous_strides, dense_strides_like
+from mindtorch_v2.tensor.geometry import dense_strides_like
 from mindtorch_v2.tensor.tensor import Tensor
 
 BODIES: Final[dict[str, Callable[..., Any]]] = {}
@@ -368,6 +369,7 @@ def meta_lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
 @body(_REFS + "lerp")
 def lerp(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
     like = weight if isinstance(weight, Tensor) else new_tensor((), start._dtype, start._device)
+    check_same_device(like, end, start)
     maybe_broadcast(like, end, start)  # of the weight's side which element is nearer
     if KERNEL_HABITS["lerp on meta subtracts"]:
         check_sub(end, start, 1)
@@ -452,9 +454,7 @@ def masked_fill(a: Tensor, mask: Tensor, value: Operand) -> Tensor:
         raise RuntimeError(f"could not convert to type {wanted} without overflow")
     value = to_dtype(value, a._dtype)
     chosen: Tensor = (_WHERE if isinstance(value, Tensor) else _WHERE_SELF)(mask, value, a)
-    return new_tensor(
-        chosen._sizes, chosen._dtype, chosen._device, contiguous_strides(chosen._sizes)
-    )
+    return row_major(chosen)
 
 
 @body(_META + "meta_masked_fill_")
@@ -520,17 +520,46 @@ def polygamma(n: int, self: Tensor) -> Tensor:
     return sigmoid(self)
 
 
+@body(_REFS + "sigmoid")
+def sigmoid_of_exponential(a: Tensor) -> Tensor:
+    return elementwise(elementwise(a))
+
+
 @body(_NN + "gelu")
 def gelu(a: Tensor, approximate: str = "none") -> Tensor:
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     computed, _ = elementwise_dtypes(a, 0.5, kind="DEFAULT")
-    return elementwise(to_dtype(a, computed))
+    return elementwise(elementwise(to_dtype(a, computed)))  # half of it, and times a function
 
 
 @body(_NN + "relu")
 def relu(a: Tensor) -> Tensor:
-    return _promoted(elementwise, "NO_OPMATH", a)
+    return _promoted(partial(_compared, bound=0), "NO_OPMATH", a)
+
+
+def _compared(a: Tensor, bound: Number) -> Tensor:
+    """The elements that are on one side of a bound, and a number in the place of others."""
+    return _where(_promoted(elementwise, "ALWAYS_BOOL", a), a, bound)
+
+
+@body(_REFS + "tril")
+def tril(a: Tensor, diagonal: int = 0) -> Tensor:
+    return _triangle("tril", a)
+
+
+@body(_REFS + "triu")
+def triu(a: Tensor, diagonal: int = 0) -> Tensor:
+    return _triangle("triu", a)
+
+
+def _triangle(name: str, a: Tensor) -> Tensor:
+    if len(a._sizes) < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    mask = new_tensor(a._sizes[-2:], BOOL, a._device)
+    if a._dtype is BOOL:
+        return row_major(shaped_elementwise(mask, a))
+    return row_major(_where(mask, a, 0))
 
 
 @body(_META + "meta_relu_", _META + "meta_logical_not_")
@@ -546,4 +575,4 @@ def leaky_relu(a: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 @body(_NN + "threshold")
 def threshold(a: Tensor, threshold: Number, value: Number) -> Tensor:
-    return _promoted(lambda x, _: elementwise(x), "NO_OPMATH", a, value)
+    return _promoted(lambda x, _: _compared(x, value), "NO_OPMATH", a, value)

@@ -14,6 +14,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import (
@@ -393,6 +394,27 @@ def output_strides(shape: Sequence[int], tensors: Sequence[Tensor]) -> tuple[int
         elif not contiguous or channels_last:
             _sort(order, shape, tensors)
     return strides_in_order(shape, order)
+
+
+def strides_like(tensor: Tensor) -> tuple[int, ...]:
+    """Of what ``empty_like`` makes: on meta they are those of an elementwise operator."""
+    if tensor.is_meta and not is_standing_for_cpu():
+        return output_strides(tensor._sizes, (tensor,))
+    return dense_strides_like(tensor._sizes, tensor._strides)
+
+
+def row_major(tensor: Tensor) -> Tensor:
+    """``contiguous``, of a tensor on meta: itself where it is, whatever its dimensions of one
+    element have for strides."""
+    if is_contiguous(tensor._sizes, tensor._strides):
+        return tensor
+    return new_tensor(tensor._sizes, tensor._dtype, tensor._device)
+
+
+def row_major_like(tensor: Tensor) -> Tensor:
+    """The same of what ``empty_like`` makes."""
+    strides = output_strides(tensor._sizes, (tensor,))
+    return row_major(new_tensor(tensor._sizes, tensor._dtype, tensor._device, strides))
 
 
 def _sort(order: list[int], shape: Sequence[int], tensors: Sequence[Tensor]) -> None:

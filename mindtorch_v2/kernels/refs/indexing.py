@@ -20,6 +20,8 @@ from mindtorch_v2.kernels.refs.common import (
     is_weakly_lesser_type,
     maybe_broadcast,
     maybe_wrap_dim,
+    output_strides,
+    row_major_like,
     suggest_memory_format,
     worded,
 )
@@ -28,7 +30,6 @@ from mindtorch_v2.kernels.scatter_reducing import is_reduction
 from mindtorch_v2.kernels.switches import HABITS as SWITCHES
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import (
-    dense_strides_like,
     is_non_overlapping_and_dense,
     numel,
     wrap_dim,
@@ -216,7 +217,7 @@ def index_select(x: Tensor, dim: int, index: Tensor) -> Any:
 @body(_DECOMPOSED + "index_add")
 def index_add(x: Tensor, dim: int, index: Tensor, tensor: Tensor, *, alpha: Number = 1) -> Tensor:
     _check_added(x, dim, index, tensor, alpha)
-    return _like(x)
+    return row_major_like(x)
 
 
 @body(_DECOMPOSED + "index_add_")
@@ -261,7 +262,7 @@ def _check_added(x: Tensor, dim: int, index: Tensor, tensor: Tensor, alpha: Numb
 @body(_DECOMPOSED + "index_copy")
 def index_copy(x: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
     _check_copied(x, dim, index, tensor)
-    return _like(x)
+    return row_major_like(x)
 
 
 @body(_DECOMPOSED + "index_copy_")
@@ -314,11 +315,11 @@ def _check_source(x: Tensor, dim: int, count: int, tensor: Tensor) -> None:
 @body(_REFS + "index_fill")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
     _INDEX_COPY(*_as_copied(x, dim, index, value))
-    if HABITS[
-        "index_fill keeps strides that leave no gaps only"
-    ] and not is_non_overlapping_and_dense(x._sizes, x._strides):
-        return _like(x)
-    strides = dense_strides_like(x._sizes, x._strides)
+    strides = output_strides(x._sizes, (x,))
+    if HABITS["index_fill keeps strides that leave no gaps only"] and is_non_overlapping_and_dense(
+        x._sizes, x._strides
+    ):
+        strides = x._strides
     return new_tensor(x._sizes, x._dtype, x._device, strides)
 
 
@@ -466,7 +467,7 @@ def meta_sort(
     indices: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Which does not look at the dimension; the outputs get the strides of what is sorted."""
-    strides = dense_strides_like(self._sizes, self._strides)
+    strides = output_strides(self._sizes, (self,))
     made = (
         new_tensor(self._sizes, self._dtype, self._device, strides),
         new_tensor(self._sizes, int64, self._device, strides),

@@ -165,6 +165,6 @@ def nll_loss2d_forward(
     else:
         chosen = _SQUEEZE(_GATHER(_EXPAND(weight, self._sizes), dim, labels), dim)
         total = _SUM(_WHERE(is_counted, chosen, 0))
-    if reduction != NONE:
+    if reduction in (MEAN, SUM):  # of any other number it stays as it is
         loss = _SUM(loss)
     return (_DIV(loss, total) if reduction == MEAN else loss), total

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body, elementwise_meta
 from mindtorch_v2.kernels.refs.common import (
@@ -21,10 +21,13 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
+from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
+_RESIZE_OUTPUT_: Final = OperatorHandle("aten::_resize_output_")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 
 
@@ -144,3 +147,18 @@ def meta_zero(self: Tensor) -> Any:
 @body("torch._refs.zero")
 def zero(input: Tensor) -> Any:
     return _EMPTY_LIKE(input)
+
+
+@body(_META + "meta_angle_out")
+def meta_angle_out(self: Tensor, out: Tensor) -> Tensor:
+    """Which copies the angles, whatever the output's dtype."""
+    _RESIZE_OUTPUT_(out, self._sizes, self._device)
+    return out
+
+
+@kernel("aten::_resize_output_", key="Meta")
+def _resize_output_(self: Tensor, size: Sequence[int], device: Device) -> Tensor:
+    if self._device != device:
+        raise RuntimeError("out Tensor doesn't have the correct device set")
+    resize_output(self, size)
+    return self

@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, to_dtype
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout
 from mindtorch_v2.tensor.tensor import Tensor
@@ -36,7 +37,8 @@ def normal(
 ) -> Any:
     _check_std(std)
     if size is not None:
-        return _RANDN(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+        _check_dtype(dtype or get_default_dtype())
+        return _RANDN(size, dtype=dtype, layout=layout, device=device)  # never pinned
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     made = tensors[0]._dtype
     _check_dtype(made)

@@ -13,10 +13,17 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, elementwise_dtypes, worded
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    elementwise_dtypes,
+    output_strides,
+    row_major,
+    shaped_elementwise,
+    worded,
+)
 from mindtorch_v2.kernels.refs.reductions import check_rank, reduction_dims
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.geometry import dense_strides_like, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -46,7 +53,18 @@ def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return _contiguous(x, half_to_float, halves, "half or bfloat16")
 
 
-@body(_DECOMPOSED + "_softmax", _DECOMPOSED + "_log_softmax")
+@body(_DECOMPOSED + "_log_softmax")
+def decomposed_log_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Twice what is alike along the dimension is taken from a row-major tensor."""
+    result = decomposed_softmax(x, dim, half_to_float)
+    sizes = [1 if place == dim % len(x._sizes) else n for place, n in enumerate(x._sizes)]
+    alike = new_tensor(sizes, x._dtype, x._device)
+    shifted = shaped_elementwise(row_major(x), alike)
+    strides = shaped_elementwise(shifted, alike)._strides
+    return new_tensor(x._sizes, result._dtype, x._device, strides)
+
+
+@body(_DECOMPOSED + "_softmax")
 def decomposed_softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     result = _contiguous(x, half_to_float, (_HALF,), "torch.half")
     if x._dtype is BOOL and HABITS["two truth values are not subtracted"]:
@@ -81,5 +99,4 @@ def _cast_grad_to_input_dtype(grad_output: Tensor, grad_input: Any, input_dtype:
 @body("torch._refs.flip")
 def flip(a: Tensor, dims: Sequence[int]) -> Tensor:
     reduction_dims(len(a._sizes), dims)  # which are looked at in the same way
-    strides = dense_strides_like(a._sizes, a._strides)
-    return new_tensor(a._sizes, a._dtype, a._device, strides)
+    return new_tensor(a._sizes, a._dtype, a._device, output_strides(a._sizes, (a,)))

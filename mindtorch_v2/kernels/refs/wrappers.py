@@ -100,7 +100,7 @@ def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Re
         outs = [kwargs.pop(name, None) for name in names]
         if None in outs:
             return function(*args, **kwargs)
-        if HABITS["the device of an output is looked at first"] and isinstance(args[0], Tensor):
+        if _LOOKS_AT_DEVICES_FIRST and isinstance(args[0], Tensor):
             for each in (leaf for leaves in map(_leaves, outs) for leaf in leaves):
                 _check_copy_devices(args[0], each)
         if is_factory:
@@ -155,9 +155,13 @@ def _check_copy_devices(source: Tensor, target: Tensor) -> None:
         )
 
 
+_LOOKS_AT_DEVICES_FIRST: Final = HABITS["the device of an output is looked at first"]
+"""And once more where it is copied to, but for a number on the CPU."""
+
+
 def _check_copy(source: Tensor, target: Tensor, exact_dtype: bool) -> None:
     """``_safe_copy_out``."""
-    if not is_cpu_scalar_tensor(source):
+    if not (_LOOKS_AT_DEVICES_FIRST and is_cpu_scalar_tensor(source)):
         _check_copy_devices(source, target)
     if exact_dtype:
         if source._dtype is not target._dtype:
