@@ -40,6 +40,7 @@ from conformance.cases import (
     core_group_norm,
     core_kernels_say,
     core_large_numbers,
+    core_looked_at,
     core_nn,
     core_odd_calls,
     core_ops_factories,
@@ -114,6 +115,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_group_norm.texts()
     yield from core_sizes.texts()
     yield from core_two_dtypes.texts()
+    yield from core_looked_at.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:
