@@ -121,6 +121,7 @@ storages.install()
 device_memory.provide(npu_kernels.load)
 from mindtorch_v2 import (  # noqa: E402 (they look at what has been bound)
     _autograd_bindings,
+    _checks,
     _context_bindings,
     _dispatch,
     _functional_bindings,
@@ -158,6 +159,7 @@ vars(_C).update(utils.dlpack.OF_C)
 utils._device.bind()
 globals().update(_functional_bindings.OF_TORCH, _sync=_functional_bindings.sync)
 globals().update(_context_bindings.OF_TORCH)
+globals().update(_checks.OF_TORCH)
 vars(_C).update(_functional_bindings.OF_C, **_autograd_bindings.EXPORTS)
 vars(_C).update(_context_bindings.OF_C)
 bind_what_c_has(globals(), _C)
@@ -173,11 +175,13 @@ else:
     def __getattr__(name: str) -> Any:
         if name in _LATER:
             return import_module(f"{__name__}.{name}")
+        if name == "Storage":
+            return legacy_storages.class_of(get_default_dtype(), device("cpu"))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "Storage"})
 
 
 __all__ = [

@@ -1,7 +1,7 @@
 """What ``torch._C`` has of autograd: kinds of nodes, saved tensors, the backward that runs.
 
 Mirrors ``torch/csrc/autograd/functions/init.cpp``, ``basic_ops.cpp`` and what ``init.cpp`` and
-``Module.cpp`` bind of the engine.  Of the nodes that torch generates, none is here.
+``Module.cpp`` bind of the engine.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at, basic_ops, engine, grad_mode, saved_tensors_hooks
 from mindtorch_v2.autograd.basic_ops import Error, ManualNode
 from mindtorch_v2.autograd.function import FunctionBase
+from mindtorch_v2.autograd.generated import node_class
 from mindtorch_v2.autograd.node import (
     Gradient,
     Node,
@@ -23,30 +25,18 @@ from mindtorch_v2.autograd.node import (
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.variable import collect_next_edges, create_gradient_edge, tensor_data
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.tensor.made_in_c import MadeInC
 
 
 def _wrap_outputs(
     inputs: Sequence[Any], outputs: Sequence[Any], make: Callable[[], Node]
-) -> tuple[Any, ...]:
+) -> list[Gradient]:
     """New tensors with a history, where one of those they came from has any."""
     if any_requires_grad(inputs):
         node = make()
         node._set_next_edges(collect_next_edges(inputs) if tls.is_grad_enabled() else [])
         for each in outputs:
             create_gradient_edge(each, node)
-    return tuple(outputs)
-
-
-class _Callable(metaclass=MadeInC):
-    """An operation that is made, and then called with tensors."""
-
-    def _apply(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        raise NotImplementedError
-
-    def __call__(self, *inputs: Any) -> Any:
-        outputs = self._apply(inputs)
-        return outputs[0] if len(outputs) == 1 else outputs
+    return list(outputs)
 
 
 class UndefinedGradBackward(ManualNode):
@@ -59,29 +49,57 @@ class UndefinedGradBackward(ManualNode):
         return [None] * len(grads)
 
 
-class UndefinedGrad(_Callable):
-    """The same tensors, to which no gradient comes."""
+class _Applied(ManualNode):
+    """A node that a program makes, and calls with as many tensors as it takes."""
 
+    __slots__ = ()
     __module__ = "builtins"
 
-    def _apply(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        for _ in range(inputs):
+            self._add_input_metadata(None)
+
+
+class UndefinedGrad(_Applied):
+    """The same tensor, to which no gradient comes."""
+
+    __slots__ = ()
+    __module__ = "builtins"
+
+    def __init__(self, *args: Any) -> None:
+        if args:
+            raise RuntimeError(f"Requires zero arguments, got {len(args)}")
+        super().__init__(1)
+
+    def _apply(self, inputs: list[Gradient]) -> list[Gradient]:
         outputs = [None if each is None else tensor_data(at.call("clone", each)) for each in inputs]
         return _wrap_outputs(inputs, outputs, UndefinedGradBackward)
 
 
-class DelayedError(_Callable):
+class DelayedError(_Applied):
     """The same tensors, whose backward raises."""
 
+    __slots__ = ("_message",)
     __module__ = "builtins"
 
-    def __init__(self, message: str, num_inputs: int) -> None:
-        self._message, self._num_inputs = message, num_inputs
+    def __init__(self, *args: Any) -> None:
+        if len(args) != 2:
+            raise RuntimeError(f"Requires two arguments, got {len(args)}")
+        self._message, inputs = args
+        super().__init__(inputs)
 
-    def _apply(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(inputs) != self._num_inputs:
-            raise TypeError(f"expected {self._num_inputs} arguments, got {len(inputs)} instead")
+    def _apply(self, inputs: list[Gradient]) -> list[Gradient]:
         outputs = [None if each is None else tensor_data(each) for each in inputs]
         return _wrap_outputs(inputs, outputs, lambda: Error(self._message))
+
+
+def _class_of_generated(name: str) -> type[Node]:
+    """The class of a node that torch's code generator writes."""
+    facts = profile.active().derivatives
+    if name not in facts["nodes"] or name in facts["without_class"]:
+        raise AttributeError(f"module 'torch._C._functions' has no attribute '{name}'")
+    return node_class(name)
 
 
 def _module(name: str, **members: Any) -> ModuleType:
@@ -100,6 +118,7 @@ EXPORTS: Final[dict[str, Any]] = {
         NotImplemented=basic_ops.Underivable,
         UndefinedGrad=UndefinedGrad,
         UndefinedGradBackward=UndefinedGradBackward,
+        __getattr__=_class_of_generated,
     ),
     "_autograd": _module(
         "_autograd",

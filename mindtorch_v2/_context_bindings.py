@@ -57,6 +57,7 @@ def _set_fill(mode: Any) -> None:
 def _set_threads(name: str, function: Callable[[int], None], count: Any) -> None:
     if isinstance(count, bool) or not isinstance(count, int):
         raise RuntimeError(f"{name} expects an int, but got {type_name(count)}")
+    count = (count + 2**31) % 2**32 - 2**31  # C++ takes an int of what Python has
     if count <= 0:
         raise RuntimeError(f"{name} expects a positive integer")
     function(count)

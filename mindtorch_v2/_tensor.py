@@ -14,7 +14,7 @@ from numbers import Number
 from types import FunctionType
 from typing import Any, Final
 
-from mindtorch_v2 import functional, profile, torch_dispatch
+from mindtorch_v2 import _dim_order, functional, profile, torch_dispatch
 from mindtorch_v2._deepcopy import deep_copied
 from mindtorch_v2.functional import bound_function
 from mindtorch_v2.named_tensor import (
@@ -160,6 +160,7 @@ class _Methods:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__dir__, (self,), self)
         names = {*dir(type(self)), *vars(self)} - {"volatile", "__cuda_array_interface__"}
+        names -= {*TensorBase.__slots__, *Tensor.__slots__}  # where torch has members of C++
         return sorted(names)
 
     def __array__(self: Any, dtype: Any = None) -> Any:
@@ -297,6 +298,17 @@ class _Methods:
             return handle_torch_function(_TENSOR.rename_, (self,), self, *names, **rename_map)
         return update_names(self, names, rename_map, in_place=True)
 
+    def module_load(self: Any, other: Any, assign: Any = False) -> Any:
+        if has_torch_function((self, other)):
+            given = (self, other)
+            return handle_torch_function(_TENSOR.module_load, given, *given, assign=assign)
+        return other.detach() if assign else self.copy_(other).detach()
+
+    def _clear_non_serializable_cached_data(self: Any) -> Any:
+        if has_torch_function((self,)):
+            clear = _TENSOR._clear_non_serializable_cached_data
+            handle_torch_function(clear, (self,), self)
+
     def _update_names(self: Any, names: Any, inplace: Any) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR._update_names, (self,), self, names, inplace)
@@ -407,6 +419,8 @@ def bind() -> None:
         methods["__contains__"] = _contains_at_position
     aligned = "align_to_window" in _DECLARED["stft"]
     methods["stft"] = _stft_with_alignment if aligned else _stft
+    is_checked = "ambiguity_check" in _DECLARED["dim_order"]
+    methods["dim_order"] = _dim_order.of_unambiguous if is_checked else _dim_order.of_any
     for name, method in methods.items():
         if name in _DECLARED:
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"

@@ -130,6 +130,22 @@ class CallSite:
         return shown(self.place)
 
 
+def level_of_python() -> int:
+    """How far above its caller the code is that called into C++, as ``stacklevel`` counts.
+
+    That is a user's, or what this package has of torch's Python.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_back is not None:
+        module = _module(frame)
+        is_inside = f"{module}.".startswith((_PACKAGE, "contextlib."))  # whose blocks are inside
+        if not is_inside or module.startswith(_PYTHON):
+            break
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 class _Kind(NamedTuple):
     """What the name of a frame's module says."""
 
@@ -156,6 +172,11 @@ _OPERATORS_HAND_ON: Final[bool] = profile.active().messages["operators_hand_warn
 _PACKAGE: Final = f"{__package__}."
 _OPERATORS: Final = f"{__package__}.binding.operators"
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))
+_PYTHON: Final = tuple(
+    f"{__package__}.{part}"
+    for part in ("nn.", "optim.", "utils.", "functional", "library", "_library.", "_tensor")
+)
+"""Modules that torch has in Python too."""
 _CASTS: Final = f"{__package__}.binding.casts"
 """C++ too; but it asks values for numbers as Python does, by ``__float__`` and its like."""
 _ASKING: Final = (__name__, f"{__package__}.binding.python.checks")

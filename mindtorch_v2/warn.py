@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.by_position import by_position
-from mindtorch_v2.call_site import hands_warnings_on
+from mindtorch_v2.call_site import hands_warnings_on, level_of_python
 
 _LOCATIONS: Final[dict[str, str]] = profile.active().messages["warnings"]
 _given: set[str] = set()
@@ -51,7 +51,7 @@ def warn(function: str, message: str, *, line: int = 0) -> None:
         place = f"{file}:{int(known) + line}"
     text = f"{message} (Triggered internally at {place}.)"
     if handlers.buffer is None:
-        warnings.warn(text, UserWarning, stacklevel=5)
+        warnings.warn(text, UserWarning, stacklevel=level_of_python())
     else:
         handlers.buffer.append(text)
 
@@ -115,7 +115,7 @@ def warning_handler() -> Iterator[None]:
 def _hand_on(text: str, raised: bool) -> None:
     """Warn; where something else was raised, a warning that is an error is printed only."""
     try:
-        warnings.warn(text, UserWarning, stacklevel=7)
+        warnings.warn(text, UserWarning, stacklevel=level_of_python())
     except UserWarning:
         if not raised:
             raise

@@ -65,6 +65,21 @@ _ELSEWHERE: Final = (
     f"{_LEAF}y = x * 2\ny.grad\ny.grad",
 )
 
+_LATE_HOOK: Final = (
+    "seen = []\n"
+    "def unpack(saved):\n"
+    "    xp._C._current_autograd_node().register_hook(lambda i, o: seen.append((i, o)))\n"
+    "    return saved\n"
+    f"{_LEAF}"
+    "with xp.autograd.graph.saved_tensors_hooks(lambda saved: saved, unpack):\n"
+    "    y = x.exp()\n"
+    "{}"
+    "y.sum().backward()\n"
+    "(x.grad, seen)"
+)
+"""A hook that a node is given while it runs."""
+_EARLY_HOOK: Final = "y.grad_fn.register_hook(lambda i, o: None)\n"
+
 
 def texts() -> Iterator[Text]:
     for call, flag in product(_TAKES_FLAGS, _FLAGS):
@@ -86,3 +101,5 @@ def texts() -> Iterator[Text]:
     yield "Function", f"{_FUNCTION.format('ctx.mark_shared_storage((a, a))', 'None')}Fn.apply(x, 3)"
     for text in _ELSEWHERE:
         yield "odd calls", text
+    for other in ("", _EARLY_HOOK):
+        yield "late hooks", _LATE_HOOK.format(other)

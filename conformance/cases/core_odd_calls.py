@@ -249,7 +249,7 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         given = given.format("xp.tensor([0, 1])")
         yield "repeat_interleave", f"xp.repeat_interleave({given}, output_size={total})"
     for call in _filled(_NEARLY):
-        yield _named(call), f"x = xp.ones(2)\ny = xp.ops.aten.{call}\n(x, y)"
+        yield named(call), f"x = xp.ones(2)\ny = xp.ops.aten.{call}\n(x, y)"
     for extent, stride, offset in product(("2", "4"), ("", "1", "2"), (0, 2)):
         given = f"{offset}, ({extent},)" + f", ({stride},)" * bool(stride)
         made = "x = xp.ones(4)[::2] if {0} else xp.ones(4)\ny = xp.ones(3).untyped_storage()"
@@ -257,7 +257,7 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
             shown = "(y.nbytes(), x.shape, x.stride(), x.storage_offset())"
             yield "set_", f"{made.format(gaps)}\nx.set_(y, {given})\n{shown}"
     for call, rank in product(_LISTED, (63, 64, 65)):
-        yield _named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
+        yield named(call), f"xp.ones([1] * {rank}, device='meta').{call}"
     for made, other in product(_SET_FROM, _SET_TO):
         yield "is_set_to", f"x = {made}\nx.is_set_to({other})"
     for sizes, dim, device in product(_STACKED, (0, 1, -1, 5), ("cpu", "meta")):
@@ -265,7 +265,7 @@ def _of_kernels(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "stack", f"xp.stack([{made}], {dim})"
         yield "stack", f"xp.stack([{made}], {dim}, out=xp.empty(0, device='{device}'))"
     for call, device in product(_LAID_OUT, ("cpu", "meta")):
-        yield _named(call), f"x = xp.ones(2, 0, 3, device='{device}').mT\nxp.ops.aten.{call}"
+        yield named(call), f"x = xp.ones(2, 0, 3, device='{device}').mT\nxp.ops.aten.{call}"
     for call, mode in product(_PADDED, ("circular", "constant")):
         yield "pad", f"xp.nn.functional.pad(xp.ones({call}, '{mode}')"
     for dtype, device in product(dtypes, ("cpu", "meta")):
@@ -313,9 +313,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     yield from _of_kernels(dtypes)
     for call, dtype, device in product(_SWITCHED, dtypes, ("cpu", "meta")):
         made = f"xp.ones(2, dtype=xp.{dtype}, device='{device}')"
-        yield _named(call), call.format(x=made)
+        yield named(call), call.format(x=made)
     for call, one, two in product(_TWO_DEVICES, ("cpu", "meta"), ("cpu", "meta")):
-        yield _named(call), call.format(one, two)
+        yield named(call), call.format(one, two)
     for name, counts in product(("repeat", "tile"), ("-1, 2", "2, -1", "-1", "0, -1, 1")):
         yield name, f"xp.ones(2, 3, device='meta').{name}({counts})"
     for name, dtype in product(
@@ -327,11 +327,11 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "view_as_complex", f"xp.view_as_complex({made})"
     for call, dtype in product(_BACKWARD, dtypes):
         made = f"xp.ones(2, dtype=xp.{dtype})"
-        yield _named(call), f"xp.ops.aten.{call.format(g=made, x=made)}"
+        yield named(call), f"xp.ops.aten.{call.format(g=made, x=made)}"
     for call, dtype, x in product(_CONVERTED, dtypes, ("", " * 1")):
         yield "to", f"x = xp.ones(2, requires_grad=True){x}\n{call.format(dtype)}"
     for call, name in product(_NAMED, ("'a'", "'dimname::a'", "'dimname::*'", "'a b'", "1")):
-        yield _named(call), f"xp.ops.aten.{call.format(name)}"
+        yield named(call), f"xp.ops.aten.{call.format(name)}"
     for weight, one, two in product(_WEIGHTS, ("float32", "int64"), ("float32", "float64")):
         yield "lerp", f"xp.lerp(xp.ones(2, dtype=xp.{one}), xp.zeros(2, dtype=xp.{two}), {weight})"
     for index, source in product(("xp.tensor([[0, 1]])", "xp.tensor([0, 1])"), _SOURCES):
@@ -348,11 +348,11 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "gelu", f"xp._C._nn.gelu({x}, approximate='{approximate}')"
     for device, (call, x) in product(("cpu", "meta"), product(_MIXED_STRIDES, _STRIDED)):
         yield (
-            _named(call),
+            named(call),
             call.format(x=x.format(device), b=f"xp.ones(3, 3, device='{device}')[None]"),
         )
     for call, (grad, x) in product(_BACKWARD, permutations(_LAID, 2)):
-        yield _named(call), f"xp.ops.aten.{call.format(g=grad, x=x)}"
+        yield named(call), f"xp.ops.aten.{call.format(g=grad, x=x)}"
     for shape, n, device in product(("0, 3", "1, 3", "2, 3"), (1, 2), ("cpu", "meta")):
         made = f"xp.ones({shape}, device='{device}')"
         for out in ("", f", out=xp.ones(0, device='{device}')"):
@@ -373,7 +373,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             yield name, f"xp.ones(6, device='{device}').{name}([{sizes}]).shape"
     for call, dtype, other in product(_GENERATED, ("float32", "int64"), ("bool", *_FLOATS)):
         out = f"xp.zeros(2, dtype=xp.{other})"
-        yield _named(call), f"xp.ops.aten.{call.format(x=f'xp.ones(2, dtype=xp.{dtype})', out=out)}"
+        yield named(call), f"xp.ops.aten.{call.format(x=f'xp.ones(2, dtype=xp.{dtype})', out=out)}"
     for dtype, *parameters in product(_FLOATS, ("None", *_FLOATS), ("None", *_FLOATS)):
         given = [each if each == "None" else f"xp.ones(3, dtype=xp.{each})" for each in parameters]
         for shape in ("[3]", "[2]"):
@@ -387,11 +387,11 @@ def _on_meta() -> Iterator[Text]:
         if r and "{r}" not in call:
             continue
         x = f"xp.ones(2, dtype=xp.{dtype}, device='meta')"
-        yield _named(call), f"xp.ops.aten.{call.format(x=x, r=r)}"
+        yield named(call), f"xp.ops.aten.{call.format(x=x, r=r)}"
     for call, dtype, other in product(_PYTHONS_OUT, ("int16", "float16"), ("bool", "float64")):
         x = f"xp.ones(2, dtype=xp.{dtype}, device='meta')"
         o = f"xp.zeros(0, dtype=xp.{other}, device='meta')"
-        yield _named(call), f"xp.ops.aten.{call.format(x=x, o=o)}"
+        yield named(call), f"xp.ops.aten.{call.format(x=x, o=o)}"
 
 
 def _filled(calls: Sequence[str]) -> Iterator[str]:
@@ -405,5 +405,5 @@ def _filled(calls: Sequence[str]) -> Iterator[str]:
             yield found
 
 
-def _named(call: str) -> str:
+def named(call: str) -> str:
     return call.split("(")[0].split(".")[-1 if call.startswith("xp") else 0]

@@ -40,6 +40,7 @@ from conformance.cases import (
     core_group_norm,
     core_kernels_say,
     core_large_numbers,
+    core_looked_at,
     core_memory_order,
     core_nn,
     core_odd_calls,
@@ -116,6 +117,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_sizes.texts()
     yield from core_two_dtypes.texts()
     yield from core_memory_order.texts()
+    yield from core_looked_at.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -19,12 +19,13 @@ OPERATORS: Final = words("""
     as_strided_partial_views as_strided_scatter asin atan atan2 baddbmm bernoulli bfloat16
     bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
     bmm bool broadcast_tensors broadcast_to byte cat cdouble ceil cfloat char chunk clamp
-    clamp_max clamp_min clone conj contiguous copysign cos cosh count_nonzero cummax cummin cumprod
-    cumsum diagonal diagonal_copy diagonal_scatter div_floor_rounding div_no_rounding_mode
-    div_trunc_rounding dot double empty empty_like empty_strided eq erf exp exp2 expand
+    clamp_max clamp_min clone conj contiguous copysign corrcoef cos cosh count_nonzero cov cummax
+    cummin cumprod cumsum diagonal diagonal_copy diagonal_scatter div_floor_rounding
+    div_no_rounding_mode
+    dist div_trunc_rounding dot double empty empty_like empty_strided eq erf exp exp2 expand
     expand_as expand_copy expm1 eye fill flatten flip float floor floor_divide fmax fmin
     fmod frac full full_like gather ge __getitem__ gt half imag index_add index_copy index_fill
-    index_put index_select int isfinite isinf isnan item le lerp linalg_vector_norm log log10
+    index_put index_select int isfinite isinf isnan item kron le lerp linalg_vector_norm log log10
     log1p log2 log_softmax log_softmax_with_dtype logical_and logical_not logical_or logical_xor
     logsumexp long lt mH mT masked_fill masked_scatter masked_select matmul max_binary
     max_reduction_no_dim max_reduction_with_dim maximum mean median min_binary

@@ -21,7 +21,8 @@ def extract() -> dict[str, Any]:
         | {"materialized_requires_grad": grad_of_other().requires_grad}
         | {"modes_show_themselves": "mode=True" in repr(torch.set_grad_enabled(True))}
         | {"scalar_gradients_follow_subclasses": device_of_gradient() == "meta"}
-        | {"accumulation_ends_in_hooks": is_hook_called_without_gradient()},
+        | {"accumulation_ends_in_hooks": is_hook_called_without_gradient()}
+        | {"late_hooks_are_called": is_late_hook_called()},
         "words": {
             "anomaly_advice": changed_tensor()[1],
             "unused_input": str(raised_by(grad_of_unused)).replace("index 1", "index {}"),
@@ -189,6 +190,21 @@ def is_hook_called_without_gradient() -> bool:
     made = x * 2
     made.grad_fn.register_hook(lambda inputs, outputs: (None,) * len(inputs))
     made.backward()
+    return bool(seen)
+
+
+def is_late_hook_called() -> bool:
+    """Whether a node calls hooks that come while it runs, here as it unpacks what it saved."""
+    seen: list[Any] = []
+
+    def unpack(saved: torch.Tensor) -> torch.Tensor:
+        node: Any = torch._C._current_autograd_node()
+        node.register_hook(lambda inputs, outputs: seen.append(outputs))
+        return saved
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, unpack):
+        leaf().exp().backward()
+    require(seen in ([], [()]), f"a hook that came late was given {seen}")
     return bool(seen)
 
 

@@ -500,6 +500,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     ),
     "resize_output_check": lambda: torch.neg(torch.ones(2), out=torch.ones(3)),
     "warn_invalid_degrees_of_freedom": lambda: torch.ones(1).var(),
+    "cov": lambda: torch.cov(torch.ones(2, 1)),
     "ger_out": lambda: torch.ger(torch.ones(1), torch.ones(1), out=torch.ones(1, 1)),
     "check_from_to_in_range": lambda: torch.ones(1).random_(0, 2**30),
     "copy_impl": lambda: torch.ones(1).logical_and_(torch.ones(1, dtype=torch.complex64)),

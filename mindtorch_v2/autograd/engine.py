@@ -55,6 +55,8 @@ class ExecInfo:
 
 
 _task_ids: Final = count()
+_LATE_HOOKS_ARE_CALLED: Final = profile.active().autograd["python"]["late_hooks_are_called"]
+"""Whether a node calls the hooks too that were registered while it ran."""
 
 
 class GraphTask(RunningTask):
@@ -195,13 +197,15 @@ class GraphTask(RunningTask):
         if not self.keep_graph:
             node._will_release_variables()
         # Without post hooks, nobody here looks at the gradients again: the node may keep one.
-        outputs = node._apply(list(grads) if node._post_hooks else grads)
+        has_post_hooks = bool(node._post_hooks)
+        outputs = node._apply(list(grads) if has_post_hooks else grads)
         name = node.name()
         validate_outputs(
             node._edges, outputs, lambda message: f"Function {name} returned an {message}"
         )
-        if node._post_hooks:
-            outputs = call_post_hooks(node._post_hooks.values(), outputs, grads)
+        if node._post_hooks and (has_post_hooks or _LATE_HOOKS_ARE_CALLED):
+            given = grads if has_post_hooks else ()  # those who came late see nothing of them
+            outputs = call_post_hooks(node._post_hooks.values(), outputs, given)
         return outputs
 
     def _hand_on(self, grad: Gradient, node: Node, place: int) -> None:

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.promotion import Number, can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.uninitialized import fill_grown
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format, strided
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
 from mindtorch_v2.tensor.geometry import check_numel, dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.support import promote_types
@@ -101,6 +101,11 @@ def to_other(
     return to_dtype_layout(
         self, dtype, layout, other._device, False, non_blocking, copy, memory_format
     )
+
+
+@kernel("aten::chalf", key=_IMPLICIT)
+def chalf(self: Tensor, memory_format: int | None) -> Any:
+    return to_dtype(self, enum_value(DTYPES["complex32"]), False, False, memory_format)
 
 
 @kernel("aten::_to_copy", keys=("BackendSelect", "CompositeExplicitAutograd"))

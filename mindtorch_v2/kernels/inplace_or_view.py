@@ -88,8 +88,12 @@ def as_detached_view(
     if view is None or base._is_inference():
         return view
     made = as_view(base, view, is_differentiable=False)
-    seen = shallow_copy_and_detach(made) if is_copied else None
-    return made if seen is None else seen
+    seen: Tensor | None = shallow_copy_and_detach(made) if is_copied else None
+    if seen is None:
+        return made
+    if not seen._is_inference():
+        seen._versions = made._versions  # what is written to the copy is written to the base
+    return seen
 
 
 def creation_meta(

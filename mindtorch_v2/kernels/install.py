@@ -54,10 +54,11 @@ from mindtorch_v2.kernels import (
     zero_tensor,
 )
 from mindtorch_v2.kernels.composite import activation as composite_activation
-from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import (
+    assertions,
     combinations,
     comparing,
+    correlation,
     differences,
     distances,
     dropout,
@@ -65,6 +66,7 @@ from mindtorch_v2.kernels.composite import (
     functorch,
     gradients,
     integration,
+    layouts,
     matmul,
     neural,
     overloads,
@@ -75,6 +77,7 @@ from mindtorch_v2.kernels.composite import (
     repeating,
     stacking,
 )
+from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
@@ -95,6 +98,7 @@ from mindtorch_v2.kernels.cpu import (
     gamma,
     group_norm,
     im2col,
+    int_mm,
     losses,
     medians,
     moments,
@@ -120,6 +124,7 @@ from mindtorch_v2.kernels.refs import find as find_refs
 __all__ = [
     "activation",
     "arithmetic",
+    "assertions",
     "autocast",
     "autograd",
     "average_pooling",
@@ -143,6 +148,7 @@ __all__ = [
     "conversions",
     "convolution",
     "convolution_double_backward",
+    "correlation",
     "counting",
     "cpu",
     "cross",
@@ -171,8 +177,10 @@ __all__ = [
     "index_writing",
     "indexing",
     "inplace_meta",
+    "int_mm",
     "integration",
     "joining",
+    "layouts",
     "linspace",
     "losses",
     "matmul",

@@ -9,9 +9,9 @@ from collections import OrderedDict
 from typing import Any
 
 from mindtorch_v2 import _utils
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.tensor.base import _TensorMeta
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.factories import empty
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import disabled
 
@@ -46,7 +46,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
-        given = empty(0) if data is None else data
+        given = FUNCTIONS["torch"]["empty"](0) if data is None else data
         made: Any
         if type(given) in (Tensor, Parameter):
             made = Tensor._make_subclass(cls, given, requires_grad)  # type: ignore[attr-defined]
@@ -83,7 +83,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     __torch_function__ = disabled
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
-        given: Any = empty(0) if data is None else data
+        given: Any = FUNCTIONS["torch"]["empty"](0) if data is None else data
         made = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
         made._is_buffer = True

@@ -24,7 +24,6 @@ from mindtorch_v2.optim.optimizer import (
 )
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.factories import tensor, zeros_like
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["Adam"]
@@ -159,7 +158,7 @@ def _number_of_steps(value: float, param: Any, group: Group) -> Any:
     is_double = get_default_dtype() is DTYPES["float64"] and not group["fused"]
     is_with_param = group["capturable"] or group["fused"]
     device = {"device": param.device} if is_with_param else {}
-    return tensor(value, dtype=DTYPES["float64" if is_double else "float32"], **device)
+    return _TORCH["tensor"](value, dtype=DTYPES["float64" if is_double else "float32"], **device)
 
 
 def update_all(
@@ -194,7 +193,7 @@ def _state(optimizer: Optimizer, param: Any, group: Group) -> dict[str, Any]:
             check_fused_device(param)
         state["step"] = _number_of_steps(0.0, param, group)
         for name in _MEANS if group["amsgrad"] else _MEANS[:2]:
-            state[name] = zeros_like(param)
+            state[name] = _TORCH["zeros_like"](param)
     if group["differentiable"] and state["step"].requires_grad:
         raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
     if group["foreach"] and isinstance(group["lr"], Tensor) and not group["capturable"]:

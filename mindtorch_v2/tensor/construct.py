@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from mindtorch_v2 import profile
+from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.copying import store_bits, warn_of_cast
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
@@ -45,7 +46,7 @@ def tensor_from_data(
             f"To copy construct from a tensor, it is recommended to use {_COPY_ADVICE} or "
             f"{_COPY_ADVICE}.requires_grad_(True), rather than torch.tensor(sourceTensor).",
             UserWarning,
-            stacklevel=3,
+            stacklevel=level_of_python(),
         )
     made = new_from_data(data, dtype, device, copy=True, pin_memory=pin_memory)
     made._set_requires_grad(requires_grad)
@@ -203,7 +204,7 @@ def _warn_of_arrays() -> None:
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
             "converting the list to a single numpy.ndarray with numpy.array() before converting "
             "to a tensor.",
-            stacklevel=3,
+            stacklevel=level_of_python(),
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
@@ -20,6 +21,7 @@ from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import check_dtype, worded
+from mindtorch_v2.warn import is_warn_always_enabled
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -137,7 +139,7 @@ _warned: list[bool] = []
 
 def warn_if_not_writable(array: np.ndarray[Any, Any]) -> None:
     """Once in a process, as TORCH_WARN_ONCE."""
-    if not array.flags.writeable and not _warned:
+    if not array.flags.writeable and (is_warn_always_enabled() or not _warned):
         _warned.append(True)
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable "
@@ -145,5 +147,5 @@ def warn_if_not_writable(array: np.ndarray[Any, Any]) -> None:
             "may want to copy the array to protect its data or make it writable before "
             "converting it to a tensor. This type of warning will be suppressed for the rest "
             "of this program.",
-            stacklevel=3,
+            stacklevel=level_of_python(),
         )

@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent,
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
@@ -223,7 +224,7 @@ def _warn_of_copying(call: str) -> None:
         f"To copy construct from a tensor, it is recommended to use {_COPY_ADVICE} or "
         f"{_COPY_ADVICE}.requires_grad_(True), rather than {call}.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=level_of_python(),
     )
 
 

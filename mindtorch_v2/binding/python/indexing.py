@@ -29,7 +29,7 @@ from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import call_operator, item_of, options_text
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
-from mindtorch_v2.call_site import is_assignment
+from mindtorch_v2.call_site import is_assignment, level_of_python
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
@@ -314,7 +314,7 @@ def _bound(item: Any) -> Any:
             "Truncating the start/stop/step of slice. This is likely because of saved old models "
             "when the start/stop/step were larger.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=level_of_python(),
         )
     return max(_LEAST_SYM_INT, number)
 

@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
@@ -270,7 +271,7 @@ def _range(receiver: None, parsed: Parsed) -> Any:
         "is inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
         "values in [start, end).",
         UserWarning,
-        stacklevel=5,
+        stacklevel=level_of_python(),
     )
     numbers = {name: value(parsed, name) for name in ("step", "end", "start")}
     if not is_absent(parsed, "out"):

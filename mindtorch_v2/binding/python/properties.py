@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.indexing import value_tensor
 from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
+from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.custom import own
@@ -164,7 +165,7 @@ def _volatile(tensor: Tensor) -> bool:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warnings.warn(message, UserWarning, stacklevel=level_of_python())
 
 
 _GETTERS: Final[Mapping[str, Getter]] = {

@@ -238,3 +238,27 @@ def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) 
         return _ADDMM_OUT(bias, input, _T(weight), out=out)
     _MATMUL_OUT(input, _T(weight), out=out)
     return out if bias is None else _ADD_(out, bias)
+
+
+def _kron_views(self: Tensor, other: Tensor) -> tuple[Any, Any, list[int]]:
+    """Both with dimensions of one between their own, such that their product has each with each."""
+    rank = max(len(self._sizes), len(other._sizes))
+    one, two = ((1,) * (rank - len(each._sizes)) + tuple(each._sizes) for each in (self, other))
+    first = _UNSAFE_VIEW(self, [part for size in one for part in (size, 1)])
+    second = _UNSAFE_VIEW(other, [part for size in two for part in (1, size)])
+    return first, second, [a * b for a, b in zip(one, two, strict=True)]
+
+
+@kernel("aten::kron", key=_IMPLICIT)
+def kron(self: Tensor, other: Tensor) -> Any:
+    first, second, shape = _kron_views(self, other)
+    return _UNSAFE_VIEW(_MUL(first, second), shape)
+
+
+@kernel("aten::kron.out", key=_IMPLICIT)
+def kron_out(self: Tensor, other: Tensor, out: Tensor) -> Tensor:
+    first, second, shape = _kron_views(self, other)
+    resize_output(out, tuple(shape))
+    pairs = zip(first._sizes, second._sizes, strict=True)
+    _MUL_OUT(first, second, out=_UNSAFE_VIEW(out, [a * b for a, b in pairs]))
+    return out

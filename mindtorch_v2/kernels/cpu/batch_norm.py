@@ -29,7 +29,7 @@ from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -367,15 +367,28 @@ def _made(input: Tensor, training: bool, *parameters: Tensor | None) -> Three:
     saved = _FLOAT if mixed else input._dtype
     shape = (size_at(input, 1),) if training else (0,)
     return (
-        _like(input),
+        _like(
+            input, as_it_is=all(_contiguous_format(each) for each in parameters if each is not None)
+        ),
         new_tensor(shape, saved, input._device),
         new_tensor(shape, saved, input._device),
     )
 
 
-def _like(input: Tensor) -> Tensor:
-    """In the memory format that the input suggests."""
-    order = CHANNELS_LAST.get(suggest_memory_format(input))
+def _contiguous_format(tensor: Tensor) -> memory_format | None:
+    """The first of the formats, row-major and channels last, in which a tensor is contiguous."""
+    for format in (None, *reversed(CHANNELS_LAST)):
+        if is_contiguous(tensor._sizes, tensor._strides, format):
+            return format or MEMORY_FORMATS["contiguous_format"]
+    return None
+
+
+def _like(input: Tensor, *, as_it_is: bool) -> Tensor:
+    """In the memory format that the input suggests, or has, which sizes of one may hide from who
+    looks for a suggestion."""
+    found = _contiguous_format(input) if as_it_is and not input.is_meta else None
+    format = found or suggest_memory_format(input)
+    order = CHANNELS_LAST.get(format)
     strides = None if order is None else channels_last_strides(input._sizes, order)
     return new_tensor(input._sizes, input._dtype, input._device, strides)
 
@@ -477,7 +490,8 @@ def native_batch_norm_backward(
     learned = checked_parameter_dtype(input, *parameters)
     made: list[Tensor | None] = [None, None, None]
     if output_mask[0] or input.is_meta:  # where a function of Python does not ask
-        made[0] = _like(input)
+        alike = suggest_memory_format(input) is suggest_memory_format(grad_out)
+        made[0] = _like(input, as_it_is=alike and _contiguous_format(grad_out) is not None)
     for place in (1, 2):
         if output_mask[place]:
             made[place] = new_tensor((size_at(input, 1),), learned, input._device)

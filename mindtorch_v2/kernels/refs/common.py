@@ -381,7 +381,12 @@ def _dtype_of_number(number: Any) -> DType:
 
 
 def output_strides(shape: Sequence[int], tensors: Sequence[Tensor]) -> tuple[int, ...]:
-    """``compute_elementwise_output_logical_to_physical_perm``, as strides."""
+    """Of what is computed from tensors: they say which dimension lies within which."""
+    return strides_in_order(shape, physical_order(shape, tensors))
+
+
+def physical_order(shape: Sequence[int], tensors: Sequence[Tensor]) -> list[int]:
+    """``compute_elementwise_output_logical_to_physical_perm``, from the innermost dimension."""
     rank = len(shape)
     order = list(range(rank - 1, -1, -1))
     if rank > 1:
@@ -393,7 +398,7 @@ def output_strides(shape: Sequence[int], tensors: Sequence[Tensor]) -> tuple[int
             order = list(CHANNELS_LAST[_CHANNELS_LAST])
         elif not contiguous or channels_last:
             _sort(order, shape, tensors)
-    return strides_in_order(shape, order)
+    return order
 
 
 def strides_like(tensor: Tensor) -> tuple[int, ...]:

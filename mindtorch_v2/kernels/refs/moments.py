@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
+_DECOMPOSED: Final = "torch._decomp.decompositions."
 _REFS: Final = "torch._refs."
 _VAR: Final = OperatorHandle("aten::var.correction")
 _VAR_MEAN: Final = OperatorHandle("aten::var_mean.correction")
@@ -107,8 +108,10 @@ _AMAX: Final = OperatorHandle("aten::amax")
 _AMIN: Final = OperatorHandle("aten::amin")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _VIEW: Final = OperatorHandle("aten::view")
+_NORM: Final = OperatorHandle("aten::norm.Scalar")
 _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 
 
@@ -122,6 +125,11 @@ def norm(
     dtype: DType | None = None,
 ) -> Any:
     return _VECTOR_NORM(input, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+@body(_DECOMPOSED + "dist")
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Any:
+    return _NORM(_SUB(input, other), p)
 
 
 @body(_REFS + "linalg.vector_norm")

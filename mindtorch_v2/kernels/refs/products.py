@@ -259,3 +259,19 @@ def linalg_cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {one} and {two}"
         )
     return new_tensor(broadcast_shapes(self._sizes, other._sizes), self._dtype, self._device)
+
+
+@body(_META + "meta__int_mm")
+def meta__int_mm(a: Tensor, b: Tensor) -> Tensor:
+    for name, one in (("a", a), ("b", b)):
+        if len(one._sizes) != 2:
+            raise RuntimeError(f"{name} must be a 2D tensor")
+    for name, one in (("self", a), ("mat2", b)):
+        if one._dtype is not DTYPES["int8"]:
+            raise RuntimeError(f"expected {name} to be int8, got {one._dtype}")
+    (rows, inner), (other, columns) = a._sizes, b._sizes
+    if inner != other:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for _int_mm ({rows}x{inner} and {other}x{columns})"
+        )
+    return new_tensor((rows, columns), DTYPES["int32"], a._device)

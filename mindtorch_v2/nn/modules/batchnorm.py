@@ -5,7 +5,7 @@ Mirrors ``torch/nn/modules/batchnorm.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
@@ -14,9 +14,10 @@ from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.parameters import made, options_of
 from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.tensor.dtype import int64
-from mindtorch_v2.tensor.factories import tensor
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+_TORCH: Final = FUNCTIONS["torch"]
 
 
 class _BatchNorm(Module):
@@ -49,9 +50,9 @@ class _BatchNorm(Module):
         for name in ("weight", "bias"):
             self.register_parameter(name, made(options, num_features) if affine else None)
         for name, make in (("running_mean", "zeros"), ("running_var", "ones")):
-            buffer = FUNCTIONS["torch"][make](num_features, **options)
+            buffer = _TORCH[make](num_features, **options)
             self.register_buffer(name, buffer if track_running_stats else None)
-        count = tensor(0, dtype=int64, **options_of(device, None))
+        count = _TORCH["tensor"](0, dtype=int64, **options_of(device, None))
         self.register_buffer("num_batches_tracked", count if track_running_stats else None)
         self.reset_parameters()
 
@@ -95,7 +96,7 @@ class _BatchNorm(Module):
         if is_old and self.track_running_stats and name not in state_dict:
             count = self.num_batches_tracked
             is_kept = count is not None and not count.is_meta
-            state_dict[name] = count if is_kept else tensor(0, dtype=int64)
+            state_dict[name] = count if is_kept else _TORCH["tensor"](0, dtype=int64)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:

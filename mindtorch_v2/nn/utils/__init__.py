@@ -13,7 +13,6 @@ from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import expected
-from mindtorch_v2.tensor.factories import tensor
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
@@ -82,7 +81,7 @@ def _uses_foreach(tensors: list[Any], foreach: bool | None) -> bool:
 
 def _total_norm(tensors: list[Any], order: float, foreach: bool | None) -> Any:
     if not tensors:
-        return tensor(0.0)
+        return _TORCH["tensor"](0.0)
     norms: list[Any] = []
     for group in _groups(tensors):
         if _uses_foreach(group, foreach):

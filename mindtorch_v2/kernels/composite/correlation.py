@@ -1,0 +1,146 @@
+"""Covariance and correlation.
+
+Mirrors ``aten/src/ATen/native/Correlation.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_BOOL: Final = DTYPES["bool"]
+
+_TOO_FEW: Final = (
+    "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+    "observations."
+)
+
+_CLIP: Final = OperatorHandle("aten::clip")
+_COMPLEX: Final = OperatorHandle("aten::complex")
+_CONJ: Final = OperatorHandle("aten::conj")
+_COV: Final = OperatorHandle("aten::cov")
+_DIAGONAL: Final = OperatorHandle("aten::diagonal")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
+_EQUAL: Final = OperatorHandle("aten::equal")
+_GE: Final = OperatorHandle("aten::ge.Scalar")
+_IMAG: Final = OperatorHandle("aten::imag")
+_LE: Final = OperatorHandle("aten::le.Scalar")
+_MIN: Final = OperatorHandle("aten::min")
+_MM: Final = OperatorHandle("aten::mm")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_NE: Final = OperatorHandle("aten::ne.Scalar")
+_NEW_ONES: Final = OperatorHandle("aten::new_ones")
+_REAL: Final = OperatorHandle("aten::real")
+_SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
+_SQRT: Final = OperatorHandle("aten::sqrt")
+_SQUEEZE: Final = OperatorHandle("aten::squeeze")
+_SUB: Final = OperatorHandle("aten::sub.Tensor")
+_SUB_SCALAR: Final = OperatorHandle("aten::sub.Scalar")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
+_SUM_ALL: Final = OperatorHandle("aten::sum")
+_T: Final = OperatorHandle("aten::t")
+_TRUE_DIVIDE: Final = OperatorHandle("aten::true_divide.Tensor")
+_UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_VIEW: Final = OperatorHandle("aten::view")
+_ZERO_: Final = OperatorHandle("aten::zero_")
+
+
+def _is_true(tensor: Any) -> bool:
+    """``is_scalar_tensor_true``: asks the value of no tensor that cannot say one."""
+    options = {"dtype": enum_value(_BOOL), "layout": enum_value(tensor._layout)}
+    return bool(_EQUAL(tensor, _NEW_ONES(tensor, [], device=tensor._device, **options)))
+
+
+def _check_rank(function: str, self: Tensor) -> None:
+    if len(self._sizes) > 2:
+        raise RuntimeError(
+            f"{function}(): expected input to have two or fewer dimensions but got an input with "
+            f"{len(self._sizes)} dimensions"
+        )
+
+
+def _check_weights(name: str, weights: Tensor, wanted: str, fits: bool, observations: int) -> None:
+    if len(weights._sizes) > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+            f"{len(weights._sizes)} dimensions"
+        )
+    if not fits:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {wanted} dtype but got {name} with "
+            f"{CPP_NAMES[weights._dtype]} dtype"
+        )
+    if numel(weights._sizes) != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input "
+            f"but got {numel(weights._sizes)} != {observations}"
+        )
+    if observations and not _is_true(_GE(_MIN(weights), 0)):
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
+def _weights(fweights: Tensor | None, aweights: Tensor | None, observations: int) -> Any:
+    """The product of how often an observation was made and how much it counts."""
+    if fweights is not None:
+        fits = is_integral(fweights._dtype) and fweights._dtype is not _BOOL
+        _check_weights("fweights", fweights, "integral", fits, observations)
+    if aweights is None:
+        return fweights
+    fits = aweights._dtype.is_floating_point
+    _check_weights("aweights", aweights, "floating point", fits, observations)
+    return aweights if fweights is None else _MUL(fweights, aweights)
+
+
+@kernel("aten::cov", key=_IMPLICIT)
+def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Any:
+    _check_rank("cov", self)
+    if self._dtype is _BOOL:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    given: Any = _VIEW(self, [1, -1]) if len(self._sizes) < 2 else self
+    observations = given._sizes[1]
+    weights = _weights(fweights, aweights, observations)
+    if weights is None:
+        options = {"layout": enum_value(given._layout), "device": given._device}
+        total: Any = _SCALAR_TENSOR(observations, dtype=enum_value(DTYPES["int64"]), **options)
+    else:
+        total = _SUM_ALL(weights)
+        if not _is_true(_NE(total, 0)):
+            raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    weighted = given if weights is None else _MUL(given, weights)
+    average = _DIV(_SUM(weighted, [1]), total)
+    if aweights is not None and correction != 0:
+        share = _SUM_ALL(_MUL(weights, aweights))
+        norm: Any = _SUB(total, _DIV(_MUL(share, correction), total))
+    else:
+        norm = _SUB_SCALAR(total, correction)
+    if _is_true(_LE(norm, 0)):
+        warn("cov", _TOO_FEW)
+        _ZERO_(norm)
+    centred = _SUB(given, _UNSQUEEZE(average, 1))
+    others = centred if weights is None else _MUL(centred, weights)
+    return _SQUEEZE(_TRUE_DIVIDE(_MM(centred, _CONJ(_T(others))), norm))
+
+
+@kernel("aten::corrcoef", key=_IMPLICIT)
+def corrcoef(self: Tensor) -> Any:
+    _check_rank("corrcoef", self)
+    found: Any = _COV(self)
+    if not found._sizes:
+        return _DIV(found, found)
+    diagonal: Any = _DIAGONAL(found)
+    spread = _SQRT(_REAL(diagonal) if diagonal._dtype.is_complex else diagonal)
+    found = _DIV(found, _VIEW(spread, [-1, 1]))
+    found = _DIV(found, _VIEW(spread, [1, -1]))
+    if not found._dtype.is_complex:
+        return _CLIP(found, -1, 1)
+    return _COMPLEX(_CLIP(_REAL(found), -1, 1), _CLIP(_IMAG(found), -1, 1))
