@@ -52,7 +52,7 @@ _WITHOUT: Final = re.compile(
             r"\b(sum|mean|amax|prod)\((?P<read>\w), [^\n]*out=(?P=read)\b",
             r"out=[^\n]*\.(expand|as_strided)\(",  # and only the CPU reduces into one place
             r"fill_\(\w+, xp\.tensor\(1e\+?300",  # what becomes of what no integer is
-            r"float16\)$.*\b(prod\(\w\)|v?dot\()",  # whether each product is rounded
+            r"float16\)[^\n]*$.*\b(prod\(\w\)|v?dot\()",  # whether each product is rounded
             r"float16\)$.*mse_loss\(.*'none'",  # the CPU's own warning
             r"native_layer_norm\(.*float16",  # whose moments are floats, and parameters any
             r"\bindex(\.Tensor|_put_?)\(x, \[(None(, )?)*\]",  # whose assertion is the CPU's
@@ -71,6 +71,7 @@ _WITHOUT: Final = re.compile(
             r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
             r"pin_memory=True",  # what only the CPU's memory can be
+            r"layout=xp\.(_mkldnn|sparse)",  # and what lies there otherwise than in strides
         )
     ),
     re.DOTALL | re.MULTILINE,
