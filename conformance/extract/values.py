@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.bound import bound
 from conformance.extract import ExtractionError
@@ -251,6 +252,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "view_as_complex asks no stride of one element": lambda: (
         not refused(lambda: torch.view_as_complex(torch.ones(2).as_strided((1, 2), (3, 1))))
     ),
+    "cov takes the correction from the number of observations": lambda: (
+        "sub.Scalar" not in operators_of(lambda: torch.cov(torch.ones(3)))
+    ),
     "where there is no infinity nothing is infinite": lambda: (
         not torch.isinf(torch.ones(1).to(torch.float8_e8m0fnu)).item()
     ),
@@ -277,6 +281,22 @@ def extract() -> dict[str, Any]:
             "finfo": limits(torch.finfo, ("bits", "eps", "max", "min", "tiny", "resolution")),
             "iinfo": limits(torch.iinfo, ("bits", "max", "min")),
         }
+
+
+def operators_of(call: Callable[[], object]) -> list[str]:
+    """The overloads that a call comes to below autograd, as ``sub.Scalar``."""
+    seen: list[str] = []
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.append(str(func).removeprefix("aten."))
+            return func(*args, **(kwargs or {}))
+
+    with Watching():
+        call()
+    return seen
 
 
 def short(dtype: torch.dtype) -> str:

@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -38,6 +38,7 @@ _LE: Final = OperatorHandle("aten::le.Scalar")
 _MIN: Final = OperatorHandle("aten::min")
 _MM: Final = OperatorHandle("aten::mm")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_SCALAR: Final = OperatorHandle("aten::mul.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
 _NEW_ONES: Final = OperatorHandle("aten::new_ones")
 _REAL: Final = OperatorHandle("aten::real")
@@ -53,6 +54,8 @@ _TRUE_DIVIDE: Final = OperatorHandle("aten::true_divide.Tensor")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZERO_: Final = OperatorHandle("aten::zero_")
+
+_COUNTS_FREEDOM: Final = HABITS["cov takes the correction from the number of observations"]
 
 
 def _is_true(tensor: Any) -> bool:
@@ -101,6 +104,11 @@ def _weights(fweights: Tensor | None, aweights: Tensor | None, observations: int
     return aweights if fweights is None else _MUL(fweights, aweights)
 
 
+def _number(value: int, like: Tensor) -> Any:
+    options = {"layout": enum_value(like._layout), "device": like._device}
+    return _SCALAR_TENSOR(value, dtype=enum_value(DTYPES["int64"]), **options)
+
+
 @kernel("aten::cov", key=_IMPLICIT)
 def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Any:
     _check_rank("cov", self)
@@ -110,8 +118,7 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     observations = given._sizes[1]
     weights = _weights(fweights, aweights, observations)
     if weights is None:
-        options = {"layout": enum_value(given._layout), "device": given._device}
-        total: Any = _SCALAR_TENSOR(observations, dtype=enum_value(DTYPES["int64"]), **options)
+        total: Any = _number(observations, given)
     else:
         total = _SUM_ALL(weights)
         if not _is_true(_NE(total, 0)):
@@ -120,9 +127,13 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     average = _DIV(_SUM(weighted, [1]), total)
     if aweights is not None and correction != 0:
         share = _SUM_ALL(_MUL(weights, aweights))
-        norm: Any = _SUB(total, _DIV(_MUL(share, correction), total))
-    else:
+        norm: Any = _SUB(total, _DIV(_MUL_SCALAR(share, correction), total))
+    elif not _COUNTS_FREEDOM:
         norm = _SUB_SCALAR(total, correction)
+    elif weights is None:
+        norm = _number(observations - correction, given)
+    else:
+        norm = _SUB_SCALAR(total, correction) if correction else total
     if _is_true(_LE(norm, 0)):
         warn("cov", _TOO_FEW)
         _ZERO_(norm)
