@@ -67,7 +67,9 @@ _WITHOUT: Final = re.compile(
             r"\[[^]]*\b(?P<twice>\d+),[^]]*\b(?P=twice)\b.*\.topk\(",  # which of two alike
             r"(sign|threshold|var_mean|std_mean|clamp)\w*\(.*(nan|inf)",  # what NaN becomes
             r"\binf.*complex(64|128)\)\n.*\*\*",  # and powers of complex infinities
-            r"a(tan|cos|sin)h?\.out\(t\[-?\d\], out=t\[",  # what becomes of NaN as an integer
+            # what becomes of NaN and infinity as integers
+            r"\b(a(tan|cos|sin)h?|r?sqrt|log\w*|reciprocal)\.out\(t\[-?\d\], out=t\[",
+            r"\b(true_)?div(ide)?_\.Tensor\((?P<by>t\[-?\d\]), (?P=by)\)",
             r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
             r"pin_memory=True",  # what only the CPU's memory can be

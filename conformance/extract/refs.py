@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch._decomp import global_decomposition_table
+from torch._prims_common import wrappers
 
 #: Which registration counts of several.
 PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
@@ -44,6 +45,9 @@ HABITS: dict[str, Callable[[], object]] = {
     ),
     "the device of an output is looked at first": lambda: torch.add(
         meta(torch.float32, 2), meta(torch.float32, 3), out=torch.empty(2)
+    ),
+    "a number of the CPU stays there": lambda: wrappers._safe_copy_out(
+        copy_from=torch.ones(()), copy_to=shaped()
     ),
 }
 

@@ -156,12 +156,14 @@ def _check_copy_devices(source: Tensor, target: Tensor) -> None:
 
 
 _LOOKS_AT_DEVICES_FIRST: Final = HABITS["the device of an output is looked at first"]
-"""And once more where it is copied to, but for a number on the CPU."""
+"""And once more where it is copied to."""
+_KEEPS_NUMBERS: Final = HABITS["a number of the CPU stays there"]
+"""Or else such a number is copied to any device."""
 
 
 def _check_copy(source: Tensor, target: Tensor, exact_dtype: bool) -> None:
     """``_safe_copy_out``."""
-    if not (_LOOKS_AT_DEVICES_FIRST and is_cpu_scalar_tensor(source)):
+    if _KEEPS_NUMBERS or not is_cpu_scalar_tensor(source):
         _check_copy_devices(source, target)
     if exact_dtype:
         if source._dtype is not target._dtype:
