@@ -138,8 +138,8 @@ def level_of_python() -> int:
     frame: FrameType | None = sys._getframe(1)
     level = 1
     while frame is not None and frame.f_back is not None:
-        module = _module(frame)
-        is_inside = f"{module}.".startswith((_PACKAGE, "contextlib."))  # whose blocks are inside
+        module = f"{_module(frame)}."
+        is_inside = module.startswith((_PACKAGE, "contextlib."))  # whose blocks are inside
         if not is_inside or module.startswith(_PYTHON):
             break
         frame, level = frame.f_back, level + 1
@@ -173,8 +173,8 @@ _PACKAGE: Final = f"{__package__}."
 _OPERATORS: Final = f"{__package__}.binding.operators"
 _CPP: Final = tuple(f"{__package__}.{part}." for part in ("binding", "kernels", "tensor"))
 _PYTHON: Final = tuple(
-    f"{__package__}.{part}"
-    for part in ("nn.", "optim.", "utils.", "functional", "library", "_library.", "_tensor")
+    f"{__package__}.{part}."
+    for part in ("nn", "optim", "utils", "functional", "library", "_library", "_tensor")
 )
 """Modules that torch has in Python too."""
 _CASTS: Final = f"{__package__}.binding.casts"

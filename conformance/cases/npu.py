@@ -16,7 +16,8 @@ that torch's own kernel has not on the CPU.
 A run has a sample of the texts; every one, with ``CONFORMANCE_NPU=all`` in the environment.
 
 Left out, by :mod:`conformance.cases.npu_moving`: what makes no tensor with values on a CPU; float8
-and complex32, which ACL has not; what CANN's documents leave open; tensors as text, which names the
+and complex32, which ACL has not; layouts without strides, which an NPU has not; what becomes of NaN
+and infinity as integers; what CANN's documents leave open; tensors as text, which names the
 device; logs of operators beneath ``x[0] = 2``, for which torch calls others on a device than on the
 CPU; and what asks the dispatcher for its keys and kernels, where the NPU's stand beside the CPU's:
 for these the area has cases of its own (:mod:`conformance.cases.npu_keysets`).

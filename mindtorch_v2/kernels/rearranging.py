@@ -40,12 +40,16 @@ _ROLL: Final = OperatorHandle("aten::roll")
 _TILED: Final = ("CPU", "Meta", "CompositeExplicitAutograd")
 
 
+def check_has_matrices(name: str, self: Tensor) -> None:
+    if len(self._sizes) < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
 def _triangle(name: str) -> Structured:
     function = getattr(np, name)
 
     def compute(outputs: Outputs, self: Tensor, diagonal: int) -> tuple[Tensor, ...]:
-        if len(self._sizes) < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        check_has_matrices(name, self)
         inplace = changed_in_place(outputs)
         output = set_output(outputs[0], self._sizes, self._dtype, self._device, self=inplace)
         if output.is_meta or not numel(output._sizes):

@@ -108,3 +108,16 @@ def test_a_size_is_not_repeated_by_a_tensor_in_place() -> None:
     assert times * size == (3, 3)
     with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \*=: "):
         times *= size
+
+
+def freedom(x: Any) -> Any:
+    return xp.cov(x, correction=5)  # of C++, which warns
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, xp.func.functionalize], ids=["", "functional"])
+def test_a_warning_of_cpp_names_the_line_that_called_in(transform: Callable[[Any], Any]) -> None:
+    with pytest.warns(UserWarning, match="degrees of freedom") as warned:
+        transform(freedom)(xp.ones(2, 3))
+    assert [(each.filename, each.lineno) for each in warned] == [
+        (__file__, freedom.__code__.co_firstlineno + 1)
+    ]

@@ -87,27 +87,21 @@ def _rounds_products(dtype: DType, alpha: Number) -> bool:
     return alpha != 1 and dtype in HALVES
 
 
-def _add(
-    self: Array,
-    other: Array,
-    alpha: Any,
-    round_: Callable[[Array], Array],
-    lanes: Array | None = None,
-) -> Array:
-    """In vectors the product is not rounded (``vec::fmadd`` of ``ufunc/add.h``)."""
-    found = self + _scaled(other, alpha, round_)
-    return found if lanes is None else np.where(lanes, self + other * alpha, found)
+def _with_factor(combine: Callable[..., Array]) -> Callable[..., Array]:
+    """``self`` combined with ``alpha`` times ``other``; in vectors that product is not rounded
+    (``vec::fmadd`` of ``ufunc/add.h``)."""
 
+    def compute(
+        self: Array,
+        other: Array,
+        alpha: Any,
+        round_: Callable[[Array], Array],
+        lanes: Array | None = None,
+    ) -> Array:
+        found = combine(self, _scaled(other, alpha, round_))
+        return found if lanes is None else np.where(lanes, combine(self, other * alpha), found)
 
-def _sub(
-    self: Array,
-    other: Array,
-    alpha: Any,
-    round_: Callable[[Array], Array],
-    lanes: Array | None = None,
-) -> Array:
-    found = self - _scaled(other, alpha, round_)
-    return found if lanes is None else np.where(lanes, self - other * alpha, found)
+    return compute
 
 
 def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
@@ -122,7 +116,7 @@ def _unscaled(function: Compute) -> Callable[[DType, Number], Compute | None]:
 
 pointwise(
     "aten::add.Tensor",
-    _add,
+    _with_factor(np.add),
     BINARY_OP,
     2,
     check=_check_alpha,
@@ -132,7 +126,7 @@ pointwise(
 )
 pointwise(
     "aten::sub.Tensor",
-    _sub,
+    _with_factor(np.subtract),
     BINARY_OP,
     2,
     before=check_sub,

@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.filling import check_broadcast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
+from mindtorch_v2.kernels.rearranging import check_has_matrices
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
     check_range,
@@ -554,8 +555,7 @@ def triu(a: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def _triangle(name: str, a: Tensor) -> Tensor:
-    if len(a._sizes) < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    check_has_matrices(name, a)
     mask = new_tensor(a._sizes[-2:], BOOL, a._device)
     if a._dtype is BOOL:
         return row_major(shaped_elementwise(mask, a))
