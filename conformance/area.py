@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from conformance.case import GENERATED, Case, Isolation
 
@@ -19,10 +19,6 @@ Text = tuple[str, str]
 """A target and the text of a case about it."""
 
 Texts = Callable[["Profile"], Iterable[Text]]
-
-LATE: Final = ("_dynamo",)
-"""Modules that torch imports by itself, at the first call of a kernel that is written in Python or
-of a functional transform."""
 
 
 def made_once(*variables: str) -> Callable[[Texts], Texts]:
@@ -62,8 +58,9 @@ class Area:
     examples: Mapping[str, int] = field(default_factory=dict)
     """How many cases a hypothesis profile draws, where it is another number than the profile's."""
     imports: tuple[str, ...] = ()
-    """Modules of torch that its cases have torch import, which takes seconds: who makes workers
-    does it once, before."""
+    """Modules of torch that its cases have torch import, which takes seconds: a worker does it
+    once, before it forks for a case.  Not the process that makes the workers: what an import
+    registers, the cases of other areas would find."""
 
     def cases(self, profile: Profile) -> Iterator[Case]:
         """The cases for one release: each text once, in the generator's order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -110,7 +110,6 @@ class Runner:
         self, xp: ModuleType, cases: Sequence[Case], parsed: ParsedCases = MappingProxyType({})
     ) -> Iterator[Outcome]:
         """What each case does with ``xp``, as it came out of the worker."""
-        import_late(xp, {case.area for case in cases})  # or else each batch's worker would
         return worker.run(cases, self._execute(xp, parsed), self.limits, prepare(xp))
 
     def interactive(self) -> Interactive:
@@ -149,25 +148,24 @@ def _provide_devices(cases: Sequence[Case]) -> None:
         ascend.provide()
 
 
-def import_late(xp: ModuleType, areas: Iterable[str]) -> None:
-    """Import what the cases of these areas have ``xp`` import; what it lacks, not."""
-    for area in areas:
-        for name in BY_NAME[area].imports if area in BY_NAME else ():
-            with suppress(ImportError):
-                import_module(f"{xp.__name__}.{name}")
-
-
 def prepare(xp: ModuleType) -> Prepare:
-    """Imports what the cases of an area have ``xp`` import, and makes what they would all make."""
+    """Imports what the cases of an area have ``xp`` import, and makes what they would all make.
 
-    areas: set[str] = set()
+    What ``xp`` lacks, it does not import.
+    """
+
+    imported: set[str] = set()
     is_warm = False
 
     def run(case: Case) -> None:
         nonlocal is_warm
-        if case.area not in areas:
-            areas.add(case.area)
-            import_late(xp, [case.area])
+        area = BY_NAME.get(case.area)
+        names = [f"{xp.__name__}.{name}" for name in (area.imports if area else ())]
+        if not imported.issuperset(names):
+            imported.update(names)
+            for name in names:
+                with suppress(ImportError):
+                    import_module(name)
             gc.freeze()  # what came in need not be looked at by every collection
         if case.isolation == "fork" and not is_warm:
             is_warm = True

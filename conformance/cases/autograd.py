@@ -20,7 +20,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import (
     autograd_graph,
     autograd_masks,
@@ -279,6 +279,4 @@ def compares_warnings(text: str) -> bool:
     return "detect_anomaly" not in text
 
 
-AREA: Final = Area(
-    "autograd", texts, strategy, warnings=compares_warnings, close=True, imports=LATE
-)
+AREA: Final = Area("autograd", texts, strategy, warnings=compares_warnings, close=True)

@@ -26,7 +26,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import (
     core_advanced_indexing,
     core_assignments,
@@ -354,6 +354,4 @@ def compares_warnings(text: str) -> bool:
     return "complex32" not in text and not ("float16" in text and is_complex)
 
 
-AREA: Final = Area(
-    "core-ops", texts, strategy, warnings=compares_warnings, close=True, imports=LATE
-)
+AREA: Final = Area("core-ops", texts, strategy, warnings=compares_warnings, close=True)

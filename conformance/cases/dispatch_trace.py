@@ -14,7 +14,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases.turn import Turn
 from mindtorch_v2.profile import Profile
 
@@ -121,4 +121,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
 
 
 # References in Python have 2.7 and others import the compiler, which would be traced too.
-AREA: Final = Area("dispatch-trace", texts, strategy, imports=LATE)
+AREA: Final = Area("dispatch-trace", texts, strategy, imports=("_dynamo",))

@@ -18,7 +18,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import functionalize_samples, functionalize_schemas
 from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
@@ -171,11 +171,5 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
 
 
 AREA: Final = Area(
-    "functionalize",
-    texts,
-    strategy,
-    isolation="thread",
-    close=True,
-    examples={"ci": 500},
-    imports=LATE,
+    "functionalize", texts, strategy, isolation="thread", close=True, examples={"ci": 500}
 )

@@ -32,7 +32,7 @@ from typing import Final, cast
 from hypothesis import strategies as st
 
 from conformance import ascend
-from conformance.area import LATE, Area, Text, made_once
+from conformance.area import Area, Text, made_once
 from conformance.cases import autograd, core_ops, functionalize, npu_keysets, pipeline, programs
 from conformance.cases.npu_moving import factories_of, moved
 from conformance.cases.sample import is_sampled
@@ -93,5 +93,4 @@ AREA: Final = Area(
     isolation="thread",
     warnings=_compares_warnings,
     close=True,
-    imports=LATE,
 )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.core_ops import compares_warnings
@@ -96,4 +96,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return opinfo_drawn.strategy(operators(profile))
 
 
-AREA: Final = Area("opinfo", texts, strategy, warnings=compares_warnings, close=True, imports=LATE)
+AREA: Final = Area("opinfo", texts, strategy, warnings=compares_warnings, close=True)

@@ -16,7 +16,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from mindtorch_v2.profile import Profile
 
 PROTOCOLS: Final = range(6)
@@ -134,4 +134,4 @@ def _is_warned_alike(text: str) -> bool:
     return "complex32" not in text
 
 
-AREA: Final = Area("pickling", texts, _drawn, warnings=_is_warned_alike, imports=LATE)
+AREA: Final = Area("pickling", texts, _drawn, warnings=_is_warned_alike)

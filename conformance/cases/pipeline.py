@@ -23,7 +23,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance import functionalized
-from conformance.area import LATE, Area, Text, made_once
+from conformance.area import Area, Text, made_once
 from conformance.cases import (
     autograd,
     core_ops,
@@ -181,5 +181,4 @@ AREA: Final = Area(
     isolation="thread",
     warnings=_compares_warnings,
     close=True,
-    imports=LATE,
 )

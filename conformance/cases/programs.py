@@ -18,7 +18,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import programs_hooks, programs_modules, programs_optimizers
 from conformance.cases.programs_pools import (
     CLIPPED,
@@ -229,6 +229,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     )
 
 
-AREA: Final = Area(
-    "programs", texts, strategy, close=True, examples={"ci": 30, "dev": 30}, imports=LATE
-)
+AREA: Final = Area("programs", texts, strategy, close=True, examples={"ci": 30, "dev": 30})

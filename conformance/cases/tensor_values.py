@@ -16,7 +16,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases import dlpack_pools, object_pools
 from conformance.cases.storage_pools import (
     LEGACY,
@@ -275,4 +275,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     )
 
 
-AREA: Final = Area("tensor-values", texts, strategy, warnings=False, imports=LATE)
+AREA: Final = Area("tensor-values", texts, strategy, warnings=False)

@@ -22,7 +22,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import LATE, Area, Text
+from conformance.area import Area, Text
 from conformance.cases.turn import Turn
 from conformance.cases.views_versions_pools import (
     CHANGES,
@@ -112,6 +112,4 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     return numbers.map(lambda number: ("programs", program(random.Random(number))))
 
 
-AREA: Final = Area(
-    "views-versions", texts, strategy, close=True, examples={"nightly": 10_000}, imports=LATE
-)
+AREA: Final = Area("views-versions", texts, strategy, close=True, examples={"nightly": 10_000})

@@ -356,7 +356,7 @@ def test_no_worker_is_left_when_comparing_is_closed(made: Runner) -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
-def test_what_an_area_imports_is_there_before_a_worker_or_a_case_is_forked(
+def test_what_an_area_imports_is_there_before_a_case_is_forked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     imported: list[str] = []
@@ -375,10 +375,6 @@ def test_what_an_area_imports_is_there_before_a_worker_or_a_case_is_forked(
     for name in ("imports", "imports", "other"):
         run(replace(case("1"), area=name))
     assert imported == ["xp.a", "xp.nosuch"]
-    imported.clear()
-    made = runner(module("xp"), module("imitation"))
-    list(made.outcomes(module("xp"), [replace(case("1"), area="imports")] * 2))
-    assert imported == ["xp.a", "xp.nosuch"]  # in this process
 
 
 def test_a_worker_makes_a_first_call_once_and_before_it_forks_alone() -> None:
