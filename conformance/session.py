@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from rich.console import Console
 
-from conformance import examples, oracle, report
+from conformance import draws, examples, oracle, report
 from conformance.batch import Batch, Outcomes, Plan, batches
 from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
@@ -131,6 +131,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     state = config.stash[STATE] = State(config)
+    draws.follow_from_the_seed()
     if config.getoption("--hypothesis-profile", None) is None:
         settings.load_profile("ci" if os.environ.get("CI") else "dev")
     if config.getoption("examples") is not None:

@@ -30,6 +30,7 @@ _WITHOUT: Final = re.compile(
             r"(_replace|_mutation|_wrapped_functional)\((x, )?\(?(None|1)",  # and in messages
             r"\[1, 7, 0\]\].*^except",  # what is written before a place that there is not
             r"^ *try:\s+[^\n]*(index|take|put|masked_scatter)[^\n]*\n *except",  # the same
+            r"\battempt\([^\n]*\bmasked_scatter_\b",  # the same: before there is no source any more
             r"^ *s = x\.as_strided\(",  # elements that share memory
             r"^ *x[.[][^\n]*\.copy_\(x",  # copies within one memory
             r"gelu\(.*inf",  # what oneDNN makes of infinity
