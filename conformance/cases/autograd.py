@@ -20,7 +20,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import Area, Text
+from conformance.area import Area, Text, made_once
 from conformance.cases import (
     autograd_graph,
     autograd_masks,
@@ -64,6 +64,7 @@ PROGRAMS: Final = 10_000
 SHARE: Final = 5
 
 
+@made_once()
 def texts(profile: Profile) -> Iterator[Text]:
     yield from _gradients()
     yield from _saved(profile)

@@ -26,7 +26,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import Area, Text
+from conformance.area import Area, Text, made_once
 from conformance.cases import (
     core_advanced_indexing,
     core_assignments,
@@ -40,6 +40,7 @@ from conformance.cases import (
     core_group_norm,
     core_kernels_say,
     core_large_numbers,
+    core_last_digits,
     core_looked_at,
     core_memory_order,
     core_nn,
@@ -81,6 +82,7 @@ from mindtorch_v2.profile import Profile
 DEVICES: Final = ("cpu", "meta")
 
 
+@made_once()
 def texts(profile: Profile) -> Iterator[Text]:
     dtypes = [name for name in DTYPES if name in {*_names(profile)}]
     yield from _unary(dtypes)
@@ -117,6 +119,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_sizes.texts()
     yield from core_two_dtypes.texts()
     yield from core_memory_order.texts()
+    yield from core_last_digits.texts()
     yield from core_looked_at.texts()
 
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from conformance.area import Area, Text
+from conformance.area import Area, Text, made_once
 from conformance.cases import functionalize_samples, functionalize_schemas
 from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
@@ -53,6 +53,7 @@ many more are made of what the schemas have.  More than 20,000 are left without 
 twice; nightly, hypothesis draws as many again of both kinds."""
 
 
+@made_once()
 def texts(profile: Profile) -> Iterator[Text]:
     turn = Turn()
     ways = list(WAYS)

@@ -57,7 +57,7 @@ class Pointwise:
     one that elements are ordered by, and the first that ``compute`` gets.  ``array_function`` says
     what ``compute`` comes to for a dtype and these arguments, if that is a function of the operands
     alone.  ``by_lanes`` says of a dtype and these arguments whether ``compute`` gets as ``lanes``
-    which elements are computed in vectors, but of operands that lie alike.
+    which elements are computed in vectors; of operands that lie alike it is to see for itself.
     """
 
     facts: str

@@ -11,10 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.blocks import by_blocks
-from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
+from mindtorch_v2.kernels.cpu.onednn import gelu_derivative as onednn_gelu_derivative
 from mindtorch_v2.kernels.cpu.onednn import has_avx512
+from mindtorch_v2.kernels.cpu.vector_functions import ONE_BY_ONE, Functions, always, over_lanes
 from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise, rounded
 from mindtorch_v2.kernels.promotion import Number, to_opmath
@@ -33,74 +34,70 @@ _BETA: Final = math.sqrt(2) * (2 / math.sqrt(math.pi)) * 0.5
 _KAPPA: Final = 0.044715
 
 
-def _gelu(self: Array, lanes: Array | None = None) -> Array:
-    """The error function of a vector is another one than that of an element."""
-    if lanes is None or self.dtype != np.float32:
-        return _gelu_of_each(self)
-    root = self * np.float32(math.sqrt(0.5))
-    error = np.where(lanes, erf_of_vectors(root), erf(root))
-    return np.asarray(self * np.float32(0.5) * (1 + error), self.dtype)
-
-
-@by_blocks
-def _gelu_of_each(self: Array) -> Array:
-    return np.asarray(self * (0.5 * (1 + erf(self * self.dtype.type(math.sqrt(0.5))))), self.dtype)
-
-
-def _exact_tanh(self: Array) -> Array:
-    """To its last digit, which is the first of ``1 + tanh`` close to minus one."""
-    wide = np.float64 if self.dtype == np.float32 else np.longdouble
-    found: Array = np.tanh(self.astype(wide)).astype(self.dtype)
-    return found
-
-
-@by_blocks
-def _gelu_tanh(self: Array) -> Array:
+def _gelu(functions: Functions, self: Array) -> Array:
     kind = self.dtype.type
-    inner = kind(_BETA) * (self + kind(_KAPPA) * self * self * self)
-    return np.asarray(kind(0.5) * self * (1 + _exact_tanh(inner)), self.dtype)
+    error = functions.erf(self * kind(math.sqrt(0.5)))
+    return np.asarray(self * kind(0.5) * (1 + error), self.dtype)
+
+
+def _inner(self: Array) -> Array:
+    kind = self.dtype.type
+    return np.asarray(kind(_BETA) * fused(kind(_KAPPA), self * self * self, self))
+
+
+def _gelu_tanh(functions: Functions, self: Array) -> Array:
+    kind = self.dtype.type
+    return np.asarray(kind(0.5) * self * (1 + functions.tanh(_inner(self))), self.dtype)
 
 
 def _gelu_mkldnn(self: Array) -> Array:
     """oneDNN's; with AVX512 infinity meets a zero."""
     if not has_avx512():
         return onednn_gelu(self)
-    found: Array = _gelu_of_each(self)
+    found = _gelu(ONE_BY_ONE, self)
     found[self == math.inf] = math.nan
     return found
 
 
 _GELU_MKLDNN: Final = Pointwise("aten::gelu(none)", _gelu_mkldnn, UNARY_OP, 1)
 _GELU: Final = {
-    "none": Pointwise("aten::gelu(none)", _gelu, UNARY_OP, 1, by_lanes=lambda dtype: True),
-    "tanh": Pointwise("aten::gelu(tanh)", _gelu_tanh, UNARY_OP, 1),
+    name: Pointwise(f"aten::gelu({name})", over_lanes(compute), UNARY_OP, 1, by_lanes=always)
+    for name, compute in (("none", _gelu), ("tanh", _gelu_tanh))
 }
 
 
-@by_blocks
-def _gelu_backward(grad: Array, self: Array) -> Array:
+def _gelu_backward(functions: Functions, grad: Array, self: Array) -> Array:
     kind = self.dtype.type
-    cumulative = kind(0.5) * (1 + erf(self * kind(math.sqrt(0.5))))
-    density = np.exp(self * self * kind(-0.5)) * kind(1 / math.sqrt(2 * math.pi))
-    return np.asarray(grad * (cumulative + self * density), self.dtype)
+    cumulative = kind(0.5) * (1 + functions.erf(self * kind(math.sqrt(0.5))))
+    density = functions.exp(self * self * kind(-0.5)) * kind(1 / math.sqrt(2 * math.pi))
+    return np.asarray(grad * fused(self, density, cumulative), self.dtype)
 
 
-@by_blocks
-def _gelu_tanh_backward(grad: Array, self: Array) -> Array:
+def _gelu_tanh_backward(functions: Functions, grad: Array, self: Array) -> Array:
     kind = self.dtype.type
-    tanh = _exact_tanh(kind(_BETA) * (self + kind(_KAPPA) * self * self * self))
-    inner = kind(_BETA) * (1 + kind(3 * _KAPPA) * self * self)
-    left = kind(0.5) * (1 + tanh)
-    right = kind(0.5) * self * (1 - tanh * tanh) * inner
-    return np.asarray(grad * (left + right), self.dtype)
+    tanh = functions.tanh(_inner(self))
+    inner = kind(_BETA) * fused(kind(3) * kind(_KAPPA), self * self, 1)
+    right = kind(0.5) * self * fused(-tanh, tanh, 1)
+    return np.asarray(grad * (kind(0.5) * (1 + tanh) + right * inner), self.dtype)
+
+
+def _gelu_backward_mkldnn(grad: Array, self: Array) -> Array:
+    if has_avx512():
+        return _gelu_backward(ONE_BY_ONE, grad, self)
+    return np.asarray(grad * onednn_gelu_derivative(self))
 
 
 _ONEDNN: Final = tuple(DTYPES[name] for name in ("float32", "bfloat16", "float16", "int8", "uint8"))
 """What oneDNN takes for a gradient."""
 _GELU_BACKWARD: Final = {
-    "none": Pointwise("aten::gelu_backward(none)", _gelu_backward, BINARY_OP, 2),
-    "tanh": Pointwise("aten::gelu_backward(tanh)", _gelu_tanh_backward, BINARY_OP, 2),
+    name: Pointwise(
+        f"aten::gelu_backward({name})", over_lanes(compute), BINARY_OP, 2, by_lanes=always
+    )
+    for name, compute in (("none", _gelu_backward), ("tanh", _gelu_tanh_backward))
 }
+_GELU_BACKWARD_MKLDNN: Final = Pointwise(
+    "aten::gelu_backward(none)", _gelu_backward_mkldnn, BINARY_OP, 2
+)
 
 
 @structured.structured("aten::gelu_backward")
@@ -115,7 +112,9 @@ def gelu_backward(
         iterator = TensorIterator(BINARY_OP, tuple(outputs), (grad_output, self))
         if is_contiguous(self._sizes, self._strides) and iterator.outputs:
             raise worded("gelu_backward of doubles", Double=CPP_NAMES[grad_output._dtype])
-    return _GELU_BACKWARD[approximate](outputs, grad_output, self)
+    is_mkldnn = approximate == "none" and _is_for_mkldnn(self)
+    chosen = _GELU_BACKWARD_MKLDNN if is_mkldnn else _GELU_BACKWARD[approximate]
+    return chosen(outputs, grad_output, self)
 
 
 def _sigmoid_backward(grad: Array, output: Array, step: DType) -> Array:
@@ -131,12 +130,16 @@ def _step_of_sigmoid(dtype: DType) -> tuple[DType]:
 
 
 def _tanh_backward(grad: Array, output: Array) -> Array:
-    return np.asarray(grad * np.conj(1 - output * output), output.dtype)
+    if output.dtype.kind == "c":
+        return np.asarray(grad * np.conj(1 - output * output), output.dtype)
+    return np.asarray(grad * fused(-output, output, 1), output.dtype)
 
 
-def _silu_backward(grad: Array, self: Array) -> Array:
-    sigmoid = 1 / (1 + np.exp(-self))
-    return np.asarray(grad * sigmoid * (1 + self * (1 - sigmoid)), self.dtype)
+def _silu_backward(functions: Functions, grad: Array, self: Array) -> Array:
+    sigmoid = 1 / (1 + functions.exp(-self))
+    if self.dtype.kind == "c":
+        return np.asarray(grad * sigmoid * (1 + self * (1 - sigmoid)), self.dtype)
+    return np.asarray(grad * sigmoid * fused(self, 1 - sigmoid, 1), self.dtype)
 
 
 pointwise("aten::sigmoid_backward", _sigmoid_backward, BINARY_OP, 2, prepare=_step_of_sigmoid)
@@ -174,7 +177,7 @@ pointwise(
     prepare=_slope_of_backward,
     backwards=True,
 )
-pointwise("aten::silu_backward", _silu_backward, BINARY_OP, 2)
+pointwise("aten::silu_backward", over_lanes(_silu_backward), BINARY_OP, 2, by_lanes=always)
 
 
 @structured.structured("aten::gelu")
@@ -193,11 +196,11 @@ def _is_for_mkldnn(self: Tensor) -> bool:
     return is_taken and is_contiguous(self._sizes, self._strides)
 
 
-def _silu(self: Array) -> Array:
-    return np.asarray(self / (1 + np.exp(-self)), self.dtype)
+def _silu(functions: Functions, self: Array) -> Array:
+    return np.asarray(self / (1 + functions.exp(-self)), self.dtype)
 
 
-pointwise("aten::silu", _silu, UNARY_OP, 1)
+pointwise("aten::silu", over_lanes(_silu), UNARY_OP, 1, by_lanes=always)
 
 
 def _slope(dtype: DType, negative_slope: Number) -> tuple[Any, ...]:

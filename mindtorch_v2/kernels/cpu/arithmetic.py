@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.std_extremes import (
     is_first_of_zeros,
     std_fmax,
@@ -88,8 +89,8 @@ def _rounds_products(dtype: DType, alpha: Number) -> bool:
 
 
 def _with_factor(combine: Callable[..., Array]) -> Callable[..., Array]:
-    """``self`` combined with ``alpha`` times ``other``; in vectors that product is not rounded
-    (``vec::fmadd`` of ``ufunc/add.h``)."""
+    """``self`` combined with ``alpha`` times ``other`` (``ufunc/add.h``): of floats that product is
+    not rounded, nor that of halves in vectors."""
 
     def compute(
         self: Array,
@@ -98,8 +99,12 @@ def _with_factor(combine: Callable[..., Array]) -> Callable[..., Array]:
         round_: Callable[[Array], Array],
         lanes: Array | None = None,
     ) -> Array:
-        found = combine(self, _scaled(other, alpha, round_))
-        return found if lanes is None else np.where(lanes, combine(self, other * alpha), found)
+        if alpha == 1 or other.dtype.kind != "f":
+            return combine(self, _scaled(other, alpha, round_))
+        exact = fused(other, alpha if combine is np.add else -alpha, self)
+        if lanes is None:
+            return exact
+        return np.where(lanes, exact, combine(self, round_(other * alpha)))
 
     return compute
 
@@ -145,11 +150,20 @@ def _refuse_zero(divisor: Array) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-def _div_trunc(self: Array, other: Array) -> Array:
+Rounding = Callable[[Array], Array]
+
+
+def _rounding(dtype: DType) -> tuple[Rounding]:
+    return (partial(rounded, dtype=dtype),)
+
+
+def _div_trunc(self: Array, other: Array, rounding: Rounding) -> Array:
+    """Halves are rounded after every step, unless the divisor is a single number."""
     _refuse_zero(other)
-    if self.dtype.kind not in "iu":
-        return np.trunc(np.true_divide(self, other))
-    return _quotient(self, other, floor=False)
+    if self.dtype.kind in "iu":
+        return _quotient(self, other, floor=False)
+    quotient = np.true_divide(self, other)
+    return np.trunc(quotient if other.size == 1 else rounding(quotient))
 
 
 def _quotient(self: Array, other: Array, *, floor: bool) -> Array:
@@ -161,17 +175,22 @@ def _quotient(self: Array, other: Array, *, floor: bool) -> Array:
     return np.asarray(floored + inexact, floored.dtype)
 
 
-def _div_floor(self: Array, other: Array) -> Array:
-    """``div_floor_floating``, which is Python's."""
+def _div_floor(self: Array, other: Array, rounding: Rounding) -> Array:
+    """``div_floor_floating``, which is Python's; halves are rounded as above."""
     _refuse_zero(other)
     if self.dtype.kind in "iu":
         return _quotient(self, other, floor=True)
-    basic = np.true_divide(self, other)
+
+    def step(values: Array) -> Array:
+        return values if other.size == 1 else rounding(values)
+
+    basic = step(np.true_divide(self, other))
     mod = np.fmod(self, other)
-    div = np.where(np.isinf(basic) & ~np.isinf(self), self, self - mod) / other
-    div = np.where((mod != 0) & ((other < 0) != (mod < 0)), div - 1, div)
+    whole = np.where(np.isinf(basic) & ~np.isinf(self), self, step(self - mod))
+    div = step(whole / other)
+    div = np.where((mod != 0) & ((other < 0) != (mod < 0)), step(div - 1), div)
     floored = np.floor(div)
-    floored = np.where(div - floored > 0.5, floored + 1, floored)
+    floored = np.where(step(div - floored) > 0.5, step(floored + 1), floored)
     floored = np.where(div == 0, np.copysign(np.zeros_like(basic), basic), floored)
     return np.where(other == 0, basic, floored).astype(self.dtype)
 
@@ -198,17 +217,25 @@ pointwise(
     _div_floor,
     BINARY_OP._replace(is_structured=False),
     2,
+    prepare=_rounding,
     scalar_in_opmath=True,
 )
 pointwise("aten::atan2", np.arctan2, BINARY_FLOAT_OP, 2)
 pointwise("aten::copysign.Tensor", np.copysign, BINARY_FLOAT_OP, 2)
 
 _DIV_MODES: Final = {
-    mode: Pointwise(f"aten::div.Tensor_mode({mode})", compute, config, 2, scalar_in_opmath=True)
-    for mode, compute, config in (
-        (None, np.true_divide, BINARY_FLOAT_OP),
-        ("trunc", _div_trunc, BINARY_OP),
-        ("floor", _div_floor, BINARY_OP),
+    mode: Pointwise(
+        f"aten::div.Tensor_mode({mode})",
+        compute,
+        config,
+        2,
+        prepare=prepare,
+        scalar_in_opmath=True,
+    )
+    for mode, compute, config, prepare in (
+        (None, np.true_divide, BINARY_FLOAT_OP, None),
+        ("trunc", _div_trunc, BINARY_OP, _rounding),
+        ("floor", _div_floor, BINARY_OP, _rounding),
     )
 }
 

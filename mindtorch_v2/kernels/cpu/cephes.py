@@ -8,10 +8,11 @@ and normal numbers are made of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.tensor.elements import Array
 
 _F: Final = np.float32
@@ -31,15 +32,6 @@ _MINUS_QUARTER_PI: Final = (-0.78515625, -2.4187564849853515625e-4, -3.774894977
 """-pi/4 in three parts."""
 _SINE: Final = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COSINE: Final = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
-
-
-def fused(a: Any, b: Any, c: Any) -> Array:
-    """``a * b + c``, rounded once, of float32 or float64."""
-    kind = np.result_type(a, b, c)
-    wide = np.float64 if kind == np.float32 else np.longdouble
-    product: Array = np.multiply(a, b, dtype=wide)
-    found: Array = (product + np.asarray(c, wide)).astype(kind)
-    return found
 
 
 def polynomial(x: Array, coefficients: Sequence[float | np.float32]) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.cpu.fused import multiply_subtract
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
@@ -82,7 +82,7 @@ def _difference(a: Array, b: Array, c: Array, d: Array, dtype: DType) -> Array:
     each on complex numbers.
     """
     if dtype in (_FLOAT32, _FLOAT64):
-        return multiply_subtract(a, b, c * d)
+        return fused(a, b, -(c * d))
     return rounded(a * b, dtype) - rounded(c * d, dtype)
 
 

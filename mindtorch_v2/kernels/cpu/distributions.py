@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from mindtorch_v2.kernels.cpu import cephes
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import rounded
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -126,7 +127,7 @@ def normal(self: Tensor, mean: float, std: float, generator: Generator | None) -
         store(self, values.reshape(tuple(self._sizes)))
         return
     assert_no_internal_overlap(self)
-    _write(self, cephes.fused(_normal_pairs(source, count), std, mean))
+    _write(self, fused(_normal_pairs(source, count), std, mean))
 
 
 def _normal_blocks(
@@ -150,7 +151,7 @@ def _box_muller(numbers: Array, dtype: DType, mean: float, std: float) -> Array:
     if dtype is FLOAT32:
         radius = np.sqrt(kind(-2) * cephes.log(kind(1) - blocks[:, 0]))
         sine, cosine = cephes.sincos(kind(2 * math.pi) * blocks[:, 1])
-        parts = [cephes.fused(radius * part, kind(std), kind(mean)) for part in (cosine, sine)]
+        parts = [fused(radius * part, kind(std), kind(mean)) for part in (cosine, sine)]
         return np.stack(parts, axis=1).reshape(-1)
 
     def step(values: Any) -> Array:
@@ -162,7 +163,7 @@ def _box_muller(numbers: Array, dtype: DType, mean: float, std: float) -> Array:
         turned = (np.cos(angle.astype(np.float64)), np.sin(angle.astype(np.float64)))
         scaled = [step(radius * step(part)) for part in turned]
         if dtype is FLOAT64:
-            found = [cephes.fused(part, std, mean) for part in scaled]
+            found = [fused(part, std, mean) for part in scaled]
         else:
             found = [step(step(part * step(std)) + step(mean)) for part in scaled]
     return np.stack(found, axis=1).reshape(-1)

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
-from mindtorch_v2.kernels.cpu.cephes import fused, polynomial
+from mindtorch_v2.kernels.cpu.cephes import polynomial
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.tensor.elements import Array
 
 _LAST: Final = 6.0

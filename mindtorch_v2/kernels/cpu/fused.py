@@ -1,31 +1,38 @@
-"""Sums of products of which a compiler makes one operation: the product is not rounded."""
+"""Products and sums of which a compiler makes one operation: the product is not rounded.
+
+PyTorch's kernels are compiled for processors that have such an operation, in vectors or one
+element at a time.  What a product loses when it is rounded is all that is left where a sum cancels
+it out: ``1 - y * y`` of a ``tanh`` close to one.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from mindtorch_v2.tensor.elements import Array
 
 
-def multiply_subtract(a: Array, b: Array, c: Array) -> Array:
-    """``fma(a, b, -c)`` of arrays of floats, or of doubles."""
-    if a.dtype == np.float32:
+def fused(a: Any, b: Any, c: Any) -> Array:
+    """``a * b + c``, rounded once, of float32 or float64."""
+    kind = np.result_type(a, b, c)
+    if kind == np.float32:
         wide = np.float64  # which has room for the product of any two
-        difference = np.multiply(a, b, dtype=wide) - np.asarray(c, wide)
-        return np.asarray(difference, np.float32)
-    return _subtract_doubles(a, b, c)
+        return np.asarray(np.multiply(a, b, dtype=wide) + np.asarray(c, wide), kind)
+    return _fused_doubles(*(np.asarray(each, kind) for each in (a, b, c)))
 
 
-def _subtract_doubles(a: Array, b: Array, c: Array) -> Array:
+def _fused_doubles(a: Array, b: Array, c: Array) -> Array:
     """By Dekker's product and Knuth's sum, which answer their errors as well."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _split(a), _split(b)
     error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    difference = product - c
-    taken = difference - product
-    lost = (product - (difference - taken)) - (c + taken)
-    exact = difference + (lost + error)
-    return np.where(np.isfinite(exact), exact, difference)
+    total = product + c
+    added = total - product
+    lost = (product - (total - added)) + (c - added) + error
+    exact = total + lost
+    return np.where(np.isfinite(exact) & (lost != 0), exact, total)
 
 
 def _split(value: Array) -> tuple[Array, Array]:

@@ -16,13 +16,15 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.blocks import by_blocks
-from mindtorch_v2.kernels.cpu.cephes import fused, polynomial
+from mindtorch_v2.kernels.cpu.cephes import polynomial
 from mindtorch_v2.kernels.cpu.error_function import ERROR, ERROR_AT
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.tensor.elements import Array
 
 _F: Final = np.float32
 _ONE: Final = _F(1)
 _HALF: Final = _F(0.5)
+_ROOT_HALF: Final = _F(math.sqrt(0.5))
 
 
 def _bits(pattern: int) -> np.float32:
@@ -58,9 +60,21 @@ def _exponential(x: Array) -> Array:
 @by_blocks
 def gelu(x: Array) -> Array:
     """``x / 2 * (1 + erf(x / sqrt(2)))`` of float32s."""
-    root = x * _F(math.sqrt(0.5))
+    root = x * _ROOT_HALF
+    return fused(x * _HALF, _error(root, _exponential(-(root * root))), x * _HALF)
+
+
+@by_blocks
+def gelu_derivative(x: Array) -> Array:
+    """``gelu_erf_compute_vector_bwd``."""
+    root = x * _ROOT_HALF
+    powers = _exponential(-(root * root))
+    density = root * _F(1 / math.sqrt(math.pi)) * powers
+    return fused(_error(root, powers), _HALF, density + _HALF)
+
+
+def _error(root: Array, powers: Array) -> Array:
+    """The error function, ``powers`` being ``exp(-root**2)``."""
     w = _ONE / fused(np.abs(root), ERROR_AT, _ONE)
-    tail = -_exponential(-(root * root)) * w
-    size = fused(tail, polynomial(w, ERROR), _ONE)
-    error = np.where(np.signbit(x), -size, size)
-    return fused(x * _HALF, error, x * _HALF)
+    size = fused(-powers * w, polynomial(w, ERROR), _ONE)
+    return np.where(np.signbit(root), -size, size)

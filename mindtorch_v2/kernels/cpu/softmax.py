@@ -12,6 +12,8 @@ import numpy as np
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.vector_functions import exp_of_vectors, log_of_vectors
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointers import check_pointers
@@ -31,7 +33,7 @@ _HALF: Final = DTYPES["float16"]
 def _softmax(values: Array, dim: int, dtype: DType) -> Array:
     """Over the last dimension a product with the sum's reciprocal; over another one a quotient of
     what the output has been given before."""
-    powers = np.exp(values - values.max(axis=dim, keepdims=True))
+    powers = exp_of_vectors(values - values.max(axis=dim, keepdims=True))
     total = powers.sum(axis=dim, keepdims=True)
     if _is_last(values, dim):
         return np.asarray(powers * (1 / total))
@@ -41,10 +43,10 @@ def _softmax(values: Array, dim: int, dtype: DType) -> Array:
 def _log_softmax(values: Array, dim: int, dtype: DType) -> Array:
     """Over the last dimension the sum and its logarithm are values of ``dtype``."""
     shifted = values - values.max(axis=dim, keepdims=True)
-    total = np.exp(shifted).sum(axis=dim, keepdims=True)
+    total = exp_of_vectors(shifted).sum(axis=dim, keepdims=True)
     if _is_last(values, dim):
-        return np.asarray(shifted - rounded(np.log(rounded(total, dtype)), dtype))
-    return np.asarray(shifted - np.log(total))
+        return np.asarray(shifted - rounded(log_of_vectors(rounded(total, dtype)), dtype))
+    return np.asarray(shifted - log_of_vectors(total))
 
 
 def _softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) -> Array:
@@ -58,7 +60,7 @@ def _log_softmax_backward(grad: Array, output: Array, dim: int, dtype: DType) ->
     total = _total(grad, dim)
     if _rounds_sum(grad, dim):
         total = rounded(total, dtype)
-    return np.asarray(grad - np.exp(output) * total)
+    return fused(-exp_of_vectors(output), total, grad)
 
 
 def _total(terms: Array, dim: int) -> Array:

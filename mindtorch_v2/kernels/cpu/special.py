@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.fused import multiply_subtract
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
@@ -111,7 +111,7 @@ def _logaddexp2(self: Array, other: Array) -> Array:
     """As compiled, the greater number is added to a product that is not rounded."""
     most = np.maximum(self, other)
     share = np.log1p(np.exp2(-np.abs(self - other)))
-    found = multiply_subtract(share, share.dtype.type(1 / math.log(2)), -most)
+    found = fused(share, share.dtype.type(1 / math.log(2)), most)
     return np.where(np.isinf(self) & (self == other), self, found)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
@@ -98,9 +99,18 @@ def _check_addcdiv(self: Operand, tensor1: Operand, tensor2: Operand, value: Num
         check_supported("aten::addcdiv", dtype_of(tensor1))
 
 
+def _addcmul(self: Array, one: Array, two: Array, value: Any) -> Array:
+    return _added(value * one, two, self)
+
+
+def _added(a: Array, b: Array, c: Array) -> Array:
+    """``a * b + c``, of floats rounded once."""
+    return fused(a, b, c) if c.dtype.kind == "f" else np.asarray(a * b + c)
+
+
 pointwise(
     "aten::addcmul",
-    lambda self, one, two, value: self + value * one * two,
+    _addcmul,
     TERNARY_OP,
     3,
     prepare=_factor,
@@ -128,8 +138,7 @@ def _lerp(self: Array, end: Array, weight: Any) -> Array:
     """``lerp``: from whichever end is nearer."""
     distance = end - self
     near = np.asarray(np.abs(weight) < 0.5)
-    found: Array = np.where(near, self + weight * distance, end - distance * (1 - weight))
-    return found
+    return _added(np.where(near, weight, weight - 1), distance, np.where(near, self, end))
 
 
 def _check_lerp_scalar(self: Tensor, end: Operand, weight: Number) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
-from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
+from mindtorch_v2.kernels.cpu.vector_functions import Functions, always, over_lanes
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -45,8 +46,13 @@ def rsqrt(self: Array, dtype: DType, lanes: Array | None = None) -> Array:
     return np.asarray(1 / root)
 
 
-def _sigmoid(self: Array) -> Array:
-    return np.asarray(1 / (1 + np.exp(-self)))
+def _sigmoid(functions: Functions, self: Array) -> Array:
+    return np.asarray(1 / (1 + functions.exp(-self)))
+
+
+def _erf(self: Array, dtype: DType) -> Array:
+    """Of floats and doubles it is MKL's, of halves that of vectors, for each element."""
+    return erf_of_vectors(self) if dtype in HALVES else erf(self)
 
 
 def _log2(self: Array) -> Array:
@@ -90,7 +96,6 @@ for _name, _compute in (
     ("atan", _by_parts(np.arctan, complex_functions.atan)),
     ("cos", _to_the_last_digit(np.cos)),
     ("cosh", np.cosh),
-    ("erf", erf),
     ("exp", _by_parts(_to_the_last_digit(np.exp), complex_functions.exp)),
     ("exp2", _by_parts(np.exp2, complex_functions.exp2)),
     ("expm1", _to_the_last_digit(np.expm1)),
@@ -99,7 +104,6 @@ for _name, _compute in (
     ("log1p", _to_the_last_digit(complex_functions.log1p)),
     ("log2", _log2),
     ("reciprocal", lambda self: 1 / self),
-    ("sigmoid", _sigmoid),
     ("sin", _to_the_last_digit(np.sin)),
     ("sinh", np.sinh),
     ("sqrt", np.sqrt),
@@ -108,6 +112,8 @@ for _name, _compute in (
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 
+pointwise("aten::erf", _erf, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,))
+pointwise("aten::sigmoid", over_lanes(_sigmoid), UNARY_FLOAT_OP, 1, by_lanes=always)
 pointwise(
     "aten::rsqrt", rsqrt, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,), by_lanes=rounds_roots
 )

@@ -1,0 +1,92 @@
+"""Products that are not rounded, and functions of vectors: against numbers computed exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindtorch_v2 as torch
+from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.vector_functions import exp_of_vectors, over_lanes
+
+
+def _exactly(a: Any, b: Any, c: Any) -> Fraction:
+    return Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_product_is_rounded_with_the_sum(kind: type) -> None:
+    chosen = np.random.default_rng(0)
+    a, b = (chosen.normal(size=500).astype(kind) for _ in range(2))
+    c = (-a * b).astype(kind)  # of which only what the product lost is left
+    for found, *numbers in zip(fused(a, b, c), a, b, c, strict=True):
+        assert Fraction(float(found)) == _exactly(*numbers)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_zeros_keep_their_signs_and_what_overflows_is_infinite(kind: type) -> None:
+    a, b, c = (np.array(each, kind) for each in ([-0.0, np.finfo(kind).max], [1, 2], [-0.0, 0]))
+    with np.errstate(all="ignore"):
+        found = fused(a, b, c)
+    assert np.signbit(found[0])
+    assert found[0] == 0
+    assert found[1] == np.inf
+
+
+def test_the_exponential_of_vectors_is_close_and_has_ends() -> None:
+    x = np.linspace(-103, 88, 3001).astype(np.float32)
+    exact = np.exp(x.astype(np.float64))
+    normal = x > -87
+    assert np.all(np.abs(exp_of_vectors(x) / exact - 1)[normal] < 1.2e-7)
+    ends = exp_of_vectors(np.array([-105, 101, np.nan, np.inf, -np.inf, 0], np.float32))
+    assert np.array_equal(ends, np.array([0, np.inf, np.nan, np.inf, 0, 1]), equal_nan=True)
+
+
+def test_what_is_left_over_of_a_row_is_computed_one_by_one() -> None:
+    seen: list[int] = []
+
+    def compute(functions: Any, values: np.ndarray) -> np.ndarray:
+        seen.append(values.size)
+        return values + (functions.exp is exp_of_vectors)
+
+    run = over_lanes(compute)
+    values = np.zeros(20, np.float32)
+    assert run(values).tolist() == [1] * 16 + [0] * 4
+    assert run(values[:16]).tolist() == [1] * 16
+    assert run(values[:3]).tolist() == [0] * 3
+    assert run(values, lanes=values > 0).tolist() == [0] * 20
+
+
+_CALLS: list[Callable[[torch.Tensor], torch.Tensor]] = [
+    torch.sigmoid,
+    torch.nn.functional.silu,
+    torch.nn.functional.gelu,
+    lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
+]
+
+
+@pytest.mark.parametrize("call", _CALLS)
+def test_a_call_answers_the_same_the_second_time(
+    call: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    """The first call finds out what there is to check, and the others go a shorter way."""
+    x = torch.linspace(-9, 9, 187)
+    first = call(x).tolist()
+    for _ in range(12):
+        assert call(x).tolist() == first
+
+
+def test_the_derivative_of_tanh_keeps_what_one_loses() -> None:
+    y = torch.tensor([1 - 2.0**-22, 1 - 2.0**-23])
+    found = torch.ops.aten.tanh_backward(torch.ones(2), y)
+    assert found.tolist() == [2.0**-21 - 2.0**-44, 2.0**-22 - 2.0**-46]
+
+
+def test_quotients_of_halves_are_rounded_before_they_are_cut() -> None:
+    x, y = torch.tensor([29.875], dtype=torch.bfloat16), torch.tensor([1.0, 0.99609375])
+    rows = x.expand(2), y.to(torch.bfloat16)
+    assert torch.div(*rows, rounding_mode="trunc").tolist() == [29, 30]
