@@ -6,8 +6,9 @@ Mirrors ``torch/optim/sgd.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.optim.optimizer import (
     Group,
     Optimizer,
@@ -21,6 +22,8 @@ from mindtorch_v2.optim.optimizer import (
 from mindtorch_v2.tensor.tensor import Tensor
 
 __all__ = ["SGD"]
+
+_TORCH: Final = FUNCTIONS["torch"]
 
 
 class SGD(Optimizer):
@@ -94,12 +97,50 @@ class SGD(Optimizer):
         with uncounted_if(
             group["fused"], [*params, *(each for each in buffers if each is not None)]
         ):
-            buffers = [
-                _update(param, buffer, group) for param, buffer in zip(params, buffers, strict=True)
-            ]
+            if group["foreach"]:
+                buffers = _update_together(params, buffers, group)
+            else:
+                buffers = [
+                    _update(param, buffer, group)
+                    for param, buffer in zip(params, buffers, strict=True)
+                ]
         if group["momentum"] != 0:
             for param, buffer in zip(params, buffers, strict=True):
                 self.state[param]["momentum_buffer"] = buffer
+
+
+def _update_together(params: list[Any], buffers: list[Any], group: Group) -> list[Any]:
+    """The same step by step, each for all parameters: with Nesterov's momentum the gradients
+    themselves change (``_multi_tensor_sgd``)."""
+    if not params:
+        return buffers
+    add, add_ = _TORCH["_foreach_add"], _TORCH["_foreach_add_"]
+    lr, momentum, decay = as_number(group["lr"]), group["momentum"], group["weight_decay"]
+    grads = [param.grad for param in params]
+    if group["maximize"]:
+        grads = list(_TORCH["_foreach_neg"](grads))
+    if decay != 0 and group["maximize"]:
+        add_(grads, params, alpha=decay)
+    elif decay != 0:
+        grads = list(add(grads, params, alpha=decay))
+    if momentum != 0:
+        kept = 1 - group["dampening"]
+        if all(buffer is not None for buffer in buffers):
+            _TORCH["_foreach_mul_"](buffers, momentum)
+            add_(buffers, grads, alpha=kept)
+        else:
+            buffers = [
+                grad.detach().clone()
+                if buffer is None
+                else buffer.mul_(momentum).add_(grad, alpha=kept)
+                for buffer, grad in zip(buffers, grads, strict=True)
+            ]
+        if group["nesterov"]:
+            add_(grads, buffers, alpha=momentum)
+        else:
+            grads = buffers
+    add_(params, grads, alpha=-lr)
+    return buffers
 
 
 def _update(param: Any, buffer: Any, group: Group) -> Any:

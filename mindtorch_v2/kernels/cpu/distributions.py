@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.cpu import cephes
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import rounded
+from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -102,13 +103,16 @@ def uniform(self: Tensor, low: float, high: float, generator: Generator | None) 
     source = generator_of(generator)
     dispatch("check_uniform_bounds", dtype)
     assert_no_internal_overlap(self)
-    kind = elements_of(dtype).computed.type
-    start, end = (rounded(np.asarray(each, np.float64).astype(kind), dtype) for each in (low, high))
-    numbers = _uniform(source, numel(self._sizes), _sampled_dtype(dtype)).astype(np.float64)
-    # a fused multiplication and addition rounds once, at the end
-    found = rounded((numbers * np.float64(end - start) + np.float64(start)).astype(kind), dtype)
-    if HABITS["a half is a float that is rounded"]:  # perhaps to the end, which is no part of it
-        found = np.where(found == end, start, found)
+    kind = elements_of(to_opmath(dtype)).computed
+    start, end = (np.asarray(each, np.float64).astype(kind) for each in (low, high))
+    numbers = _uniform(source, numel(self._sizes), _sampled_dtype(dtype))
+    is_float_first = HABITS["a half is a float that is rounded"]
+    if not is_float_first:
+        start, end = rounded(start, dtype), rounded(end, dtype)
+    width = end - start if is_float_first else rounded(end - start, dtype)
+    found = rounded(fused(numbers, width, start), dtype)
+    if is_float_first:  # perhaps to the end, which is no part of it
+        found = np.where(found == rounded(end, dtype), rounded(start, dtype), found)
     _write(self, found)
 
 

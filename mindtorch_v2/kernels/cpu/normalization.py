@@ -188,7 +188,7 @@ def native_layer_norm_backward(
     for place in (1, 2):
         if output_mask[place]:
             made[place] = new_tensor(normalized_shape, learned, input._device)
-    if input.is_meta:
+    if input.is_meta or not width:
         return made[0], made[1], made[2]
     with np.errstate(all="ignore"):
         kind = as_array(input, dtype).dtype
