@@ -22,6 +22,7 @@ _FILLS: Final = (
     *("normal_(2, 3)", "normal_(0, -1)", "random_()", "random_(10)", "random_(-3, 100)"),
     *("random_(5, 5)", "random_(2**40)", "random_(-2**63, None)", "random_(7, None)"),
     *("bernoulli_()", "bernoulli_(0.3)", "bernoulli_(2)", "bernoulli_(0)", "uniform_('x')"),
+    *("uniform_(0.1, 0.3)", "uniform_(-1 / 3, 1 / 3)", "uniform_(1, 1.0009)"),
     *("random_(0, 4000)", "random_(0, 100000)", "bernoulli_(xp.full((), 0.3))"),
 )
 _VIEWS: Final = ("t()", "transpose(0, 1).contiguous()", "[::2]", "[:, 1]", "[:1].expand(3, 5)")

@@ -31,9 +31,11 @@ _OF_ADAM: Final = (
 _OF_SGD: Final = (
     *("momentum=0.9", "momentum=0.9, nesterov=True", "momentum=0.9, fused=True"),
     *("momentum=0.9, dampening=0.5", "momentum=0.9, foreach=True, weight_decay=0.1"),
+    "momentum=0.9, nesterov=True, foreach=True",
+    "momentum=0.5, dampening=0.1, foreach=True, maximize=True, weight_decay=0.1",
 )
 _STEPPED: Final = (
-    "a.step()\na.step()\n[t.detach() for t in (p, q)], p._version, q._version, "
+    "a.step()\na.step()\n[t.grad for t in (p, q)], [t.detach() for t in (p, q)], p._version, q._version, "
     "[[(k, s, s._version) for k, s in v.items()] for v in a.state.values()]"
 )
 _USES: Final = (
@@ -61,6 +63,7 @@ _OTHERS: Final = (
     ),
     "a = o.SGD([p], 0.1, momentum=0.9, differentiable=True)\n"
     "try: a.step()\nexcept RuntimeError: pass\na.state_dict()",
+    "a = o.SGD([p, p], 0.1, weight_decay=0.1, foreach=True)\na.step()\np.detach()",
     "o.Optimizer([p], {}).step()",
     "o.Optimizer([p], {'x': 1}).param_groups[0]['x']",
     "isinstance(o.AdamW([p]), o.Adam), o.AdamW.__module__.split('.')[1:]",

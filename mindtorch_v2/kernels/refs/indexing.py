@@ -43,12 +43,15 @@ _REFS: Final = "torch._refs."
 
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _CLONE: Final = OperatorHandle("aten::clone")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_EQ: Final = OperatorHandle("aten::eq.Scalar")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _INDEX: Final = OperatorHandle("aten::index.Tensor")
 _INDEX_COPY: Final = OperatorHandle("aten::index_copy")
 _INDEX_COPY_: Final = OperatorHandle("aten::index_copy_")
 _INDEX_SELECT: Final = OperatorHandle("aten::index_select")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _RESTRIDED: Final = OperatorHandle("aten::contiguous")
 _SQUEEZE: Final = OperatorHandle("aten::squeeze.dim")
@@ -411,7 +414,14 @@ def embedding_dense_backward(
     padding_idx: int,
     scale_grad_by_freq: bool,
 ) -> Tensor:
-    return _like(grad_output, (num_weights, *grad_output._sizes[len(indices._sizes) :]))
+    """Gradients over how often their rows were read, but for those of the padding."""
+    if scale_grad_by_freq:
+        grad_output = _DIV(grad_output, _UNSQUEEZE(indices, -1))
+    mask = _EQ(indices, padding_idx)
+    for _ in range(len(grad_output._sizes) - len(indices._sizes)):
+        mask = _UNSQUEEZE(mask, -1)
+    grad = _MASKED_FILL(grad_output, mask, 0)
+    return _like(grad, (num_weights, *grad._sizes[len(indices._sizes) :]))
 
 
 # --- take, masked_scatter, multinomial --------------------------------------------------------

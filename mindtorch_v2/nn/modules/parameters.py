@@ -14,9 +14,9 @@ __all__ = ["made", "options_of", "reset_affine"]
 _EMPTY: Final = FUNCTIONS["torch"]["empty"]
 
 
-def made(options: dict[str, Any], *sizes: int) -> Parameter:
+def made(options: dict[str, Any], *sizes: int, learns: bool = True) -> Parameter:
     """A parameter of a shape that holds nothing yet."""
-    return Parameter(_EMPTY(sizes, **options))
+    return Parameter(_EMPTY(sizes, **options), requires_grad=learns)
 
 
 def options_of(device: Any, dtype: Any) -> dict[str, Any]:
