@@ -44,6 +44,7 @@ class Functions(NamedTuple):
     tanh: Callable[[Array], Array]
 
 
+@by_blocks
 def exp_of_vectors(self: Array) -> Array:
     """``Sleef_expf8_u10`` of floats: of what is left of the power of two, a polynomial."""
     if self.dtype != _FLOAT:
