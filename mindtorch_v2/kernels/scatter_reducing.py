@@ -85,7 +85,7 @@ def _identity(reduce: str, dtype: DType) -> Any:
     """What a reduction begins with where the tensor's own element is not included."""
     if reduce not in _EXTREMES:
         return int(reduce == "prod")
-    if dtype.is_floating_point:
+    if dtype.is_floating_point or dtype.is_complex:  # which are refused, but later
         return -np.inf if reduce == "amax" else np.inf
     lowest, highest = limits_of(dtype)
     return lowest if reduce == "amax" else highest
@@ -117,20 +117,18 @@ def scatter_reduce(
     if output is not self:
         copy_(output, self, False)
     if numel(index._sizes):
-        _check_compiled(reduce, self._dtype, include_self=include_self)
         if not include_self:
+            dispatch_over(_BEGUN, "scatter_reduce_exclude_input_init", self._dtype)
             begin = _identity(reduce, self._dtype)
             scatter_into(output, dim, index, begin, self, replace)
+        _check_compiled(reduce, self._dtype)
         scatter_into(output, dim, index, src, self, _REDUCTIONS[reduce])
     if reduce == "mean":
         _average(output, dim, index, src, include_self)
     return (output,)
 
 
-def _check_compiled(reduce: str, dtype: DType, *, include_self: bool) -> None:
-    """The switches, in the order in which they are asked."""
-    if not include_self:
-        dispatch_over(_BEGUN, "scatter_reduce_exclude_input_init", dtype)
+def _check_compiled(reduce: str, dtype: DType) -> None:
     if reduce in _COMPILED:
         dispatch_over(_COMPILED[reduce], f"{_SWITCH}_reduce_{reduce}", dtype)
     else:

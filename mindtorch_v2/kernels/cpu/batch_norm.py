@@ -172,8 +172,19 @@ def _run(
         if not training:
             used[1] = _RECIPROCAL(_SQRT(_ADD(_present(used[1]), eps)))
         used = list(_broadcast(channels, *used))
+        _check_loop(input, output, used, learned)
         mean, invstd = (_computed(_present(each), channels) for each in used[:2])
         _store(output, _transformed_in_steps(input, used[2], used[3], mean, invstd, learned))
+
+
+def _check_loop(
+    input: Tensor, output: Tensor, parameters: Sequence[Tensor | None], learned: DType
+) -> None:
+    """RuntimeError for other dtypes than the loop is compiled for."""
+    wrong = [each for each in parameters if each is not None and each._dtype is not learned]
+    if wrong or output._dtype is not input._dtype:
+        condition = "!needs_dynamic_casting<func_t>::check(iter)"
+        raise RuntimeError(internal_assert(condition, "batch_norm_cpu_transform_input_template"))
 
 
 def _transformed_in_steps(
