@@ -29,6 +29,22 @@ _EXPONENTS: Final = ("0", "1", "-1", "-2", "7", "2.5", "1j", "1-2j", "float('inf
 _POWERS: Final = ("x ** xp.tensor([{e}, {e}]).to(x.dtype)", "x ** {e}", "xp.pow({b}, x * 0 + {e})")
 _LARGE_POWERS: Final = ("x ** 2**63", "xp.pow(x, 2**63)", "x.pow_(2**63)", "x.pow_(2**63 - 1)")
 
+_ROWS: Final = (
+    *("[1e30]", "[1.0, 1e30]", "[1e30, 1.0, 2.0]", "[1.0] * 7 + [1e30]", "[1e30] + [1.0] * 8"),
+    *("[1.0, 1e200, 1.0]", "[1.0, 1e200] * 4", "[1.0, float('inf'), 2.0]"),
+)
+"""In which squares overflow."""
+_NORMS: Final = (
+    ("native_layer_norm", "xp.native_layer_norm({x}, [{x}.numel()], None, None, 1e-5)"),
+    ("group_norm", "xp.group_norm({x}[None, None], 1)"),
+    ("batch_norm", "xp.native_batch_norm({x}.expand(2, -1).mT[None], *[None] * 4, True, 0.1, 0.5)"),
+    ("var_mean", "xp.var_mean({x}), xp.var_mean(xp.complex({x}, {x} * 0 + 1))"),
+)
+_COMPLEX_LENGTHS: Final = (
+    *("complex(0.0, float('inf'))", "complex(-2.0, float('-inf'))", "complex(float('nan'), 1.0)"),
+    *("complex(3.0, 4.0)", "complex(0.0, 1e200)"),
+)
+
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for dtype, target, number in product(dtypes, _TARGETS, _COPIED):
@@ -43,3 +59,8 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         yield "pow", f"{made}\n{power.format(b=base, e=exponent)}"
     for dtype, power in product(dtypes, _LARGE_POWERS):
         yield "pow", f"x = xp.ones(2, dtype=xp.{dtype})\n{power}"
+    for (target, norm), row, width in product(_NORMS, _ROWS, (32, 64)):
+        yield target, f"x = xp.tensor({row}, dtype=xp.float{width})\n{norm.format(x='x')}"
+    for number, count, layout in product(_COMPLEX_LENGTHS, (3, 4, 9), ("", "[::2]")):
+        yield "sgn", f"xp.tensor([{number}] * {count}, dtype=xp.complex64){layout}.sgn()"
+        yield "sgn", f"xp.tensor([{number}] * {count}, dtype=xp.complex128){layout}.sgn_()"

@@ -57,6 +57,7 @@ _TWO_DEVICES: Final = (
     "xp.inner(xp.ones(2, 3, device='{}'), xp.ones(2, device='{}'))",
     "xp.inner(xp.ones(2, device='{}'), xp.ones(2), out=xp.ones(1, device='{}'))",
 )
+_REDUCED: Final = ("sum", "prod", "mean", "amax", "amin")
 _LAID: Final = ("xp.ones(2, 3)", "xp.ones(3, 2).t()")
 _BACKWARD: Final = (
     *("threshold_backward({g}, {x}, 0)", "leaky_relu_backward({g}, {x}, 0.1, False)"),
@@ -379,6 +380,40 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         for shape in ("[3]", "[2]"):
             x = f"xp.ones(2, 3, dtype=xp.{dtype})"
             yield "layer_norm", f"xp.native_layer_norm({x}, {shape}, {', '.join(given)}, 0.1)"
+    for dtype, device in product(("complex64", "float64", "int64"), ("cpu", "meta")):
+        x = f"xp.ones(2, 3, dtype=xp.{dtype}, device='{device}').t()"
+        yield "angle", f"xp.angle({x})"
+    for dtype, other in product(("float32", "float64", "complex64", "int64"), _FLOATS):
+        x = f"xp.tensor([-6.01, -5.23, 3.0]).to(xp.{dtype})"
+        yield "mean", f"{x}.mean(dtype=xp.{other})"
+    for dtype, reduce in product(("bool", "complex64"), _REDUCED):
+        ones, index = f"xp.ones(2, dtype=xp.{dtype})", "xp.tensor([2])"
+        yield (
+            "scatter_reduce",
+            f"{ones}.scatter_reduce(0, {index}, {ones}, '{reduce}', include_self=False)",
+        )
+    for dtype, reduce, include in product(dtypes, _REDUCED, (True, False)):
+        ones, index = f"xp.ones(2, dtype=xp.{dtype})", "xp.tensor([0, 0])"
+        yield (
+            "scatter_reduce",
+            f"{ones}.scatter_reduce(0, {index}, {ones}, '{reduce}', include_self={include})",
+        )
+    for dtype, training in product(("int64", "bool", "float16", "bfloat16"), (True, False)):
+        x = f"xp.tensor([[-7.1, 1.3], [2.1, 3.7]]).to(xp.{dtype}).t()"
+        made = f"m, v = [xp.ones(2, dtype=xp.{dtype}) for _ in range(2)]"
+        yield (
+            "batch_norm",
+            f"{made}\nxp.native_batch_norm({x}, None, None, m, v, {training}, 0.3, 0.1), m, v",
+        )
+    for weights in ("", ", fweights=xp.ones(2, dtype=xp.uint8)", ", aweights=xp.ones(2)"):
+        yield "cov", f"xp.cov(xp.ones(2, dtype=xp.bool){weights})"
+    for dtype, bounds in product(("bool", "uint8"), ("0, 1, 1e-3", "0, 0, 0.5", "1, 0, -0.5")):
+        yield "arange", f"xp.arange({bounds}, dtype=xp.{dtype}, device='meta')"
+    for depth, device in product((3, 5), ("cpu", "meta")):
+        grad, x = (f"xp.ones(1, 2, {size}, 3, 3, device='{device}')" for size in (depth, 3))
+        for padding in ("[0, 0, 0, 0, -2, 3]", "[0, 0, 0, 0, 3, 0]"):
+            call = f"reflection_pad3d_backward({grad}, {x}, {padding})"
+            yield named(call), f"xp.ops.aten.{call}.shape"
     yield from _on_meta()
 
 

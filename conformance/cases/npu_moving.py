@@ -69,7 +69,8 @@ _WITHOUT: Final = re.compile(
             r"(sign|threshold|var_mean|std_mean|clamp)\w*\(.*(nan|inf)",  # what NaN becomes
             r"\binf.*complex(64|128)\)\n.*\*\*",  # and powers of complex infinities
             # what becomes of NaN and infinity as integers
-            r"\b(a(tan|cos|sin)h?|r?sqrt|log\w*|reciprocal)\.out\(t\[-?\d\], out=t\[",
+            r"\b(a(tan|cos|sin)h?|r?sqrt|log\w*|(l|di)gamma|reciprocal)\.out\(t\[-?\d\], out=t\[",
+            r"\blogit_\.default\(t\[",
             r"\b(true_)?div(ide)?_\.Tensor\((?P<by>t\[-?\d\]), (?P=by)\)",
             r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU

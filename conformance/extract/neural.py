@@ -531,6 +531,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm rounds its squares": lambda: (
         A.native_group_norm(PIXELS, None, None, 1, 2, 3, 1, 1e-5)[2].item() > 3.1403888
     ),
+    "moments of rows begin with a vector of them": lambda: (
+        A.native_layer_norm(torch.tensor([1.0, 1e30] * 4), [8], None, None, 1e-5)[2].item() == 0
+    ),
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),

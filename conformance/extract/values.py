@@ -98,6 +98,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "hardtanh of truth values": lambda: torch.nn.functional.hardtanh(truths()),
     "trapezoid of truth values": lambda: torch.trapezoid(truths()),
     "trapezoid of truth values at points": lambda: torch.trapezoid(truths(), truths()),
+    "cov of truth values": lambda: torch.cov(torch.ones(1, dtype=torch.bool)),
     "var of integers": lambda: integers().var(),
     "var_mean of integers": lambda: torch.var_mean(integers()),
     "vector_norm of integers": lambda: torch.linalg.vector_norm(integers()),

@@ -151,6 +151,16 @@ def _outside(index: Array, size: int) -> Array:
 
 def make_info(self: Tensor, given: Indices) -> AdvancedIndex:
     """``make_info``; IndexError for indices that do not suit."""
+    self, indices, shape = _arranged(self, given)
+    indices = [
+        _TO(index, _LONG) if index is not None and index._dtype is _INT else index
+        for index in indices
+    ]
+    return _restrided(self, indices, shape)
+
+
+def _arranged(self: Tensor, given: Indices) -> tuple[Tensor, list[Tensor | None], tuple[int, ...]]:
+    """What is indexed, one index for each of its dimensions, and the shape that these share."""
     for index in given:
         if index is not None and index._dtype not in (_LONG, _INT, _BYTE, _BOOL):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -160,11 +170,7 @@ def make_info(self: Tensor, given: Indices) -> AdvancedIndex:
     indices += [None] * (len(self._sizes) - len(indices))
     if not stand_together(indices):
         self, indices = _transposed_to_front(self, indices)
-    indices = [
-        _TO(index, _LONG) if index is not None and index._dtype is _INT else index
-        for index in indices
-    ]
-    return _restrided(self, indices, shape)
+    return self, indices, shape
 
 
 def _expanded(self: Tensor, given: Indices) -> list[Tensor | None]:
@@ -376,6 +382,13 @@ def _mask_to_fill(self: Tensor, indices: Indices, value: Tensor) -> tuple[bool, 
     return True, mask
 
 
+def check_put(self: Tensor, indices: Indices, values: Tensor) -> None:
+    """IndexError or RuntimeError for values that do not fit where they are put; without masks this
+    computes nothing."""
+    _check_count(self, indices)
+    _check_values(_restrided(*_arranged(self, indices)), values)
+
+
 def _check_values(info: AdvancedIndex, values: Tensor) -> None:
     shape = info.shape
     try:
@@ -458,8 +471,7 @@ def index_put_(self: Tensor, indices: Indices, values: Tensor, accumulate: bool)
 @kernel("aten::index_put", keys=("Meta", "CompositeExplicitAutograd"))
 def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
     if not self.is_meta and not _have_mask(indices):  # what does not fit is told before a copy is
-        _check_count(self, indices)
-        _check_values(make_info(self, indices), values)
+        check_put(self, indices, values)
     copied = _EMPTY_LIKE(self) if self.is_meta else _CLONE(self)
     return _INDEX_PUT_(copied, indices, values, accumulate)
 

@@ -24,7 +24,13 @@ from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
-from mindtorch_v2.kernels.switches import dispatch, not_implemented
+from mindtorch_v2.kernels.switches import (
+    ALL_TYPES,
+    COMPLEX_TYPES,
+    HALVES,
+    dispatch,
+    dispatch_over,
+)
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -56,6 +62,11 @@ _REDUCTIONS: Final[dict[str, Combine]] = {
 }
 _EXTREMES: Final = ("amax", "amin")
 _SWITCH: Final = "scatter_gather_tensor_cpu"
+_BEGUN: Final = ALL_TYPES | COMPLEX_TYPES | HALVES | {BOOL}
+_COMPILED: Final = {
+    "mean": ALL_TYPES | COMPLEX_TYPES | HALVES,
+    **dict.fromkeys(_EXTREMES, ALL_TYPES | HALVES | {BOOL}),
+}
 
 
 def is_reduction(reduce: str) -> bool:
@@ -74,7 +85,7 @@ def _identity(reduce: str, dtype: DType) -> Any:
     """What a reduction begins with where the tensor's own element is not included."""
     if reduce not in _EXTREMES:
         return int(reduce == "prod")
-    if dtype.is_floating_point:
+    if dtype.is_floating_point or dtype.is_complex:  # which are refused, but later
         return -np.inf if reduce == "amax" else np.inf
     lowest, highest = limits_of(dtype)
     return lowest if reduce == "amax" else highest
@@ -106,11 +117,11 @@ def scatter_reduce(
     if output is not self:
         copy_(output, self, False)
     if numel(index._sizes):
-        dispatch(_SWITCH, self._dtype)
-        _check_compiled(reduce, self._dtype)
         if not include_self:
+            dispatch_over(_BEGUN, "scatter_reduce_exclude_input_init", self._dtype)
             begin = _identity(reduce, self._dtype)
             scatter_into(output, dim, index, begin, self, replace)
+        _check_compiled(reduce, self._dtype)
         scatter_into(output, dim, index, src, self, _REDUCTIONS[reduce])
     if reduce == "mean":
         _average(output, dim, index, src, include_self)
@@ -118,9 +129,10 @@ def scatter_reduce(
 
 
 def _check_compiled(reduce: str, dtype: DType) -> None:
-    """Means have no case for truth values, and extremes none for complex numbers."""
-    if dtype.is_complex if reduce in _EXTREMES else reduce == "mean" and dtype is BOOL:
-        raise not_implemented(f"{_SWITCH}_reduce_{reduce}", dtype)
+    if reduce in _COMPILED:
+        dispatch_over(_COMPILED[reduce], f"{_SWITCH}_reduce_{reduce}", dtype)
+    else:
+        dispatch(_SWITCH, dtype)
 
 
 def _average(output: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> None:

@@ -34,7 +34,7 @@ class UncountableError(Exception):
 
 def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     """How many numbers there are; raises for bounds and steps that make no range."""
-    whole = not (dtype.is_floating_point or dtype.is_complex)
+    whole = _is_integer(dtype)
     looked_at = int64 if whole and not _STEPS_BELOW_ONE else _FLOAT64
     low, high, by = (scalar_to(number, looked_at) for number in (start, end, step))
     if not (math.isfinite(by) or HABITS["arange takes a step without end"]):
@@ -83,7 +83,7 @@ def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
         return
     if dtype is not int64 or int(step):
         _check_count(start, end, step, dtype)
-    if int(step) or dtype.is_floating_point or dtype.is_complex:
+    if int(step) or not _is_integer(dtype):
         return
     if dtype is not int64:
         raise RuntimeError("step must be nonzero")
@@ -93,6 +93,11 @@ def check_range_on_meta(start: Any, end: Any, step: Any, dtype: DType) -> None:
         if isinstance(said, ValueError)
         else ZeroDivisionError("integer division or modulo by zero")
     )
+
+
+def _is_integer(dtype: DType) -> bool:
+    """``is_integer_dtype``, to which a truth value is no integer."""
+    return not (dtype.is_floating_point or dtype.is_complex or dtype is DTYPES["bool"])
 
 
 def _check_count(start: Any, end: Any, step: Any, dtype: DType) -> None:
@@ -112,8 +117,7 @@ def are_whole(*numbers: Any) -> bool:
 def _steps_in_integers(dtype: DType) -> bool:
     if dtype is int64:
         return True
-    whole = not (dtype.is_floating_point or dtype.is_complex)
-    return whole and not _STEPS_BELOW_ONE
+    return _is_integer(dtype) and not _STEPS_BELOW_ONE
 
 
 def _shown(number: Any) -> str:

@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -113,7 +113,7 @@ def _number(value: int, like: Tensor) -> Any:
 def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Any:
     _check_rank("cov", self)
     if self._dtype is _BOOL:
-        raise RuntimeError("cov(): bool dtype is not supported for input")
+        raise worded("cov of truth values")
     given: Any = _VIEW(self, [1, -1]) if len(self._sizes) < 2 else self
     observations = given._sizes[1]
     weights = _weights(fweights, aweights, observations)

@@ -35,6 +35,7 @@ from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, i
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOAT: Final = DTYPES["float32"]
+_DOUBLE: Final = DTYPES["float64"]
 _BYTE: Final = DTYPES["uint8"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 _KEPT_IN_HALF: Final = _HALVES[HABITS["a batch norm adds up halves in floats"] :]
@@ -43,6 +44,7 @@ _BACKENDS: Final = ("CPU", "Meta")
 _BOTH: Final = HABITS["a batch norm has both statistics or none"]
 _ASKS_FIRST: Final = HABITS["a batch norm looks for its statistics first"]
 _ADD: Final = OperatorHandle("aten::add.Scalar")
+_MEAN: Final = OperatorHandle("aten::mean.dim")
 _LEGIT: Final = OperatorHandle("aten::_native_batch_norm_legit")
 _RECIPROCAL: Final = OperatorHandle("aten::reciprocal")
 _SQRT: Final = OperatorHandle("aten::sqrt")
@@ -152,8 +154,11 @@ def _run(
     channels = input._sizes[1]
     with np.errstate(all="ignore"):
         if training:
-            found = _statistics(input, learned)
-            _store(saved[0], found.mean)
+            if _is_dense(input):
+                found = _statistics(input, learned)
+                _store(saved[0], found.mean)
+            else:
+                found = _statistics_about(saved[0], input)
             _store(saved[1], found.inverse_deviation(eps))
             found.update(running_mean, running_var, momentum)
         used = [*(saved if training else running), weight, bias]
@@ -167,8 +172,19 @@ def _run(
         if not training:
             used[1] = _RECIPROCAL(_SQRT(_ADD(_present(used[1]), eps)))
         used = list(_broadcast(channels, *used))
+        _check_loop(input, output, used, learned)
         mean, invstd = (_computed(_present(each), channels) for each in used[:2])
         _store(output, _transformed_in_steps(input, used[2], used[3], mean, invstd, learned))
+
+
+def _check_loop(
+    input: Tensor, output: Tensor, parameters: Sequence[Tensor | None], learned: DType
+) -> None:
+    """RuntimeError for other dtypes than the loop is compiled for."""
+    wrong = [each for each in parameters if each is not None and each._dtype is not learned]
+    if wrong or output._dtype is not input._dtype:
+        condition = "!needs_dynamic_casting<func_t>::check(iter)"
+        raise RuntimeError(internal_assert(condition, "batch_norm_cpu_transform_input_template"))
 
 
 def _transformed_in_steps(
@@ -272,6 +288,10 @@ def _over(values: Array) -> tuple[int, ...]:
     return (0, *range(2, values.ndim))
 
 
+def _all_but_channels(input: Tensor) -> list[int]:
+    return [0, *range(2, len(input._sizes))][: max(len(input._sizes) - 1, 0)]
+
+
 def _computed(tensor: Tensor, channels: int) -> Array:
     """Numbers of the channels in the precision in which kernels compute."""
     return _of_channels(as_array(tensor, tensor._dtype), channels)
@@ -317,24 +337,37 @@ class _Statistics:
 
 
 def _statistics(input: Tensor, learned: DType) -> _Statistics:
-    """``batch_norm_cpu_collect_stats``; of other inputs than dense ones distances are from the mean
-    as it is saved, and nothing else is rounded.  So they are where channels are the last."""
+    """``batch_norm_cpu_collect_stats``; where channels are the last, distances are from the mean as
+    it is kept."""
     values = as_array(input, input._dtype)
     kind, axes = values.dtype, _over(values)
     mean = values.mean(axis=axes, dtype=np.float64).astype(kind)
-    is_dense = _is_dense(input)
-    kept = learned if learned in _KEPT_IN_HALF and is_dense else to_opmath(learned)
-    if not is_dense:
-        mean = rounded(mean, learned)
-    elif not is_contiguous(input._sizes, input._strides) or prod(input._sizes[2:]) == 1:
+    kept = learned if learned in _KEPT_IN_HALF else to_opmath(learned)
+    if not is_contiguous(input._sizes, input._strides) or prod(input._sizes[2:]) == 1:
         mean = rounded(mean, kept)
     centred = values - _by_channel(mean, values)
     squares = (centred * centred).sum(axis=axes, dtype=np.float64).astype(kind)
-    accumulated = np.float32 if input._dtype in _HALVES else np.float64
     count = values.size // values.shape[1]
-    if not is_dense:
-        mean = mean.astype(np.float64)  # the dtype of the momentum, which is multiplied with it
+    accumulated = _accumulated(input)
     return _Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
+
+
+def _statistics_about(saved_mean: Tensor, input: Tensor) -> _Statistics:
+    """Those of other inputs than dense ones: distances are from the mean as it is saved, and they
+    and what becomes of them are of the precision in which sums are accumulated."""
+    values = as_array(input, input._dtype)
+    accumulated = _accumulated(input)
+    mean = _computed(saved_mean, values.shape[1]).astype(accumulated)
+    centred = values.astype(accumulated) - _by_channel(mean, values)
+    squares = (centred * centred).sum(axis=_over(values), dtype=accumulated)
+    count = values.size // values.shape[1]
+    # means are multiplied with the momentum, which is a double
+    return _Statistics(mean.astype(np.float64), squares, count, _DOUBLE, accumulated)
+
+
+def _accumulated(input: Tensor) -> Any:
+    """``acc_type``."""
+    return np.float32 if input._dtype in _HALVES else np.float64
 
 
 def _check_rank(input: Tensor) -> None:
@@ -413,6 +446,10 @@ def native_batch_norm(
     if not input.is_meta:
         _check_both(running_mean, running_var)
     foretell("aten::_native_batch_norm_legit_no_training", *outputs)
+    if training and not (input.is_meta or _is_dense(input)):  # else the kernel finds the mean
+        output, mean, invstd = outputs
+        dtype = None if mean._dtype is input._dtype else mean._dtype
+        outputs = output, _MEAN(input, _all_but_channels(input), False, dtype=dtype), invstd
     _run(outputs, input, *parameters, training, momentum, eps)
     return outputs
 

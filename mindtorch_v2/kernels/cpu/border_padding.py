@@ -83,6 +83,8 @@ class _Border:
             if len(padding) == 2 * self.rank:
                 self._check_rank(len(input._sizes))
         self._check_grad(grad_output, self._checked(input, padding, is_backward=True))
+        if self.places is _mirrored and not input.is_meta:  # torch writes outside of its memory
+            check_mirrored(input._sizes, padding)
         result = _made(outputs[0], input, input._sizes)
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
         is_empty = not numel(looked_at._sizes)
@@ -124,7 +126,7 @@ class _Border:
             padding,
             self.rank,
             str(sizes),
-            is_mirrored=is_mirrored,
+            is_mirrored=is_mirrored and not (is_backward and self.rank > 1),
             may_be_empty=is_backward and self.name not in _GRADIENTS_OF_SOME,
         )
         end = " )" if not is_mirrored and self.rank == 2 else ")"
@@ -188,15 +190,27 @@ def padded_sizes(
     padded = list(sizes)
     for place in range(rank):
         axis = len(sizes) - 1 - place
-        before, behind = padding[2 * place : 2 * place + 2]
-        if is_mirrored and max(before, behind) >= sizes[axis]:
-            raise RuntimeError(
-                f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding "
-                f"input dimension, but got: padding ({before}, {behind}) at dimension {axis} of "
-                f"input {shown}"
-            )
-        padded[axis] += before + behind
+        if is_mirrored:
+            _check_mirror(sizes, padding, place, shown)
+        padded[axis] += sum(padding[2 * place : 2 * place + 2])
     return tuple(padded)
+
+
+def check_mirrored(sizes: Sequence[int], padding: Sequence[int]) -> None:
+    """RuntimeError where more is to be mirrored than there is."""
+    for place in range(len(padding) // 2):
+        _check_mirror(sizes, padding, place, str(list(sizes)))
+
+
+def _check_mirror(sizes: Sequence[int], padding: Sequence[int], place: int, shown: str) -> None:
+    axis = len(sizes) - 1 - place
+    before, behind = padding[2 * place : 2 * place + 2]
+    if max(before, behind) >= sizes[axis]:
+        raise RuntimeError(
+            f"Argument #{4 + 2 * place}: Padding size should be less than the corresponding "
+            f"input dimension, but got: padding ({before}, {behind}) at dimension {axis} of "
+            f"input {shown}"
+        )
 
 
 def check_padded(

@@ -57,6 +57,15 @@ def _parts(self: Tensor) -> tuple[Array, ...]:
     return values.real.astype(np.float64), values.imag.astype(np.float64)
 
 
+def _of_parts(parts: Sequence[Array]) -> Array:
+    """``complex``, which computes nothing: a part may be infinite."""
+    if len(parts) == 1:
+        return np.asarray(parts[0])
+    made = np.empty(parts[0].shape, np.complex128)
+    made.real, made.imag = parts
+    return made
+
+
 def _correction(number: Number | None) -> float:
     return float(scalar_to(1 if number is None else number, DTYPES["float64"]))
 
@@ -228,8 +237,7 @@ def _std_var_mean(
         found = [_variance(part, reduced, free) for part in parts]
         spread = _combined([each[0] for each in found], dtype, take_sqrt=name == "std_mean")
         store(variance, np.asarray(spread).reshape(shape))
-        mean = found[0][1] if len(found) == 1 else found[0][1] + 1j * found[1][1]
-        store(average, np.asarray(mean).reshape(shape))
+        store(average, _of_parts([each[1] for each in found]).reshape(shape))
     return variance, average
 
 

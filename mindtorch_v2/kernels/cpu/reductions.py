@@ -6,7 +6,7 @@ Mirrors ``aten/src/ATen/native/ReduceOps.cpp`` and ``ReduceOpsUtils.h``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import compress
 from math import prod
 from typing import Any, Final
@@ -48,6 +48,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BYTE: Final = DTYPES["uint8"]
+_FLOAT: Final = DTYPES["float32"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
@@ -98,17 +99,21 @@ def run_reduction(
     dtype: DType,
     *,
     fills: bool = True,
+    read_as: DType | None = None,
 ) -> tuple[Tensor, ...]:
     """The result of ``compute`` over some dimensions, of a dtype in which it is computed.
 
-    ``fills``: the output is filled with the identity first.
+    ``fills``: the output is filled with the identity first.  ``read_as``: what is computed is of
+    this dtype, and rounded to the result's when all is done.
     """
     reduced = reduced_dims(dims, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
     output = set_output(outputs[0], shape, dtype, self._device)
     if output is self:  # of another geometry now
         reduced = reduced_dims(dims, len(self._sizes))
-    reduce_into(facts, compute, output, self, reduced, keepdim=keepdim, fills=fills)
+    reduce_into(
+        facts, compute, output, self, reduced, keepdim=keepdim, fills=fills, read_as=read_as
+    )
     return (output,)
 
 
@@ -121,6 +126,7 @@ def reduce_into(
     *,
     keepdim: bool = False,
     fills: bool = True,
+    read_as: DType | None = None,
 ) -> None:
     """The same into an output that has its shape."""
     if output.is_meta or not numel(output._sizes):
@@ -139,7 +145,7 @@ def reduce_into(
         reduced = (*reduced, *compress(kept, still))
         shape = tuple(1 if stays else size for size, stays in zip(shape, still, strict=True))
     with np.errstate(all="ignore"):
-        found = compute(as_array(self, dtype), reduced)
+        found = compute(as_array(self, read_as or dtype), reduced)
         store(output, rounded(np.asarray(found).reshape(shape), dtype))
 
 
@@ -215,13 +221,15 @@ def mean(
         raise worded("mean of integers", Input=what, Long=CPP_NAMES[asked])
     (output,) = outputs
     found = _inferred(self, dtype, output)
+    read_as = _FLOAT if found in HALVES else None  # halves are made of the quotient
+    reduction = partial(run_reduction, "aten::sum.dim_IntList", _mean, read_as=read_as)
     if output is not None and _LEAVES_OUTPUT and found in HALVES and not output.is_meta:
         set_output(output, _mean_shape(self, dim, keepdim), found, self._device)
-        made = run_reduction("aten::sum.dim_IntList", _mean, (None,), self, dim, keepdim, found)
+        made = reduction((None,), self, dim, keepdim, found)
         return structured.Assigned(made)
     if output is not None and shares_storage(output, self):
         return (_mean_in_place(output, self, dim, keepdim, found),)
-    made = run_reduction("aten::sum.dim_IntList", _mean, outputs, self, dim, keepdim, found)
+    made = reduction(outputs, self, dim, keepdim, found)
     if not made[0].is_meta:
         assert_no_internal_overlap(made[0])  # which is divided where it is
     if is_integral(found):  # into which the sum fits, and the quotient does not

@@ -12,20 +12,18 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 
-_LANES: Final = 8
+_VECTOR_BYTES: Final = 32
 _CHUNK: Final = 16
+_BEGINS_WITH_A_VECTOR: Final = HABITS["moments of rows begin with a vector of them"]
 
 
 def row_moments(values: Array, dtype: DType) -> tuple[Array, Array]:
     """Of each row the mean and the variance, in the precision in which ``dtype`` is computed."""
-    if values.dtype == np.float32:
-        return _rowwise_moments(values, 1 if to_opmath(dtype) is dtype else 2)
-    mean = values.sum(axis=1, keepdims=True) / (values.shape[1] or 1)
-    centred = values - mean
-    return mean, means_of_products(centred, centred)
+    return _rowwise_moments(values, 1 if to_opmath(dtype) is dtype else 2)
 
 
 def means_of_products(one: Array, two: Array) -> Array:
@@ -48,7 +46,7 @@ class _Moments:
         moments = cls.none(columns[0] if len(columns) else columns.sum(axis=0))
         for count, column in enumerate(columns, 1):
             delta = column - moments.mean
-            share = np.float32(1) / np.float32(count)
+            share = column.dtype.type(1 / count)
             moments.mean = _fused(delta, share, moments.mean)
             moments.squares = _fused(delta, column - moments.mean, moments.squares)
         moments.count = len(columns)
@@ -59,48 +57,52 @@ class _Moments:
         return cls(0, np.zeros_like(like), np.zeros_like(like))
 
     def add_vectors(self, count: int, mean: Array, squares: Array) -> None:
-        """``AddMomentsVec``."""
-        delta, share = mean - self.mean, self._grown(count)
+        """``AddMomentsVec``, which compilers make another thing of: where a vector of them is the
+        first, the distance from no numbers is infinity times none, or is not asked for."""
+        is_first = not self.count and _BEGINS_WITH_A_VECTOR
+        delta, share = mean - self.mean, mean.dtype.type(self._grown(count))
         self.mean = self.mean + share * delta
-        rest = delta * delta * share * np.float32(self.count - count)
-        self.squares = self.squares + squares + rest
+        self.squares = self.squares + squares
+        if not is_first:
+            self.squares += delta * delta * share * mean.dtype.type(self.count - count)
 
     def add(self, count: int, mean: Array, squares: Array) -> None:
         """``AddMoments``, whose products the compiler fuses with the sums."""
-        delta, share = mean - self.mean, self._grown(count)
+        delta, share = mean - self.mean, mean.dtype.type(self._grown(count))
         self.mean = _fused(share, delta, self.mean)
         rest = delta * delta * share
-        self.squares = self.squares + _fused(rest, np.float32(self.count - count), squares)
+        self.squares = self.squares + _fused(rest, mean.dtype.type(self.count - count), squares)
 
-    def _grown(self, count: int) -> Any:
+    def _grown(self, count: int) -> float:
         """The share of ``count`` more numbers."""
         self.count += count
-        return np.float32(count) / np.float32(self.count) if self.count else np.float32(0)
+        return count / self.count if self.count else 0.0
 
 
 def _fused(one: Any, two: Any, added: Array) -> Array:
-    """The product is not rounded before the sum."""
+    """The product is not rounded before the sum, of floats."""
     fused: Array = np.multiply(one, two, dtype=np.float64) + added
-    return fused.astype(np.float32)
+    return fused.astype(added.dtype)
 
 
 def _rowwise_moments(values: Array, parts: int) -> tuple[Array, Array]:
-    """``RowwiseMoments``; a vector of numbers is ``parts`` vectors of floats."""
+    """``RowwiseMoments``; a vector of halves is ``parts`` vectors of floats."""
     rows, width = values.shape
-    whole = width // (_LANES * parts)
-    vectors = values[:, : whole * _LANES * parts].reshape(rows, whole, parts, _LANES)
+    in_vector = _VECTOR_BYTES // values.itemsize
+    whole = width // (in_vector * parts)
+    vectors = values[:, : whole * in_vector * parts].reshape(rows, whole, parts, in_vector)
     lanes = _of_lanes(vectors.transpose(1, 2, 0, 3))
-    moments = _tail(values[:, whole * _LANES * parts :])
-    for lane in range(_LANES if whole else 0):
+    moments = _tail(values[:, whole * in_vector * parts :])
+    for lane in range(in_vector):  # of no numbers too: infinity times none of them is NaN
         moments.add(whole * parts, lanes.mean[:, lane], lanes.squares[:, lane])
-    variance = moments.squares / np.float32(width)
+    variance = moments.squares / values.dtype.type(width)
     return moments.mean.reshape(-1, 1), variance.reshape(-1, 1)
 
 
 def _of_lanes(vectors: Array) -> _Moments:
     """Chunks of vectors, those of a level twice as many as of the one below."""
     chunks = -(-len(vectors) // _CHUNK)
-    like = np.zeros(vectors.shape[2:], np.float32)
+    like = np.zeros(vectors.shape[2:], vectors.dtype)
     levels = [_Moments.none(like) for _ in range(max(1, (chunks - 1).bit_length()))]
     for chunk in range(chunks):
         taken = vectors[chunk * _CHUNK : (chunk + 1) * _CHUNK]
@@ -120,9 +122,9 @@ def _of_lanes(vectors: Array) -> _Moments:
 
 def _tail(values: Array) -> _Moments:
     """Of the numbers that fill no vector, in which nothing is fused."""
-    mean, squares = np.zeros((2, values.shape[0]), np.float32)
+    mean, squares = np.zeros((2, values.shape[0]), values.dtype)
     for count, column in enumerate(values.T, 1):
         delta = column - mean
-        mean = mean + delta / np.float32(count)
+        mean = mean + delta / values.dtype.type(count)
         squares = squares + delta * (column - mean)
     return _Moments(values.shape[1], mean, squares)

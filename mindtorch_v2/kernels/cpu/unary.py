@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
+from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -131,12 +132,16 @@ def _sign(self: Array) -> Array:
     return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
 
 
-def _sgn(self: Array) -> Array:
-    """Of a complex number that of its length."""
+def _sgn(self: Array, lanes: Array | None = None) -> Array:
+    """Of a complex number a quotient by its length: in a vector that of each part."""
     if self.dtype.kind != "c":
         return _sign(self)
     length = np.abs(self)
-    return np.asarray(np.where(length == 0, 0, self / length), self.dtype)
+    by_parts = np.empty_like(self)
+    by_parts.real, by_parts.imag = self.real / length, self.imag / length
+    lanes = in_vectors_of_one_row(self) if lanes is None else lanes
+    found = np.where(lanes, by_parts, self / length)
+    return np.asarray(np.where(length == 0, 0, found), self.dtype)
 
 
 for _name, _compute in (
@@ -145,11 +150,12 @@ for _name, _compute in (
     ("frac", lambda self: self - np.trunc(self)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
-    ("sgn", _sgn),
     ("sign", _sign),
     ("trunc", _of_floats(np.trunc)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_OP, 1)
+
+pointwise("aten::sgn", _sgn, UNARY_OP, 1, by_lanes=lambda dtype: dtype.is_complex)
 
 
 def _round_decimals(self: Array, decimals: int) -> Array:
@@ -182,14 +188,18 @@ def round_decimals(outputs: Outputs, self: Tensor, decimals: int) -> tuple[Tenso
 _ABS: Final = Pointwise("aten::abs", np.abs, UNARY_OP, 1)
 
 
-def _complex_to_float(function: Pointwise, outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
-    """``unary_op_impl_with_complex_to_float``."""
+def _complex_to_float(
+    function: Pointwise, outputs: Outputs, self: Tensor, *, as_laid: bool
+) -> tuple[Tensor, ...]:
+    """``unary_op_impl_with_complex_to_float``; a new output is ``as_laid`` as the numbers, or
+    row-major, as an empty one becomes when it is resized."""
     (output,) = outputs
     if not self._dtype.is_complex or (output is not None and output._dtype.is_complex):
         return function(outputs, self)
     real = REAL_OF_COMPLEX[self._dtype]
     if output is None:
-        strides = dense_strides_like(self._sizes, self._strides)
+        is_laid = as_laid or self.is_meta
+        strides = dense_strides_like(self._sizes, self._strides) if is_laid else None
         output = new_tensor(self._sizes, real, self._device, strides)
     check_can_cast(real, output._dtype)
     (computed,) = function((None,), self)
@@ -201,7 +211,7 @@ def _complex_to_float(function: Pointwise, outputs: Outputs, self: Tensor) -> tu
 
 @structured.structured("aten::abs")
 def abs_(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
-    return _complex_to_float(_ABS, outputs, self)
+    return _complex_to_float(_ABS, outputs, self, as_laid=True)
 
 
 @kernel("aten::abs_", key="CompositeExplicitAutograd")
@@ -224,7 +234,7 @@ _ANGLE: Final = Pointwise("aten::angle", _angle, UNARY_FLOAT_OP._replace(is_stru
 
 @structured.structured("aten::angle")
 def angle(outputs: Outputs, self: Tensor) -> tuple[Tensor, ...]:
-    return _complex_to_float(_ANGLE, outputs, self)
+    return _complex_to_float(_ANGLE, outputs, self, as_laid=False)
 
 
 # --- conjugation, carried out ----------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from mindtorch_v2.kernels.indexing import check_put
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
@@ -147,10 +148,12 @@ def index_put_impl_(
 ) -> Tensor:
     if not is_contiguous(self._sizes, self._strides):
         raise UnsupportedError("what is written to has gaps")
-    b.launch(
-        "IndexPutImpl",
-        *(self, _indices(b, self, indices), b.operand(values, self._dtype), accumulate, unsafe),
-    )
+    found = _indices(b, self, indices)
+    try:
+        check_put(self, indices, values)
+    except (IndexError, RuntimeError) as error:  # its meta kernel looks at nothing
+        raise RefusedError(str(error)) from error
+    b.launch("IndexPutImpl", self, found, b.operand(values, self._dtype), accumulate, unsafe)
     return self
 
 
