@@ -5,7 +5,7 @@ Mirrors ``torch/nn/modules/sparse.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
@@ -13,6 +13,12 @@ from mindtorch_v2.nn.modules.parameters import made, options_of
 from mindtorch_v2.nn.parameter import Parameter
 
 __all__ = ["Embedding"]
+
+_OPTIONS: Final = (
+    *(("padding_idx", None), ("max_norm", None), ("norm_type", 2)),
+    *(("scale_grad_by_freq", False), ("sparse", False)),
+)
+"""Those that a table shows if they are not the usual ones."""
 
 
 class Embedding(Module):
@@ -29,6 +35,8 @@ class Embedding(Module):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
+        _weight: Any = None,
+        _freeze: bool = False,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
@@ -44,8 +52,35 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
-        self.weight = made(options_of(device, dtype), num_embeddings, embedding_dim)
-        self.reset_parameters()
+        if _weight is None:
+            self.weight = made(options_of(device, dtype), num_embeddings, embedding_dim)
+            self.weight.requires_grad = not _freeze
+            self.reset_parameters()
+            return
+        if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        self.weight = Parameter(_weight, requires_grad=not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Any,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Any:
+        """One of a table that there is, which learns no more unless ``freeze`` is False."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(
+            rows,
+            columns,
+            *(padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze),
+        )
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
@@ -62,8 +97,5 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         shown = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            shown += f", padding_idx={self.padding_idx}"
-        if self.scale_grad_by_freq:
-            shown += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return f"{shown}, sparse=True" if self.sparse else shown
+        own = ((name, getattr(self, name), usual) for name, usual in _OPTIONS)
+        return shown + "".join(f", {name}={value}" for name, value, usual in own if value != usual)
