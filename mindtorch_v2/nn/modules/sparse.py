@@ -54,7 +54,7 @@ class Embedding(Module):
         self.sparse = sparse
         if _weight is None:
             self.weight = made(options_of(device, dtype), num_embeddings, embedding_dim)
-            self.weight.requires_grad = not _freeze
+            self.weight.requires_grad_(not _freeze)
             self.reset_parameters()
             return
         if tuple(_weight.shape) != (num_embeddings, embedding_dim):
