@@ -53,8 +53,8 @@ class Embedding(Module):
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
         if _weight is None:
-            self.weight = made(options_of(device, dtype), num_embeddings, embedding_dim)
-            self.weight.requires_grad_(not _freeze)
+            made_here: Any = made(options_of(device, dtype), num_embeddings, embedding_dim)
+            self.weight = made_here.requires_grad_(not _freeze)
             self.reset_parameters()
             return
         if tuple(_weight.shape) != (num_embeddings, embedding_dim):
