@@ -12,9 +12,11 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
+_MAY_LEAVE_NOTHING: Final = HABITS["padding may leave nothing"]
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
@@ -44,7 +46,7 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Number) -> Any:
         return _CLONE(kept, memory_format=None)
     sizes = []
     for dim, (size, (low, high)) in enumerate(zip(self._sizes, ends, strict=True)):
-        if size + low + high < 0:
+        if size + low + high < (0 if _MAY_LEAVE_NOTHING else 1):
             raise RuntimeError(
                 f"The input size {size}, plus negative padding {low} and {high} resulted in a "
                 "negative output size, which is invalid. Check dimension "
