@@ -29,6 +29,18 @@ _EXPONENTS: Final = ("0", "1", "-1", "-2", "7", "2.5", "1j", "1-2j", "float('inf
 _POWERS: Final = ("x ** xp.tensor([{e}, {e}]).to(x.dtype)", "x ** {e}", "xp.pow({b}, x * 0 + {e})")
 _LARGE_POWERS: Final = ("x ** 2**63", "xp.pow(x, 2**63)", "x.pow_(2**63)", "x.pow_(2**63 - 1)")
 
+_SPREAD: Final = (
+    *("x", "x[:3]", "x[::2]", "x.view(9, 2).t()", "x.view(9, 2)[:, :1].expand(9, 9)", "x.conj()"),
+    *("x[:1].expand(9)", "x[::2].sgn_()"),
+)
+"""Numbers as they lie: some are computed in vectors, some alone."""
+
+_OVERFLOWING: Final = (
+    *("[1e20, 2e20, 3e20]", "[[3e38, 3e38, 1.0], [1.0, 2.0, 4.0]]", "[1e20, 1.0, -1e20]"),
+    *("[1e20, 2e20, 3e20], dtype=xp.bfloat16", "[6e4, -6e4, 6e4], dtype=xp.float16"),
+)
+"""Rows whose squares are infinite."""
+
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for dtype, target, number in product(dtypes, _TARGETS, _COPIED):
@@ -41,5 +53,11 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for base, exponent, power in product(_BASES, _EXPONENTS, _POWERS):
         made = f"x = xp.tensor([{base}, {base}]).to(xp.complex128)"
         yield "pow", f"{made}\n{power.format(b=base, e=exponent)}"
+    for dtype, number, spread in product(("complex64", "complex128"), _BASES, _SPREAD):
+        made = f"x = xp.tensor([{number}] * 18).to(xp.{dtype})"
+        yield "sgn", f"{made}\nxp.sgn({spread})"
+    for row in _OVERFLOWING:
+        made = f"x = xp.tensor({row})"
+        yield "native_layer_norm", f"{made}\nxp.native_layer_norm(x, [3], None, None, 1e-5)"
     for dtype, power in product(dtypes, _LARGE_POWERS):
         yield "pow", f"x = xp.ones(2, dtype=xp.{dtype})\n{power}"

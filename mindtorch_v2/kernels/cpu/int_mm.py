@@ -21,7 +21,7 @@ from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
-TAKES_BYTES: Final = HABITS["_int_mm takes bytes on its left"]
+_TAKES_BYTES: Final = HABITS["_int_mm takes bytes on its left"]
 _BYTE: Final = DTYPES["uint8"]
 _CHAR: Final = DTYPES["int8"]
 _INT: Final = DTYPES["int32"]
@@ -39,11 +39,11 @@ def _check(self: Tensor, mat2: Tensor, result: Tensor) -> None:
             "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
             f"{self._sizes[1]} and {mat2._sizes[0]}"
         )
-    if TAKES_BYTES and self._dtype is not _BYTE and self._dtype is not _CHAR:
+    if _TAKES_BYTES and self._dtype is not _BYTE and self._dtype is not _CHAR:
         raise RuntimeError(
             f"{expected} self dtype to be int8 or uint8 but got {TYPE_NAMES[self._dtype]}"
         )
-    for name, given in (("mat2", mat2),) if TAKES_BYTES else (("self", self), ("mat2", mat2)):
+    for name, given in (("mat2", mat2),) if _TAKES_BYTES else (("self", self), ("mat2", mat2)):
         if given._dtype is not _CHAR:
             raise RuntimeError(
                 f"{expected} {name} dtype to be of type int8 but got {TYPE_NAMES[given._dtype]}"

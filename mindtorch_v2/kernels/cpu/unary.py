@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
+from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -125,12 +126,20 @@ def _sign(self: Array) -> Array:
     return np.asarray((self > 0).astype(self.dtype) - (self < 0).astype(self.dtype))
 
 
-def _sgn(self: Array) -> Array:
-    """Of a complex number that of its length."""
+def _has_parts(dtype: DType) -> bool:
+    return dtype.is_complex
+
+
+def _sgn(self: Array, lanes: Array | None = None) -> Array:
+    """Of a complex number that of its length: vectors divide both of its parts, where a number
+    alone is divided by another complex one, which leaves nothing of what is infinite."""
     if self.dtype.kind != "c":
         return _sign(self)
     length = np.abs(self)
-    return np.asarray(np.where(length == 0, 0, self / length), self.dtype)
+    parts = np.stack([self.real, self.imag], axis=-1) / length[..., None]
+    in_vectors = in_vectors_of_one_row(self) if lanes is None else lanes
+    divided = np.where(in_vectors, parts.view(self.dtype)[..., 0], self / length)
+    return np.asarray(np.where(length == 0, 0, divided), self.dtype)
 
 
 for _name, _compute in (
@@ -139,11 +148,12 @@ for _name, _compute in (
     ("frac", lambda self: self - np.trunc(self)),
     ("neg", np.negative),
     ("round", _of_floats(np.rint)),
-    ("sgn", _sgn),
     ("sign", _sign),
     ("trunc", _of_floats(np.trunc)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_OP, 1)
+
+pointwise("aten::sgn", _sgn, UNARY_OP, 1, by_lanes=_has_parts)
 
 
 def _round_decimals(self: Array, decimals: int) -> Array:
