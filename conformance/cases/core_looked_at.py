@@ -52,6 +52,7 @@ _SIZES_CHECKED: Final = ("1", "-1", "-1, lambda: 'told'", "xp.tensor(1)", "3, ma
 _LEFT_OF_NOTHING: Final = (
     *("xp.ones(3, 2), [-2, 0, 1, 1], 5", "xp.ones(0, 2), [1, 1, 0, 0]", "xp.ones(3, 2), [-1, -1]"),
     *("xp.ones(3, 2, device='meta'), [-2, 0, 1, 1]", "xp.ones(3, 2), [-3, 0, 1, 1]"),
+    *("xp.ones(0, 2), [1, 2]", "xp.ones(0, 2), [-3, 2]"),
 )
 _ORDERED: Final = (
     *("xp.ones(2, 3, device='meta').t()", "xp.ones(2, 3, device='meta', dtype=xp.int64).t()"),
