@@ -5,10 +5,12 @@ Mirrors the functions of ``torch/__init__.py``.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
 from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.symbolic import SymBool
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -16,11 +18,21 @@ _UNSAID: Final = (
     "Expected cond to be True, but got False. (Could this error message be improved? If so, please "
     "report an enhancement request to PyTorch.)"
 )
+_OF_TENSORS: Final = "a check of a tensor is told of that of all elements"
+_REMOVED: Final = (
+    "_check_is_size will be removed in a future PyTorch release along with guard_size_oblivious. "
+    "    Use _check(i >= 0) instead."
+)
 
 
 def _check_with(error_type: Any, cond: Any, message: Any) -> None:
     """Raise an error of a class unless ``cond`` is true; ``message`` is called for its text."""
     if not isinstance(cond, (bool, SymBool)):
+        if isinstance(cond, Tensor) and HABITS[_OF_TENSORS]:
+            raise TypeError(
+                "cond must be a bool, but got a Tensor. For tensor conditions, use "
+                "torch._check_tensor_all() to assert that all elements are true."
+            )
         raise TypeError(f"cond must be a bool, but got {type(cond)}")
     if cond:
         return
@@ -29,6 +41,8 @@ def _check_with(error_type: Any, cond: Any, message: Any) -> None:
     if message is None:
         raise error_type(_UNSAID)
     if not callable(message):
+        if HABITS["a check takes a text"]:
+            raise error_type(str(message))
         raise TypeError("message must be a callable")
     raise error_type(str(message()))
 
@@ -55,7 +69,23 @@ def _raising(name: str, error_type: type[Exception], check: Callable[..., None])
 
 def _check_is_size(i: Any, message: Any = None) -> None:
     """RuntimeError for a negative number."""
-    _check_with(RuntimeError, i >= 0, message)
+    _check_size(i, message, None)
+
+
+def _check_is_size_within(i: Any, message: Any = None, *, max: Any = None) -> None:
+    """The same, and for one above ``max``."""
+    _check_size(i, message, max)
+
+
+def _check_size(size: Any, message: Any, limit: Any) -> None:
+    if HABITS["a check of a size will be removed"]:
+        warnings.warn(_REMOVED, FutureWarning, stacklevel=3)
+    _check_with(RuntimeError, size >= 0, message)
+    if limit is not None:
+        _check_with(RuntimeError, size <= limit, message)
+
+
+_check_is_size_within.__name__ = _check_is_size_within.__qualname__ = "_check_is_size"
 
 
 _ERRORS: Final = {
@@ -70,6 +100,10 @@ OF_TORCH: Final[dict[str, Any]] = {
     **{name: _raising(name, error, _check_with) for name, error in _ERRORS.items()},
     "_check_tensor_all": _raising("_check_tensor_all", RuntimeError, _check_tensor_all_with),
     "_check_tensor_all_with": _check_tensor_all_with,
-    "_check_is_size": _check_is_size,
+    "_check_is_size": (
+        _check_is_size_within
+        if HABITS["a size that is checked may have a bound"]
+        else _check_is_size
+    ),
     "_check_with": _check_with,
 }

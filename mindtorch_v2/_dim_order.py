@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.dtype import memory_format
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TENSOR: Final[Any] = Tensor
@@ -36,13 +37,24 @@ def of_unambiguous(self: Any, *, ambiguity_check: Any = False) -> Any:
                 "The tensor does not have unique dim order, or cannot map to exact one of the "
                 "given memory formats."
             )
-    return _order(self)
+    order = _order(self)
+    if ambiguity_check and HABITS["dimensions that are expanded have no order"]:
+        _expect_strict(self, order)
+    return order
 
 
 def _order(tensor: Any) -> tuple[int, ...]:
     from mindtorch_v2.kernels.refs.common import physical_order  # kernels wait until one is needed
 
     return tuple(reversed(physical_order(tensor.shape, [tensor])))
+
+
+def _expect_strict(tensor: Any, order: tuple[int, ...]) -> None:
+    """RuntimeError if a dimension that was sorted could as well lie within the one within it."""
+    from mindtorch_v2.kernels.refs.common import is_sorted_strictly
+
+    if not is_sorted_strictly(list(reversed(order)), tensor.shape, [tensor]):
+        raise RuntimeError("The tensor does not have unique dim order.")
 
 
 def _is_ambiguous(tensor: Any) -> bool:

@@ -44,6 +44,17 @@ _COMPLEX_LENGTHS: Final = (
     *("complex(0.0, float('inf'))", "complex(-2.0, float('-inf'))", "complex(float('nan'), 1.0)"),
     *("complex(3.0, 4.0)", "complex(0.0, 1e200)"),
 )
+_SPREAD: Final = (
+    *("x", "x[:3]", "x[::2]", "x.view(9, 2).t()", "x.view(9, 2)[:, :1].expand(9, 9)", "x.conj()"),
+    *("x[:1].expand(9)", "x[::2].sgn_()"),
+)
+"""Numbers as they lie: some are computed in vectors, some alone."""
+
+_OVERFLOWING: Final = (
+    *("[1e20, 2e20, 3e20]", "[[3e38, 3e38, 1.0], [1.0, 2.0, 4.0]]", "[1e20, 1.0, -1e20]"),
+    *("[1e20, 2e20, 3e20], dtype=xp.bfloat16", "[6e4, -6e4, 6e4], dtype=xp.float16"),
+)
+"""Rows whose squares are infinite."""
 
 
 def texts(dtypes: Sequence[str]) -> Iterator[Text]:
@@ -57,6 +68,12 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for base, exponent, power in product(_BASES, _EXPONENTS, _POWERS):
         made = f"x = xp.tensor([{base}, {base}]).to(xp.complex128)"
         yield "pow", f"{made}\n{power.format(b=base, e=exponent)}"
+    for dtype, number, spread in product(("complex64", "complex128"), _BASES, _SPREAD):
+        made = f"x = xp.tensor([{number}] * 18).to(xp.{dtype})"
+        yield "sgn", f"{made}\nxp.sgn({spread})"
+    for row in _OVERFLOWING:
+        made = f"x = xp.tensor({row})"
+        yield "native_layer_norm", f"{made}\nxp.native_layer_norm(x, [3], None, None, 1e-5)"
     for dtype, power in product(dtypes, _LARGE_POWERS):
         yield "pow", f"x = xp.ones(2, dtype=xp.{dtype})\n{power}"
     for (target, norm), row, width in product(_NORMS, _ROWS, (32, 64)):

@@ -35,7 +35,8 @@ _OF_SGD: Final = (
     "momentum=0.5, dampening=0.1, foreach=True, maximize=True, weight_decay=0.1",
 )
 _STEPPED: Final = (
-    "a.step()\na.step()\n[t.grad for t in (p, q)], [t.detach() for t in (p, q)], p._version, q._version, "
+    "a.step()\na.step()\n"
+    "[t.grad for t in (p, q)], [t.detach() for t in (p, q)], p._version, q._version, "
     "[[(k, s, s._version) for k, s in v.items()] for v in a.state.values()]"
 )
 _USES: Final = (

@@ -74,6 +74,9 @@ MODULES: Final = (
     "nn.Conv2d(2, 4, (3, 2), padding='same', dilation=2)",
     "nn.Conv2d(2, 4, 3, padding='valid', bias=False)",
     "nn.Conv2d(2, 4, 3, padding=(1, 2), padding_mode='circular')",
+    "nn.Embedding(3, 4, None, 1.0, 2.0, False, False, None, True)",
+    "nn.Embedding(3, 4, 0, norm_type=1.0, sparse=True)",
+    "nn.Embedding.from_pretrained(xp.ones(3, 2), padding_idx=-1)",
     "nn.LayerNorm(3)",
     "nn.LayerNorm((2, 3), 0.1, False)",
     "nn.LayerNorm(3, bias=False)",
@@ -290,6 +293,12 @@ REFUSED: Final = (
     "xp.nn.Embedding.from_pretrained(xp.ones(3))",
     "xp.nn.Embedding(3, 2, _weight=xp.ones(2, 3))",
     "xp.nn.Conv2d(3, 4, 2, stride=2, padding='same')",
+    "xp.nn.Embedding(3, 2, _weight=xp.ones(2, 2))",
+    "xp.nn.Embedding.from_pretrained(xp.ones(3))",
+    "e = xp.nn.Embedding.from_pretrained(xp.ones(3, 2))\n"
+    "e.weight, e.weight.requires_grad, e(xp.tensor([1, 2]))",
+    "e = xp.nn.Embedding.from_pretrained(xp.ones(3, 2), False, 1)\n"
+    "e(xp.tensor([1, 2])).sum().backward()\ne.weight.grad, e",
     "xp.nn.Conv2d(3, 4, 2, groups=2)",
     "xp.nn.Conv2d(2, 3, 2, groups=2)",
     "xp.nn.Conv2d(2, 3, 2, groups=0)",

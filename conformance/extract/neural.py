@@ -422,6 +422,15 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a batch norm refuses to divide by nothing": lambda: is_refused(
         lambda: torch.nn.functional.batch_norm(torch.ones(2, 1), None, None, training=True, eps=0)
     ),
+    "padding may leave nothing": lambda: (
+        not is_refused(lambda: A.constant_pad_nd(ROWS, [-2, 0, 1, 1]))
+    ),
+    "nan_to_num on meta keeps the order of memory": lambda: (
+        torch.empty(2, 3, device="meta").t().nan_to_num().stride() == (1, 3)
+    ),
+    "_int_mm takes bytes on its left": lambda: (
+        not is_refused(lambda: torch._int_mm(torch.ones(17, 8).byte(), torch.ones(8, 8).char()))
+    ),
     "a BatchNorm shows its bias": lambda: "bias" in repr(torch.nn.BatchNorm1d(1)),
     "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
     "Adam may decouple weight decay": lambda: (

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -209,6 +210,18 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a bool of NumPy is a number": lambda: not refused(lambda: torch.tensor(np.bool_(True))),
     "functions of torch itself take no names": lambda: refused(lambda: torch.is_tensor(obj=1)),
+    "a check of a tensor is told of that of all elements": lambda: (
+        "_check_tensor_all" in refusal(lambda: torch._check(torch.ones(1)))[1]
+    ),
+    "a check takes a text": lambda: refusal(lambda: torch._check(False, "no"))[1] == "no",
+    "a size that is checked may have a bound": lambda: (
+        "max" in signature(torch._check_is_size).parameters
+    ),
+    "a check of a size will be removed": lambda: is_deprecated(lambda: torch._check_is_size(1)),
+    "dimensions that are expanded have no order": lambda: (
+        refusal(lambda: torch.ones(1, 2).expand(3, 2).dim_order(ambiguity_check=True))[1]
+        == "The tensor does not have unique dim order."
+    ),
     "limits of dtypes have a hash": lambda: bool(hash(torch.iinfo(torch.int8))),
     "linspace computes halves as floats": lambda: (
         bool(torch.linspace(-65504, 65504, 3, dtype=torch.float16).isfinite().all())
@@ -406,6 +419,14 @@ def survived(call: Callable[[], object]) -> object:
         os._exit(0)
     _, status = os.waitpid(child, 0)
     return call() if status == 0 else None
+
+
+def is_deprecated(call: Callable[[], object]) -> bool:
+    """Whether a call warns that it will be gone."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return bool(caught)
 
 
 def refused(call: Callable[[], object]) -> bool:

@@ -20,18 +20,20 @@ _STEP_BYTES: Final = 64
 def in_vectors(iterator: TensorIterator) -> Array:
     """Whether each element is computed in a vector: of what lies without gaps, in all operands,
     all but the last few; of rows with gaps between them, the same of each; of what is spread out,
-    none.  One operand may be the same number all the time.
+    none.  One operand may be the same number all the time, or along each row.
 
     The loop goes through the memory in order, whatever the order of the dimensions is.
     """
     operands, order = iterator.walked()
-    still = [each for each in operands if not any(each)]
-    if len(still) == 1:
-        operands.remove(still[0])
     shape = iterator.shape
+    inner = next((dim for dim in order if shape[dim] != 1), None)
+    still = [number for number, each in enumerate(operands) if inner is None or not each[inner]]
     length = 1
     for dim in order:
-        if shape[dim] != 1 and any(each[dim] != length for each in operands):
+        strides = [each[dim] for each in operands]
+        if len(still) == 1:
+            strides[still[0]] = strides[still[0]] or length
+        if shape[dim] != 1 and any(stride != length for stride in strides):
             break
         length *= shape[dim]
     step = _STEP_BYTES // iterator.common_dtype.itemsize

@@ -1,6 +1,6 @@
 """``Optimizer``: groups of parameters with options, and a state for each parameter.
 
-Mirrors ``torch/optim/optimizer.py``; no hooks of all optimizers, no profiling.
+Mirrors ``torch/optim/optimizer.py``; no profiling.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ from mindtorch_v2.nn.modules._conversion import forget_grad
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["Optimizer"]
+__all__ = [
+    "Optimizer",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
+]
 
 _FACTS: Final = profile.active().training
 HABITS: Final[dict[str, bool]] = _FACTS["habits"]
@@ -43,6 +47,21 @@ _HOOKS: Final = tuple(
 
 Group = dict[str, Any]
 Hook = Callable[..., Any]
+
+
+_PRE: Final[OrderedDict[int, Hook]] = OrderedDict()
+_POST: Final[OrderedDict[int, Hook]] = OrderedDict()
+"""Hooks of the steps of all optimizers."""
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Have ``hook(optimizer, args, kwargs)`` called before steps of every optimizer."""
+    return RemovableHandle.added(_PRE, hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Have ``hook(optimizer, args, kwargs)`` called after steps of every optimizer."""
+    return RemovableHandle.added(_POST, hook)
 
 
 class _RequiredParameter:
@@ -144,7 +163,7 @@ class Optimizer:
                 "all optimizer param groups should be with/without names. cannot add param group "
                 f"{'with' if is_named else 'without'} names to the optimizer"
             )
-        if not set(self._params()).isdisjoint(found):
+        if not set(_params_of(self)).isdisjoint(found):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
@@ -159,11 +178,8 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or have them be zeros."""
-        for param in self._params():
+        for param in _params_of(self):
             forget_grad(param, set_to_none)
-
-    def _params(self) -> Iterator[Any]:
-        return chain.from_iterable(group["params"] for group in self.param_groups)
 
     # --- steps --------------------------------------------------------------------------------
 
@@ -181,7 +197,7 @@ class Optimizer:
         @wraps(func)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             self = args[0]
-            for hook in self._optimizer_step_pre_hooks.values():
+            for hook in chain(_PRE.values(), self._optimizer_step_pre_hooks.values()):
                 changed = hook(self, args, kwargs)
                 if changed is None:
                     continue
@@ -192,11 +208,16 @@ class Optimizer:
                     )
                 args, kwargs = changed
             answer = func(*args, **kwargs)
-            for hook in self._optimizer_step_post_hooks.values():
+            for hook in chain(self._optimizer_step_post_hooks.values(), _POST.values()):
                 hook(self, args, kwargs)
             return answer
 
         return wrapper
+
+    def _cuda_graph_capture_health_check(self) -> None:
+        """What subclasses call as steps begin: no device here captures graphs."""
+
+    _accelerator_graph_capture_health_check = _cuda_graph_capture_health_check
 
     # --- hooks --------------------------------------------------------------------------------
 
@@ -273,7 +294,7 @@ class Optimizer:
                 "optimizer's group"
             )
         names = chain.from_iterable(group["params"] for group in saved)
-        params = dict(zip(names, self._params(), strict=True))
+        params = dict(zip(names, _params_of(self), strict=True))
         state: defaultdict[Any, Any] = defaultdict(dict)
         for name, value in given["state"].items():
             if name in params:
@@ -314,6 +335,11 @@ def stepped(
         for group in optimizer.param_groups:
             update(group, [each for each in group["params"] if each.grad is not None])
     return loss
+
+
+def _params_of(optimizer: Optimizer) -> Iterator[Any]:
+    """Those of all groups; no method, for subclasses have attributes of many names."""
+    return chain.from_iterable(group["params"] for group in optimizer.param_groups)
 
 
 def _added(hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
@@ -381,7 +407,7 @@ def check_fused_device(param: Any) -> None:
 def check_fused_devices_early(optimizer: Optimizer) -> None:
     """The same of all parameters of a new optimizer, in releases that look at them then."""
     if not HABITS["a fused optimizer looks at devices in its steps"]:
-        for param in optimizer._params():
+        for param in _params_of(optimizer):
             check_fused_device(param)
 
 

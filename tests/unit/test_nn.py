@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import weakref
 from typing import Any
 
 import pytest
 
 import mindtorch_v2 as xp
 from mindtorch_v2 import nn, optim
+from mindtorch_v2.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 
 
 class Twice(nn.Module):
@@ -127,3 +133,34 @@ def test_a_new_module_has_what_hooks_need_in_torchs_order() -> None:
     names = list(nn.Module().__dict__)
     assert names[:4] == ["training", "_parameters", "_buffers", "_non_persistent_buffers_set"]
     assert names[-1] == "_modules"
+
+
+def test_hooks_of_all_optimizers_come_around_those_of_one() -> None:
+    optimizer = optim.SGD([xp.ones(1)], lr=0.1)
+    told: list[str] = []
+    handles = [
+        register(lambda *given, name=name: told.append(name))
+        for register, name in (
+            (register_optimizer_step_pre_hook, "all before"),
+            (register_optimizer_step_post_hook, "all after"),
+            (optimizer.register_step_pre_hook, "before"),
+            (optimizer.register_step_post_hook, "after"),
+        )
+    ]
+    optimizer.step()
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert told == ["all before", "before", "after", "all after"]
+
+
+def test_a_hook_that_is_given_its_module_does_not_keep_it_alive() -> None:
+    module = nn.Linear(1, 1)
+    module._register_load_state_dict_pre_hook(lambda *given: None, with_module=True)
+    (hook,) = module._load_state_dict_pre_hooks.values()
+    assert copy.deepcopy(module)._load_state_dict_pre_hooks.keys()
+    is_alive = weakref.ref(module)
+    del module
+    assert is_alive() is None
+    with pytest.raises(RuntimeError, match="the hook of a dead Module"):
+        hook({}, "")

@@ -12,9 +12,12 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
+_SMALLEST: Final = 0 if HABITS["padding may leave nothing"] else 1
+"""What may be left of a dimension that is padded."""
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
@@ -44,7 +47,8 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Number) -> Any:
         return _CLONE(kept, memory_format=None)
     sizes = []
     for dim, (size, (low, high)) in enumerate(zip(self._sizes, ends, strict=True)):
-        if size + low + high < 0:
+        is_padded = dim >= rank - len(pad) // 2
+        if is_padded and size + low + high < _SMALLEST:
             raise RuntimeError(
                 f"The input size {size}, plus negative padding {low} and {high} resulted in a "
                 "negative output size, which is invalid. Check dimension "

@@ -13,6 +13,7 @@ import numpy as np
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -20,6 +21,8 @@ from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_TAKES_BYTES: Final = HABITS["_int_mm takes bytes on its left"]
+_BYTE: Final = DTYPES["uint8"]
 _CHAR: Final = DTYPES["int8"]
 _INT: Final = DTYPES["int32"]
 
@@ -36,7 +39,11 @@ def _check(self: Tensor, mat2: Tensor, result: Tensor) -> None:
             "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
             f"{self._sizes[1]} and {mat2._sizes[0]}"
         )
-    for name, given in (("self", self), ("mat2", mat2)):
+    if _TAKES_BYTES and self._dtype is not _BYTE and self._dtype is not _CHAR:
+        raise RuntimeError(
+            f"{expected} self dtype to be int8 or uint8 but got {TYPE_NAMES[self._dtype]}"
+        )
+    for name, given in (("mat2", mat2),) if _TAKES_BYTES else (("self", self), ("mat2", mat2)):
         if given._dtype is not _CHAR:
             raise RuntimeError(
                 f"{expected} {name} dtype to be of type int8 but got {TYPE_NAMES[given._dtype]}"
@@ -60,7 +67,7 @@ def _check(self: Tensor, mat2: Tensor, result: Tensor) -> None:
 def int_mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> Tensor:
     _check(self, mat2, out)
     wide = np.dtype(np.int32)
-    store(out, as_array(self, _CHAR).astype(wide) @ as_array(mat2, _CHAR).astype(wide))
+    store(out, as_array(self, self._dtype).astype(wide) @ as_array(mat2, _CHAR).astype(wide))
     return out
 
 

@@ -93,7 +93,8 @@ def _rowwise_moments(values: Array, parts: int) -> tuple[Array, Array]:
     vectors = values[:, : whole * in_vector * parts].reshape(rows, whole, parts, in_vector)
     lanes = _of_lanes(vectors.transpose(1, 2, 0, 3))
     moments = _tail(values[:, whole * in_vector * parts :])
-    for lane in range(in_vector):  # of no numbers too: infinity times none of them is NaN
+    # Lanes of nothing are added as well: infinity times none of them is NaN.  Once is enough.
+    for lane in range(in_vector if whole else 1):
         moments.add(whole * parts, lanes.mean[:, lane], lanes.squares[:, lane])
     variance = moments.squares / values.dtype.type(width)
     return moments.mean.reshape(-1, 1), variance.reshape(-1, 1)

@@ -22,9 +22,11 @@ from mindtorch_v2.kernels.refs.common import (
     elementwise_dtypes,
     is_weakly_lesser_type,
     shaped_elementwise,
+    strides_like,
     to_dtype,
     worded,
 )
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, DType
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral
@@ -218,7 +220,9 @@ def _check_polar(abs: DType, angle: DType) -> None:
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    return new_tensor(self._sizes, self._dtype, self._device)
+    keeps = NEURAL_HABITS["nan_to_num on meta keeps the order of memory"]
+    strides = strides_like(self) if keeps else None
+    return new_tensor(self._sizes, self._dtype, self._device, strides)
 
 
 @body("torch._refs.nan_to_num")

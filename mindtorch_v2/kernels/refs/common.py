@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import pairwise
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -433,6 +434,20 @@ def _sort(order: list[int], shape: Sequence[int], tensors: Sequence[Tensor]) -> 
                 moved = earlier
             elif answer < 0:
                 break
+
+
+def is_sorted_strictly(order: list[int], shape: Sequence[int], tensors: Sequence[Tensor]) -> bool:
+    """Whether each dimension that a sort put into ``order`` lies within the one after it for sure.
+
+    What is contiguous, or channels last, but not both, was not sorted.
+    """
+    contiguous = all(is_contiguous(each._sizes, each._strides) for each in tensors)
+    channels_last = all(
+        is_contiguous(each._sizes, each._strides, _CHANNELS_LAST) for each in tensors
+    )
+    if contiguous is not channels_last:
+        return True
+    return all(_should_swap(one, two, shape, tensors) < 0 for one, two in pairwise(order))
 
 
 def _should_swap(one: int, two: int, shape: Sequence[int], tensors: Sequence[Tensor]) -> int:

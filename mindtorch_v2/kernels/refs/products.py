@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.refs.common import (
     is_weakly_lesser_type,
     pw_cast_for_opmath,
 )
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
@@ -266,9 +267,11 @@ def meta__int_mm(a: Tensor, b: Tensor) -> Tensor:
     for name, one in (("a", a), ("b", b)):
         if len(one._sizes) != 2:
             raise RuntimeError(f"{name} must be a 2D tensor")
-    for name, one in (("self", a), ("mat2", b)):
-        if one._dtype is not DTYPES["int8"]:
-            raise RuntimeError(f"expected {name} to be int8, got {one._dtype}")
+    takes_bytes = NEURAL_HABITS["_int_mm takes bytes on its left"]
+    left = ("int8", "uint8") if takes_bytes else ("int8",)
+    for name, one, dtypes in (("self", a, left), ("mat2", b, ("int8",))):
+        if one._dtype not in [DTYPES[each] for each in dtypes]:
+            raise RuntimeError(f"expected {name} to be {' or '.join(dtypes)}, got {one._dtype}")
     (rows, inner), (other, columns) = a._sizes, b._sizes
     if inner != other:
         raise RuntimeError(

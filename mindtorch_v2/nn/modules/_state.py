@@ -6,8 +6,9 @@ Mirrors ``state_dict`` and ``load_state_dict`` of ``torch/nn/modules/module.py``
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -15,7 +16,7 @@ from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["EXTRA", "load", "load_part", "save"]
+__all__ = ["EXTRA", "HookOfModule", "load", "load_part", "save"]
 
 _FACTS: Final = profile.active().training
 _ONE_ELEMENT: Final = _FACTS["habits"]["a scalar is loaded from one element alone"]
@@ -40,6 +41,29 @@ class _IncompatibleKeys(
         return super().__repr__()
 
     __str__ = __repr__
+
+
+class HookOfModule:
+    """A hook that is given its module first, and does not keep it alive: ``_WrappedHook``."""
+
+    def __init__(self, hook: Callable[..., Any], module: Any) -> None:
+        self.hook = hook
+        self._module = weakref.ref(module)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        module = self._module()
+        if module is None:
+            raise RuntimeError("You are trying to call the hook of a dead Module!")
+        return self.hook(module, *args, **kwargs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"hook": self.hook, "module": self._module()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hook = state["hook"]
+        if state["module"] is None:
+            raise RuntimeError("You are trying to revive the hook of a dead Module!")
+        self._module = weakref.ref(state["module"])
 
 
 class _State(OrderedDict[str, Any]):

@@ -5,7 +5,7 @@ Mirrors ``torch/nn/modules/sparse.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
@@ -13,6 +13,12 @@ from mindtorch_v2.nn.modules.parameters import made, options_of
 from mindtorch_v2.nn.parameter import Parameter
 
 __all__ = ["Embedding"]
+
+_OPTIONS: Final = (
+    *(("padding_idx", None), ("max_norm", None), ("norm_type", 2)),
+    *(("scale_grad_by_freq", False), ("sparse", False)),
+)
+"""Those that a table shows if they are not the usual ones."""
 
 
 class Embedding(Module):
@@ -99,12 +105,5 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         shown = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            shown += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            shown += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            shown += f", norm_type={self.norm_type}"
-        if self.scale_grad_by_freq:
-            shown += f", scale_grad_by_freq={self.scale_grad_by_freq}"
-        return f"{shown}, sparse=True" if self.sparse else shown
+        own = ((name, getattr(self, name), usual) for name, usual in _OPTIONS)
+        return shown + "".join(f", {name}={value}" for name, value, usual in own if value != usual)
