@@ -7,10 +7,11 @@ each pixel, summed up in the lanes of one vector of AVX2 or, of a large image, c
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DType
@@ -34,23 +35,14 @@ def column_moments(values: Array, dtype: DType) -> tuple[Array, Array]:
     kind = values.dtype.type
     share = kind(1) / kind(values.shape[1] * values.shape[3])
     mean = sums * share
-    variance = _fused(squares, share, -(mean * mean))
+    variance = fused(squares, share, -(mean * mean))
     return mean, np.maximum(variance, kind(0))
-
-
-def _fused(one: Any, two: Any, added: Array) -> Array:
-    """The product is not rounded before the sum, as far as NumPy has a wider number."""
-    if added.dtype == np.float64:
-        exact: Array = one * two + added
-        return exact
-    fused: Array = np.multiply(one, two, dtype=np.float64) + added
-    return fused.astype(added.dtype)
 
 
 def _plus_square(numbers: Array, added: Array) -> Array:
     if HABITS["a group norm rounds its squares"]:
         return numbers * numbers + added
-    return _fused(numbers, numbers, added)
+    return fused(numbers, numbers, added)
 
 
 def _of_lanes(values: Array, parts: int) -> tuple[Array, Array]:

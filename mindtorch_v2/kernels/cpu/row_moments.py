@@ -7,10 +7,11 @@ the mean, so that has to be torch's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DType
@@ -47,8 +48,8 @@ class _Moments:
         for count, column in enumerate(columns, 1):
             delta = column - moments.mean
             share = column.dtype.type(1 / count)
-            moments.mean = _fused(delta, share, moments.mean)
-            moments.squares = _fused(delta, column - moments.mean, moments.squares)
+            moments.mean = fused(delta, share, moments.mean)
+            moments.squares = fused(delta, column - moments.mean, moments.squares)
         moments.count = len(columns)
         return moments
 
@@ -69,20 +70,14 @@ class _Moments:
     def add(self, count: int, mean: Array, squares: Array) -> None:
         """``AddMoments``, whose products the compiler fuses with the sums."""
         delta, share = mean - self.mean, mean.dtype.type(self._grown(count))
-        self.mean = _fused(share, delta, self.mean)
+        self.mean = fused(share, delta, self.mean)
         rest = delta * delta * share
-        self.squares = self.squares + _fused(rest, mean.dtype.type(self.count - count), squares)
+        self.squares = self.squares + fused(rest, mean.dtype.type(self.count - count), squares)
 
     def _grown(self, count: int) -> float:
         """The share of ``count`` more numbers."""
         self.count += count
         return count / self.count if self.count else 0.0
-
-
-def _fused(one: Any, two: Any, added: Array) -> Array:
-    """The product is not rounded before the sum, of floats."""
-    fused: Array = np.multiply(one, two, dtype=np.float64) + added
-    return fused.astype(added.dtype)
 
 
 def _rowwise_moments(values: Array, parts: int) -> tuple[Array, Array]:
