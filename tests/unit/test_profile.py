@@ -48,6 +48,16 @@ def test_known_profiles_are_in_version_order_and_hold_the_default() -> None:
     assert names.index("2.4") < names.index("2.13")
 
 
+@pytest.mark.parametrize("section", ["neural", "kernels", "library", "refs", "values", "training"])
+def test_every_release_was_asked_for_every_habit(section: str) -> None:
+    """A rule that goes by one is a KeyError where it is not known."""
+    asked = {name: {*getattr(profile.load(name), section)["habits"]} for name in profile.known()}
+    everything = set().union(*asked.values())
+    assert {
+        name: everything - habits for name, habits in asked.items() if everything != habits
+    } == {}
+
+
 def test_a_full_version_names_the_profile_of_its_major_and_minor() -> None:
     assert profile.load("2.4.1") is profile.load("2.4")
     assert profile.load("2.4").name == "2.4"
