@@ -79,9 +79,16 @@ def check_sub(self: Operand, other: Operand, alpha: Number) -> None:
         raise worded("a number less a truth value")
 
 
+Rounding = Callable[[Array], Array]
+
+
+def _rounding(dtype: DType) -> tuple[Rounding]:
+    return (partial(rounded, dtype=dtype),)
+
+
 def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
     """What ``other`` is multiplied with, and how the product is rounded."""
-    return element(alpha, dtype), partial(rounded, dtype=dtype)
+    return element(alpha, dtype), *_rounding(dtype)
 
 
 def _rounds_products(dtype: DType, alpha: Number) -> bool:
@@ -96,22 +103,22 @@ def _with_factor(combine: Callable[..., Array]) -> Callable[..., Array]:
         self: Array,
         other: Array,
         alpha: Any,
-        round_: Callable[[Array], Array],
+        rounding: Rounding,
         lanes: Array | None = None,
     ) -> Array:
         if alpha == 1 or other.dtype.kind != "f":
-            return combine(self, _scaled(other, alpha, round_))
+            return combine(self, _scaled(other, alpha, rounding))
         exact = fused(other, alpha if combine is np.add else -alpha, self)
         if lanes is None:
             return exact
-        return np.where(lanes, exact, combine(self, round_(other * alpha)))
+        return np.where(lanes, exact, combine(self, rounding(other * alpha)))
 
     return compute
 
 
-def _scaled(other: Array, alpha: Any, round_: Callable[[Array], Array]) -> Array:
+def _scaled(other: Array, alpha: Any, rounding: Rounding) -> Array:
     """Infinite complex numbers are not the same after a multiplication by 1."""
-    return other if alpha == 1 and other.dtype.kind != "c" else round_(other * alpha)
+    return other if alpha == 1 and other.dtype.kind != "c" else rounding(other * alpha)
 
 
 def _unscaled(function: Compute) -> Callable[[DType, Number], Compute | None]:
@@ -148,13 +155,6 @@ def _refuse_zero(divisor: Array) -> None:
     """Integers have no quotient by zero; floats and complex numbers do."""
     if divisor.dtype.kind in "iu" and not np.all(divisor):
         raise RuntimeError("ZeroDivisionError")
-
-
-Rounding = Callable[[Array], Array]
-
-
-def _rounding(dtype: DType) -> tuple[Rounding]:
-    return (partial(rounded, dtype=dtype),)
 
 
 def _div_trunc(self: Array, other: Array, rounding: Rounding) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mindtorch_v2.tensor.elements import Array
 
-_AT_ONCE: Final = 1 << 13
+AT_ONCE: Final = 1 << 13
 """Elements whose intermediate results stay in the cache."""
 
 
@@ -25,13 +25,13 @@ def by_blocks(function: Callable[..., Array]) -> Callable[..., Array]:
     @wraps(function)
     def of_all(*arrays: Array) -> Array:
         first = arrays[0]
-        if first.size <= _AT_ONCE:
+        if first.size <= AT_ONCE:
             return function(*arrays)
         flat = [np.ravel(each) for each in arrays]
         found = np.empty(first.shape, first.dtype)
         places = found.reshape(-1)
-        for start in range(0, first.size, _AT_ONCE):
-            at = slice(start, start + _AT_ONCE)
+        for start in range(0, first.size, AT_ONCE):
+            at = slice(start, start + AT_ONCE)
             places[at] = function(*(each[at] for each in flat))
         return found
 

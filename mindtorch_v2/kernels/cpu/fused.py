@@ -7,10 +7,11 @@ it out: ``1 - y * y`` of a ``tanh`` close to one.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.blocks import AT_ONCE
 from mindtorch_v2.tensor.elements import Array
 
 
@@ -21,20 +22,16 @@ def fused(a: Any, b: Any, c: Any) -> Array:
     return (_fused_floats if kind == np.float32 else _fused_doubles)(*arrays)
 
 
-_AT_ONCE: Final = 1 << 13
-"""Elements whose intermediate results stay in the processor's cache."""
-
-
 def _fused_floats(a: Array, b: Array, c: Array) -> Array:
     """In doubles, which have room for the product of any two floats."""
-    if max(a.size, b.size, c.size) <= _AT_ONCE:
+    if max(a.size, b.size, c.size) <= AT_ONCE:
         return np.asarray(np.multiply(a, b, dtype=np.float64) + c, np.float32)
     a, b, c = np.broadcast_arrays(a, b, c)
     found = np.empty(a.shape, np.float32)
     rows = [each.reshape(-1) if each.strides != (0,) * each.ndim else each for each in (a, b, c)]
-    places, wide = found.reshape(-1), np.empty(_AT_ONCE)
-    for start in range(0, found.size, _AT_ONCE):
-        at = slice(start, min(start + _AT_ONCE, found.size))
+    places, wide = found.reshape(-1), np.empty(AT_ONCE)
+    for start in range(0, found.size, AT_ONCE):
+        at = slice(start, min(start + AT_ONCE, found.size))
         one, two, three = (each[at] if each.ndim == 1 else each.flat[0] for each in rows)
         work = wide[: at.stop - start]
         np.multiply(one, two, out=work, dtype=np.float64)

@@ -13,7 +13,12 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import complex_functions
 from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
-from mindtorch_v2.kernels.cpu.vector_functions import Functions, always, over_lanes
+from mindtorch_v2.kernels.cpu.vector_functions import (
+    Functions,
+    always,
+    over_lanes,
+    to_the_last_digit,
+)
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -65,21 +70,6 @@ def _log2(self: Array) -> Array:
     return found
 
 
-def _to_the_last_digit(function: Any) -> Any:
-    """A function whose results in float32 are the next numbers to the exact ones.
-
-    Those of MKL and Sleef mostly are.  Of NumPy's own, two of five results of ``exp`` have a wrong
-    last digit, and one of three of ``tanh``.
-    """
-
-    def compute(self: Array) -> Array:
-        if self.dtype == np.float32:
-            return np.asarray(function(self.astype(np.float64)).astype(np.float32))
-        return np.asarray(function(self))
-
-    return compute
-
-
 def _by_parts(real: Any, of_parts: Any) -> Any:
     """``real``, and another function of complex numbers."""
     return lambda self: of_parts(self) if self.dtype.kind == "c" else real(self)
@@ -95,21 +85,21 @@ for _name, _compute in (
     ("acos", _by_parts(np.arccos, complex_functions.acos)),
     ("asin", _by_parts(np.arcsin, complex_functions.asin)),
     ("atan", _by_parts(np.arctan, complex_functions.atan)),
-    ("cos", _to_the_last_digit(np.cos)),
+    ("cos", to_the_last_digit(np.cos)),
     ("cosh", np.cosh),
-    ("exp", _by_parts(_to_the_last_digit(np.exp), complex_functions.exp)),
+    ("exp", _by_parts(to_the_last_digit(np.exp), complex_functions.exp)),
     ("exp2", _by_parts(np.exp2, complex_functions.exp2)),
-    ("expm1", _to_the_last_digit(np.expm1)),
-    ("log", _to_the_last_digit(np.log)),
-    ("log10", _to_the_last_digit(np.log10)),
-    ("log1p", _to_the_last_digit(complex_functions.log1p)),
+    ("expm1", to_the_last_digit(np.expm1)),
+    ("log", to_the_last_digit(np.log)),
+    ("log10", to_the_last_digit(np.log10)),
+    ("log1p", to_the_last_digit(complex_functions.log1p)),
     ("log2", _log2),
     ("reciprocal", lambda self: 1 / self),
-    ("sin", _to_the_last_digit(np.sin)),
+    ("sin", to_the_last_digit(np.sin)),
     ("sinh", np.sinh),
     ("sqrt", np.sqrt),
     ("tan", np.tan),
-    ("tanh", _to_the_last_digit(np.tanh)),
+    ("tanh", to_the_last_digit(np.tanh)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 

@@ -16,7 +16,7 @@ from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.nn.parameter import Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
-__all__ = ["EXTRA", "HookOfModule", "load", "load_part", "save"]
+__all__ = ["EXTRA", "load", "load_part", "save"]
 
 _FACTS: Final = profile.active().training
 _ONE_ELEMENT: Final = _FACTS["habits"]["a scalar is loaded from one element alone"]
@@ -43,8 +43,8 @@ class _IncompatibleKeys(
     __str__ = __repr__
 
 
-class HookOfModule:
-    """A hook that is given its module first, and does not keep it alive: ``_WrappedHook``."""
+class _WrappedHook:
+    """A hook that is given its module first, and does not keep it alive."""
 
     def __init__(self, hook: Callable[..., Any], module: Any) -> None:
         self.hook = hook

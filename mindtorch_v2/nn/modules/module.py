@@ -33,7 +33,7 @@ from mindtorch_v2.nn.modules._global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from mindtorch_v2.nn.modules._state import HookOfModule, _IncompatibleKeys
+from mindtorch_v2.nn.modules._state import _IncompatibleKeys, _WrappedHook
 from mindtorch_v2.nn.parameter import Buffer, Parameter
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -540,7 +540,7 @@ class Module:
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> RemovableHandle:
-        called = HookOfModule(hook, self) if with_module else hook
+        called = _WrappedHook(hook, self) if with_module else hook
         return _added(self._load_state_dict_pre_hooks, called)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -14,9 +14,9 @@ __all__ = ["made", "options_of", "reset_affine"]
 _EMPTY: Final = FUNCTIONS["torch"]["empty"]
 
 
-def made(options: dict[str, Any], *sizes: int, learns: bool = True) -> Parameter:
+def made(options: dict[str, Any], *sizes: int, requires_grad: bool = True) -> Parameter:
     """A parameter of a shape that holds nothing yet."""
-    return Parameter(_EMPTY(sizes, **options), requires_grad=learns)
+    return Parameter(_EMPTY(sizes, **options), requires_grad=requires_grad)
 
 
 def options_of(device: Any, dtype: Any) -> dict[str, Any]:
