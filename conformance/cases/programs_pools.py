@@ -290,6 +290,7 @@ REFUSED: Final = (
     "xp.nn.Dropout(2)",
     "xp.nn.Dropout(-0.1)",
     "xp.nn.Embedding(3, 2, padding_idx=3)",
+    "xp.nn.Embedding.from_pretrained(xp.ones(3))",
     "xp.nn.Embedding(3, 2, _weight=xp.ones(2, 3))",
     "xp.nn.Conv2d(3, 4, 2, stride=2, padding='same')",
     "xp.nn.Embedding(3, 2, _weight=xp.ones(2, 2))",
