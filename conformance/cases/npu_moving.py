@@ -72,6 +72,7 @@ _WITHOUT: Final = re.compile(
             r"\b(a(tan|cos|sin)h?|r?sqrt|log\w*|(l|di)gamma|reciprocal)\.out\(t\[-?\d\], out=t\[",
             r"\blogit_\.default\(t\[",
             r"\b(true_)?div(ide)?_\.Tensor\((?P<by>t\[-?\d\]), (?P=by)\)",
+            r"\b(true_)?div(ide)?_\.Tensor\(t\[-?\d\], xp\.tensor\(\[?(-?\d+, )*0\b[^.]",
             r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
             r"pin_memory=True",  # what only the CPU's memory can be
