@@ -74,6 +74,8 @@ class Operator:
         self.takes_numbers = takes_numbers(name)
         self._text = text
         self._calls = 0
+        #: Whether this package has kernels for calls with these keys; registrations empty it.
+        self.computed: dict[int, bool] = {}
         self._handing_on: dict[frozenset[int], Operator] = {frozenset(): self}
 
     def handing_on(self, undefined: frozenset[int]) -> Operator:
@@ -134,14 +136,23 @@ class Operator:
         is_kept = raw.pipeline is None or not tls.goes_past_pipeline(keys)
         made = way(resolve(self.entry, keys, self.full_name))
         if is_kept:
-            DISPATCHER.remember(version, found, keys, made)
+            DISPATCHER.remember(self.canonical, version, found, keys, made)
         return made
+
+    def find_computed(self, keys: int) -> bool:
+        """Whether this package computes calls with these keys, on the backend of the tensors."""
+        if not native.has_kernel(self.canonical):
+            return False
+        version, backends = DISPATCHER.version, intersection(keys, _BACKENDS)
+        found = not backends or self.entry.table.lookup(backends)[1].function is not None
+        DISPATCHER.remember(self.canonical, version, self.computed, keys, found)
+        return found
 
     def find_below(self, found: dict[int, Way], keyset: int, way: Callable[[Target], Way]) -> Way:
         """How to run a call at the highest key of a keyset; ``found`` keeps it."""
         version = DISPATCHER.version
         made = way(at_highest(self.entry, keyset, self.full_name))
-        DISPATCHER.remember(version, found, keyset, made)
+        DISPATCHER.remember(self.canonical, version, found, keyset, made)
         return made
 
     def route_of(self, target: Target) -> Route:
@@ -376,10 +387,9 @@ class Call(NamedTuple):
 
     def has_kernel(self) -> bool:
         """Whether this package computes the call, on the backend of its tensors."""
-        if not native.has_kernel(self.operator.canonical):
-            return False
-        backends = intersection(self.keys(), _BACKENDS)
-        return not backends or self.operator.entry.table.lookup(backends)[1].function is not None
+        keys = self.keys()
+        known = self.operator.computed.get(keys)
+        return self.operator.find_computed(keys) if known is None else known
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""

@@ -8,7 +8,7 @@ table takes none.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -106,7 +106,7 @@ class Dispatcher:
         #: Goes up with every change: who remembers what follows from registrations asks for it.
         self.version = 0
         #: What has been remembered since the last change, which is to be forgotten at the next.
-        self._remembered: dict[int, dict[Any, Any]] = {}
+        self._remembered: dict[str, dict[int, dict[Any, Any]]] = {}
         #: A token for each registration that can be taken back.
         self._live: set[object] = set()
         #: Who has more kernels for operators of the profile.
@@ -190,7 +190,7 @@ class Dispatcher:
                     f"of TORCH_LIBRARY was {previous}; latest registration was {debug}"
                 )
             self._libraries[namespace] = debug
-        return self._once(lambda: self._libraries.pop(namespace))
+        return self._once(lambda: self._libraries.pop(namespace), of=())
 
     def register_def(self, schema: AnnotatedSchema) -> Undo:
         """Define an operator; RuntimeError if it is defined, or its kernels do not suit."""
@@ -213,7 +213,7 @@ class Dispatcher:
             self._defined[packet] = (*self._defined.get(packet, ()), entry)
             definition.definitions += 1
             definition.registrations += 1
-        return self._once(lambda: self._deregister_def(name, packet, definition))
+        return self._once(lambda: self._deregister_def(name, packet, definition), of=(name,))
 
     def _deregister_def(self, name: str, packet: str, definition: OperatorDefinition) -> None:
         definition.definitions -= 1
@@ -242,10 +242,10 @@ class Dispatcher:
             if key is None:
                 entry.update_all()
             definition.registrations += 1
-            self._has_changed()
+            self._has_changed((name,))
         if overrides and key != DispatchKey.Meta:
             _warn_of_override(entry, key, kernel)
-        return self._once(lambda: self._deregister_impl(name, definition, at, kernel))
+        return self._once(lambda: self._deregister_impl(name, definition, at, kernel), of=(name,))
 
     def _deregister_impl(
         self, name: str, definition: OperatorDefinition, key: int, kernel: Kernel
@@ -254,10 +254,12 @@ class Dispatcher:
         definition.registrations -= 1
         self._clean_up(name, definition)
 
-    def _once(self, undo: Callable[[], object]) -> Undo:
+    def _once(self, undo: Callable[[], object], of: Iterable[str] | None = None) -> Undo:
+        """What undoes a registration the first time that it is called; ``of`` are the operators
+        whose calls may go elsewhere by it, None says all."""
         token = object()
         self._live.add(token)
-        self._has_changed()
+        self._has_changed(of)
 
         def run() -> None:
             with self.lock:
@@ -266,31 +268,35 @@ class Dispatcher:
                     try:
                         undo()
                     finally:
-                        self._has_changed()
+                        self._has_changed(of)
 
         return run
 
     # --- what follows from registrations ------------------------------------------------------
 
-    def remember(self, version: int, found: dict[Any, Any], key: Any, value: Any) -> None:
-        """Put into ``found`` what follows from the registrations of a ``version``.
+    def remember(
+        self, name: str, version: int, found: dict[Any, Any], key: Any, value: Any
+    ) -> None:
+        """Put into ``found`` what follows for an operator from the registrations of a ``version``.
 
-        The next change empties it.  If there has been one already, nothing is kept.
+        The next change to the operator empties it.  If anything has changed already, nothing is
+        kept.
         """
         with self.lock:
             if version == self.version:
                 if len(found) >= _MOST_REMEMBERED:
                     found.clear()
                 found[key] = value
-                self._remembered[id(found)] = found
+                self._remembered.setdefault(name, {})[id(found)] = found
 
-    def _has_changed(self) -> None:
-        """To be called after a change, so that nobody takes what was before it for its version."""
+    def _has_changed(self, names: Iterable[str] | None = None) -> None:
+        """To be called after a change to these operators, None says to all of them, so that nobody
+        takes what was before it for its version."""
         with self.lock:
             self.version += 1
-            for found in self._remembered.values():
-                found.clear()
-            self._remembered.clear()
+            for name in self._remembered.copy() if names is None else names:
+                for found in self._remembered.pop(name, {}).values():
+                    found.clear()
 
     def extend(self, extension: Extension) -> None:
         """Give operators of the profile a kernel more: those that are known now, and every other
@@ -318,7 +324,7 @@ class Dispatcher:
                 )
             entry.set_plan(at, plan)
             definition.registrations += 1
-            return self._once(lambda: self._deregister_plan(name, definition, at))
+            return self._once(lambda: self._deregister_plan(name, definition, at), of=(name,))
 
     def _deregister_plan(self, name: str, definition: OperatorDefinition, key: int) -> None:
         definition.entry.set_plan(key, None)
@@ -344,7 +350,7 @@ class Dispatcher:
             definition = self._operators[name]
             entry.functionalization_rule = rule
             definition.registrations += 1
-            return self._once(lambda: self._deregister_rule(name, definition))
+            return self._once(lambda: self._deregister_rule(name, definition), of=(name,))
 
     def _deregister_rule(self, name: str, definition: OperatorDefinition) -> None:
         definition.entry.functionalization_rule = None

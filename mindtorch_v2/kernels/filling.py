@@ -13,7 +13,12 @@ import numpy as np
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
+from mindtorch_v2.kernels.overlap import (
+    MemOverlapStatus,
+    get_overlap_status,
+    may_overlap_itself,
+    rows_of,
+)
 from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, iteration_order
@@ -44,6 +49,10 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
         return self
     if src.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if _is_plain(self, src):
+        copying.warn_of_cast(src._dtype, self._dtype)
+        copying.copy_values(self, src)
+        return self
     if _is_same_data(self, src):
         return self
     TensorIterator(_COPIED, (self,), (src,))
@@ -57,6 +66,16 @@ def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
     else:
         copying.copy_values(self, src)
     return self
+
+
+def _is_plain(self: Tensor, src: Tensor) -> bool:
+    """Whether both are plain, of one shape, and each has memory of its own."""
+    return (
+        self._array is not None
+        and src._array is not None
+        and self._sizes == src._sizes
+        and get_overlap_status(self, src) is MemOverlapStatus.NO
+    )
 
 
 def _shares_places(self: Tensor, src: Tensor) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, numel
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 
 
@@ -31,6 +32,8 @@ def get_overlap_status(a: Tensor, b: Tensor) -> MemOverlapStatus:
         return MemOverlapStatus.NO
     if not (_is_dense(a) and _is_dense(b)):
         return MemOverlapStatus.TOO_HARD
+    if _has_its_array_alone(a) or _has_its_array_alone(b):
+        return MemOverlapStatus.NO
     if a._storage is None or a._storage is not b._storage:
         return MemOverlapStatus.NO
     (a_begin, a_end), (b_begin, b_end) = _span(a), _span(b)
@@ -42,7 +45,12 @@ def get_overlap_status(a: Tensor, b: Tensor) -> MemOverlapStatus:
 
 
 def _is_dense(tensor: Tensor) -> bool:
-    return is_non_overlapping_and_dense(tensor._sizes, tensor._strides)
+    return tensor._array is not None or is_non_overlapping_and_dense(tensor._sizes, tensor._strides)
+
+
+def _has_its_array_alone(tensor: Tensor) -> bool:
+    """Whether it was just made, in memory that nobody else can have asked for."""
+    return tensor._raw_storage is AWAY and tensor._pending is None
 
 
 def _span(tensor: Tensor) -> tuple[int, int]:

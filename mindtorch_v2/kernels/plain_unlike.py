@@ -90,7 +90,7 @@ class Recipes(dict[Any, Recipe]):
         """A call with these operands has computed in ``dtype`` and come to this output, which is
         to be plain; ``function`` takes the operands alone."""
         key, sizes = _key_of(operands, rest), output._sizes
-        if key is None or len(self) >= _MOST_RECIPES:
+        if key is None or key in self or len(self) >= _MOST_RECIPES:
             return
         tensors = [each for each in operands if isinstance(each, Tensor)]
         if any(array_of(each) is None for each in (output, *tensors)):

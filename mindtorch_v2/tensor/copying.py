@@ -17,6 +17,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.pending import AWAY, Unknown
+from mindtorch_v2.tensor.plain import kept_array
 from mindtorch_v2.tensor.scalars import scalar_of_many, scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 from mindtorch_v2.warn import warn_once
@@ -35,6 +36,9 @@ def raw_array(tensor: Tensor) -> Array:
 
     Of an accelerator's memory it is a view of a copy, which nobody can write to.
     """
+    kept = kept_array(tensor)
+    if kept is not None:
+        return kept
     if 0 in tensor._sizes:
         raw = elements_of(tensor._dtype).raw
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
@@ -79,6 +83,9 @@ def _span(tensor: Tensor) -> tuple[int, int]:
 
 def value_array(tensor: Tensor) -> Array:
     """The values of a tensor, its lazy conjugation and negation done; perhaps a view."""
+    kept = kept_array(tensor)
+    if kept is not None:  # of a plain tensor bits are values
+        return kept
     values = elements_of(tensor._dtype).decode(raw_array(tensor))
     if tensor._is_conj():
         values = np.conj(values)
@@ -104,6 +111,11 @@ def warn_of_cast(source: DType, target: DType) -> None:
 
 def store(tensor: Tensor, values: Array) -> None:
     """Put values, which broadcast to its shape, into a tensor, in the dtype that it has."""
+    kept = kept_array(tensor)
+    if kept is not None:
+        same = type(values) is np.ndarray and values.dtype == kept.dtype
+        kept[...] = values if same else elements_of(tensor._dtype).encode(np.asarray(values))
+        return
     if not numel(tensor._sizes):
         return
     elements = elements_of(tensor._dtype)
@@ -158,9 +170,12 @@ def copy_values(target: Tensor, source: Tensor) -> None:
 
 def _is_unknown_too(target: Tensor, source: Tensor) -> bool:
     """Whether nobody may know the source's bytes, and so nobody those of its copy."""
-    storage, unknown = target._untyped_storage(), source._untyped_storage()._pending
+    if source._raw_storage is AWAY and source._array is not None:  # it was just computed
+        return False
+    unknown = source._untyped_storage()._pending
     if not isinstance(unknown, Unknown):
         return False
+    storage = target._untyped_storage()
     if storage._pending is not unknown:
         storage._raw_bytes, storage._pending = AWAY, unknown
     return True

@@ -49,6 +49,7 @@ from mindtorch_v2.tensor.geometry import (
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.names import set_names
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -202,7 +203,9 @@ def empty_like(tensor: Tensor, **options: Any) -> Tensor:
     given = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device, **options}
     made = empty(tensor.shape, **given)
     if made.layout is strided and tensor.layout is strided and "memory_format" not in options:
-        made._strides = dense_strides_like(tensor._sizes, tensor._strides)
+        strides = dense_strides_like(tensor._sizes, tensor._strides)
+        if strides != made._strides:
+            forget(made)._strides = strides
     return made
 
 
@@ -376,7 +379,7 @@ def nested_tensor(
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
     made._content = tuple(row._detached()._converted(made.device, made.dtype) for row in tensors)
-    made._keys = made._keys & ~mask_of(DispatchKey.Dense) | nested
+    forget(made)._keys = made._keys & ~mask_of(DispatchKey.Dense) | nested
     if not made._is_inference():
         made._keys |= mask_of(DispatchKey.AutogradNestedTensor)
     return made

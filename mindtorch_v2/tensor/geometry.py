@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, sparse_coo
@@ -70,13 +71,14 @@ def is_contiguous(
     order = CHANNELS_LAST.get(format) if format is not None else None
     if order is not None:
         return len(order) == len(sizes) and is_dense_in_order(sizes, strides, order)
-    return 0 in sizes or _is_row_major(sizes, strides)
+    return 0 in sizes or _is_row_major(tuple(sizes), tuple(strides))
 
 
-def _is_row_major(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+@lru_cache(maxsize=10_000)  # every operator asks it of its operands
+def _is_row_major(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """:func:`is_dense_in_order` of the order that nearly all tensors have."""
     step = 1
-    for size, stride in zip(reversed(tuple(sizes)), reversed(strides), strict=True):
+    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
         if size != 1:
             if stride != step:
                 return False
@@ -116,10 +118,11 @@ def is_non_overlapping_and_dense(sizes: Sequence[int], strides: Sequence[int]) -
     """Whether the elements fill a stretch of memory, in whatever order of dimensions."""
     if len(sizes) == 1:
         return sizes[0] < 2 or strides[0] == 1
-    return is_contiguous(sizes, strides) or _is_permuted_dense(sizes, strides)
+    return is_contiguous(sizes, strides) or _is_permuted_dense(tuple(sizes), tuple(strides))
 
 
-def _is_permuted_dense(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+@lru_cache(maxsize=10_000)
+def _is_permuted_dense(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     order = sorted(range(len(sizes)), key=lambda dim: (sizes[dim] < 2, strides[dim]))
     step = 1
     for dim in order:

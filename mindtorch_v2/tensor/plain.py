@@ -18,6 +18,7 @@ Note [Arrays of plain tensors]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,7 @@ from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
-from mindtorch_v2.tensor.geometry import contiguous_strides
+from mindtorch_v2.tensor.geometry import contiguous_strides, storage_bytes
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.pending import AWAY, come_back
 from mindtorch_v2.tensor.size import Size
@@ -44,6 +45,8 @@ KEYS: Final = tensor_keyset(mask_of(DispatchKey.CPU))
 
 _CPU: Final = Device("cpu")
 _BYTES: Final = np.dtype(np.uint8)
+_SMALL: Final = 1 << 16
+"""In bytes: what is larger asks for its memory as any tensor does."""
 _lock: Final = Lock()
 
 
@@ -83,6 +86,53 @@ def array_of(tensor: Tensor) -> Array | None:
         return None
     tensor._array, tensor._memory = array, memory
     return array
+
+
+@lru_cache(maxsize=10_000)
+def _form_of_new(
+    dtype: DType, sizes: tuple[int, ...]
+) -> tuple[Size, tuple[int, ...], np.dtype[Any]] | None:
+    """Sizes, strides and NumPy's dtype of a small new tensor that is plain; None if it is not."""
+    if dtype._is_quantized or min(sizes, default=1) < 1:
+        return None
+    strides = contiguous_strides(sizes)
+    form = _form(dtype, sizes, strides)
+    if form is None or storage_bytes(sizes, strides, 0, dtype.itemsize) > _SMALL:
+        return None
+    return Size._of(sizes), strides, form[1]
+
+
+def is_host(device: Device) -> bool:
+    """Whether it is the CPU, called by no number."""
+    return device._type == "cpu" and device._index == NO_INDEX
+
+
+def new_plain(
+    cls: type[Tensor], sizes: Sequence[int], dtype: DType, strides: tuple[int, ...] | None
+) -> Tensor | None:
+    """A small new tensor of zeros outside of inference mode; None for one that is not plain."""
+    form = _form_of_new(dtype, tuple(sizes))
+    if form is None or (strides is not None and strides != form[1]):
+        return None
+    made = object.__new__(cls)
+    made._dtype, made._layout, made._device = dtype, strided, _CPU
+    made._sizes, made._strides, raw = form
+    made._array, made._memory = np.zeros(made._sizes, raw), None
+    made._storage_offset, made._keys = 0, KEYS
+    made._raw_storage = made._raw_versions = AWAY
+    made._content = made._functional = made._custom = None
+    made._raw_autograd = made._pending = None
+    return made
+
+
+def kept_array(tensor: Tensor) -> Array | None:
+    """The array that a tensor has kept, if it is good: writing to it changes the tensor."""
+    array = tensor._array
+    if array is None:
+        return None
+    memory = tensor._memory
+    is_good = memory is None or memory is tensor._raw_storage._raw_bytes  # type: ignore[union-attr]
+    return array if is_good else None
 
 
 def storage_of(tensor: Tensor, slot: str) -> Any:

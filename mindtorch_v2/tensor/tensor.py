@@ -45,7 +45,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.experimental import BCOMPLEX32, COMPLEX_HALF, warn_of_experimental
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
-from mindtorch_v2.tensor.plain import counter_of, storage_of
+from mindtorch_v2.tensor.plain import counter_of, is_host, new_plain, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
@@ -141,6 +141,14 @@ class Tensor(TensorBase):
         ``inference`` says whether it has no autograd keys, by default as the mode.  Raises as
         computeDispatchKey does, and RuntimeError for a gradient that the dtype cannot have.
         """
+        mode = tls.is_inference_mode_enabled() if inference is None else inference
+        is_usual = (
+            storage is None and layout is strided and not (mode or requires_grad or extra_keys)
+        )
+        if is_usual and (device is None or is_host(device)):
+            made = new_plain(cls, shape, dtype, strides)
+            if made is not None:
+                return made
         where = allocated_on(device or Device("cpu"))
         keys = backend_keys(dtype, layout, where.type) | extra_keys
         self = object.__new__(cls)  # not that of the class, which is torch's own constructor
@@ -155,8 +163,8 @@ class Tensor(TensorBase):
                 warn_of_experimental(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
-        self._raw_storage, mode = storage, tls.is_inference_mode_enabled()
-        self._keys = tensor_keyset(keys, mode if inference is None else inference)
+        self._raw_storage = storage
+        self._keys = tensor_keyset(keys, mode)
         self._raw_versions, self._raw_autograd = self._new_counter(), None
         self._content = self._functional = self._custom = self._pending = self._array = None
         self._set_requires_grad(requires_grad)

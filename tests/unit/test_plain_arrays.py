@@ -32,6 +32,13 @@ def computed() -> Any:
     return y
 
 
+def new() -> Any:
+    """One that a factory has made: it has its array alone as well."""
+    y = xp.zeros(2, 3).copy_(kept())
+    assert y._raw_storage is AWAY
+    return y
+
+
 CHANGES = {
     "transpose_": lambda x: x.transpose_(0, 1),
     "unsqueeze_": lambda x: x.unsqueeze_(0),
@@ -59,7 +66,7 @@ def _in_a_pipeline(x: Any) -> None:
         x[0].add_(1)
 
 
-@pytest.mark.parametrize("make", [kept, computed])
+@pytest.mark.parametrize("make", [kept, computed, new])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_plain_call_sees_what_a_tensor_is_now(change: str, make: Any) -> None:
     x = make()

@@ -10,6 +10,9 @@ import pytest
 
 import mindtorch_v2 as xp
 from mindtorch_v2.binding.operators import find_operator
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
+from mindtorch_v2.dispatch.kernel import Kernel
+from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.trace import trace
 from mindtorch_v2.overrides import TorchFunctionMode
@@ -120,6 +123,27 @@ def test_a_registration_is_seen_by_the_next_call(library: Any) -> None:
     assert warm(op, x).item() == 2.0
     other._destroy()
     assert warm(op, x).item() == 1.0
+
+
+def test_a_registration_for_one_operator_leaves_others_their_kernels(library: Any) -> None:
+    library.define("one(Tensor x) -> Tensor")
+    library.define("two(Tensor x) -> Tensor")
+    library.impl("one", lambda x: x, "CPU")
+    library.impl("two", lambda x: x, "CPU")
+    x = xp.ones(2)
+    operators = []
+    for name in ("one", "two"):
+        op = getattr(xp.ops.short, name).default
+        for _ in range(_OFTEN):
+            op._operator.unboxed.call(x)
+        operators.append(op._operator.unboxed)
+    one, two = operators
+    assert one.kernels and two.kernels
+    library.impl("one", lambda x: x + 1, "Meta")
+    assert not one.kernels and two.kernels
+    undo = DISPATCHER.register_fallback(DispatchKey.XLA, Kernel(lambda x: x, "a fallback"))
+    undo()
+    assert not two.kernels  # every operator had another kernel there
 
 
 def test_a_new_schema_is_seen_by_the_next_call() -> None:

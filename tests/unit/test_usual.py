@@ -81,6 +81,16 @@ def answer(text: str) -> Any:
     return kind, tuple(found.shape), elements, names["y"].tolist()
 
 
+def test_what_a_function_by_hand_stands_in_for_is_usual_where_there_is_a_kernel() -> None:
+    binding, x = binding_of(xp.Tensor.clone), xp.ones(2, 2)
+    assert binding._written is not None
+    for _ in range(_OFTEN):
+        assert x.clone().tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    assert ((), (), ()) in binding._usual
+    elsewhere = xp.ones(2, 2).to_sparse()  # without a kernel
+    assert elsewhere.clone().to_dense().tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
 def test_parameters_are_usual_until_they_override() -> None:
     binding, x = binding_of(xp.mm), xp.ones(2, 2)
     parameter = xp.nn.Parameter(xp.ones(2, 2))

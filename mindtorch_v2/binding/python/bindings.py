@@ -73,7 +73,8 @@ class _Binding(Entry):
     def _read_signatures(self) -> Iterable[str]:
         raise NotImplementedError
 
-    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+    def _run(self, receiver: Any, parsed: Parsed, call: Call | None) -> Any:
+        """The answer; ``call`` is that of :meth:`_call_of`, if it was asked for."""
         raise NotImplementedError
 
     def _call_of(self, receiver: Any, parsed: Parsed) -> Call | None:
@@ -113,16 +114,15 @@ class _Binding(Entry):
     ) -> Any:
         if self._is_asked and (parsed.overloaded or is_mode_enabled()) and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
-        if (
-            self._written is not None
-            and not manual.operators_are_seen((receiver, *parsed.values))
-            and not self._has_kernel(receiver, parsed)
-        ):
-            return self._written(receiver, args, kwargs)
+        call = None
+        if self._written is not None and not manual.operators_are_seen((receiver, *parsed.values)):
+            call = self._call_of(receiver, parsed)
+            if call is None or not call.has_kernel():
+                return self._written(receiver, args, kwargs)
         if self._calls_operators:
             self._note_form(parsed, receiver, args, kwargs)
         try:
-            answer = self._run(receiver, parsed)
+            answer = self._run(receiver, parsed, call)
         except PybindTypeError as error:
             raise RuntimeError(str(error)) from None
         if answer is manual.PASSED_ON and self._passed_on is not None:
@@ -142,14 +142,11 @@ class _Binding(Entry):
             return
         tried, wrapped = self._parser.tried(parsed), partial(_wrapped, operator)
         new = partial(_new, operator) if self._makes_variables(parsed, operator) else None
-        usual = usual_call(form, tried, operator, receiver, self, wrapped, new)
+        computed = None if self._written is None else operator.computed
+        usual = usual_call(form, tried, operator, receiver, self, wrapped, new, computed)
         if usual is not None:
             self.front = usual
             self._usual += (form,)
-
-    def _has_kernel(self, receiver: Any, parsed: Parsed) -> bool:
-        call = self._call_of(receiver, parsed)
-        return call is not None and call.has_kernel()
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -200,11 +197,12 @@ class _Generated(_Binding):
             return None
         return call_of(overload, parsed, receiver)
 
-    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+    def _run(self, receiver: Any, parsed: Parsed, call: Call | None) -> Any:
         overload = self._overloads[parsed.chosen]
         if overload.get("direct"):
             return manual.run_directly(receiver, parsed)
-        call = call_of(overload, parsed, receiver)
+        if call is None:
+            call = call_of(overload, parsed, receiver)
         asks_for_gradients = self._asks_for_gradients(parsed)
         if self._makes_variables(parsed, call.operator):
             answer = _wrapped(call.operator, new_variable(call))
@@ -223,8 +221,6 @@ class _Generated(_Binding):
         if overload.get("direct") or overload.get("deprecated"):
             return None
         operator = operator_named(overload["base"])
-        if self._written is not None and not _has_kernel_anyway(operator):
-            return None
         return operator if operator.in_dispatcher and not _changes_a_list(operator) else None
 
     def _makes_variables(self, parsed: Parsed, operator: Operator) -> bool:
@@ -255,17 +251,12 @@ class _ByHand(_Binding):
     def _read_signatures(self) -> Iterable[str]:
         return self._signatures
 
-    def _run(self, receiver: Any, parsed: Parsed) -> Any:
+    def _run(self, receiver: Any, parsed: Parsed, call: Call | None) -> Any:
         return self._runner(receiver, parsed)
 
 
 def _new(operator: Operator, *stack: Any) -> Any:
     return new_variable(Call(operator, stack))
-
-
-def _has_kernel_anyway(operator: Operator) -> bool:
-    """Whether there is a kernel, and no tensor that could lie where there is none."""
-    return not operator.dispatch_arguments and native.has_kernel(operator.canonical)
 
 
 @cache

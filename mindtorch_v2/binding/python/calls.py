@@ -8,15 +8,17 @@ options to theirs, and ``out`` chooses the variant that writes into it.
 
 from __future__ import annotations
 
-from functools import cache
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value, enum_value_named, number_to_tensor
-from mindtorch_v2.binding.operators import Call, Operator, find_operator
+from mindtorch_v2.binding.operators import Call, DefinedOperator, Operator, find_operator
 from mindtorch_v2.binding.python.factories import default_device
 from mindtorch_v2.binding.python.parser import Parsed
-from mindtorch_v2.binding.python.signature import ABSENT
+from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
@@ -31,12 +33,21 @@ _SCALAR_TYPES: Final = {repr(dtype): name for dtype, name in CPP_NAMES.items()}
 _LAYOUTS: Final[dict[str, str]] = _FACTS["layout_names"]
 
 
+_known: Final[dict[str, Operator]] = {}
+"""Operators that torch's dispatcher has: nobody can define these anew, or undefine them."""
+
+
 def operator_named(full_name: str) -> Operator:
     """The operator ``aten::add.Tensor``; KeyError if there is none."""
+    known = _known.get(full_name)
+    if known is not None:
+        return known
     name, _, overload = full_name.partition(".")
     operator = find_operator(name, overload)
     if operator is None:
         raise KeyError(full_name)
+    if operator.in_dispatcher and not isinstance(operator, DefinedOperator):
+        _known[full_name] = operator
     return operator
 
 
@@ -91,8 +102,13 @@ class Values:
     def is_absent(self, name: str) -> bool:
         return self._given[self._places[name]] is ABSENT
 
+    def is_given(self, place: int) -> bool:
+        return self._given[place] is not ABSENT
+
     def __getitem__(self, name: str) -> Any:
-        place = self._places[name]
+        return self.at(self._places[name])
+
+    def at(self, place: int) -> Any:
         return unpack(self.signature, place, self._given[place])
 
 
@@ -102,31 +118,73 @@ def _by_name(
     """The stack of a call whose parameters have the names of the operator's arguments."""
     if writes:
         check_out(values)
-    arguments = operator.schema.arguments
-    outputs = _outputs(operator) if writes else ()
-    written = values["out"] if len(outputs) > 1 else []
-    makes_tensor = values.signature.makes_tensor
-    device = _device(values) if makes_tensor else None  # before the others
-    stack: dict[str, Any] = {}
-    for argument in reversed(arguments):  # as compiled C++ evaluates them
-        name = argument.name
-        if name in outputs:
-            output = values[name] if len(outputs) == 1 else written[outputs.index(name)]
+    plan = _plan_of(operator, values.signature, receiver is not None, writes)
+    written = values["out"] if plan.outputs > 1 else ()
+    stack = list(plan.stack)
+    if plan.device >= 0:  # before the others
+        stack[plan.device] = _device(values)
+    if plan.receiver >= 0:
+        stack[plan.receiver] = receiver
+    for position, place, kind in plan.given:
+        if kind is _Kind.OUTPUT:
+            output = values.at(place) if plan.outputs == 1 else written[place]
             # a tensor that wraps a number is shown to Python as one
-            stack[name] = output if is_stopping() else number_to_tensor(output, Tensor)
-        elif name == "self" and receiver is not None:
-            stack[name] = receiver
-        elif name == "self" and name not in values:
-            stack[name] = values["input"]
-        elif name == "device" and makes_tensor:
-            stack[name] = device
-        elif name in ("dtype", "layout") and makes_tensor and values.is_absent(name):
-            stack[name] = argument.default_value
-        elif name in values:
-            stack[name] = values[name]
-        else:
-            stack[name] = argument.default_value
-    return tuple(stack[argument.name] for argument in arguments)
+            stack[position] = output if is_stopping() else number_to_tensor(output, Tensor)
+        elif kind is _Kind.VALUE or values.is_given(place):
+            stack[position] = values.at(place)
+    return tuple(stack)
+
+
+class _Kind(Enum):
+    """What an argument's value is."""
+
+    VALUE = auto()
+    """That of a parameter."""
+    OPTION = auto()
+    """That of a parameter, if it is given: else the operator's own default."""
+    OUTPUT = auto()
+    """What is written to: a parameter, or one element of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where an operator's arguments come from in calls that a signature takes."""
+
+    stack: tuple[Any, ...]
+    """The operator's defaults, in whose places come:"""
+    receiver: int
+    """at this position the receiver, and"""
+    device: int
+    """at this one a new tensor's device; none of them if negative;"""
+    outputs: int
+    given: tuple[tuple[int, int, _Kind], ...]
+    """at these positions what was given at those places, in the order in which compiled C++
+    evaluates it: backwards."""
+
+
+@lru_cache(maxsize=5000)
+def _plan_of(operator: Operator, signature: Signature, has_receiver: bool, writes: bool) -> _Plan:
+    arguments, places = operator.schema.arguments, signature.places
+    outputs = _outputs(operator) if writes else ()
+    receiver = device = -1
+    given: list[tuple[int, int, _Kind]] = []
+    for position in reversed(range(len(arguments))):
+        name = arguments[position].name
+        if name in outputs:
+            place = places[name] if len(outputs) == 1 else outputs.index(name)
+            given.append((position, place, _Kind.OUTPUT))
+        elif name == "self" and has_receiver:
+            receiver = position
+        elif name == "self" and name not in places:
+            given.append((position, places["input"], _Kind.VALUE))
+        elif name == "device" and signature.makes_tensor:
+            device = position
+        elif name in ("dtype", "layout") and signature.makes_tensor:
+            given.append((position, places[name], _Kind.OPTION))
+        elif name in places:
+            given.append((position, places[name], _Kind.VALUE))
+    defaults = tuple(argument.default_value for argument in arguments)
+    return _Plan(defaults, receiver, device, len(outputs), tuple(given))
 
 
 def _device(values: Values) -> Device | None:

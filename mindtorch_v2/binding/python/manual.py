@@ -33,7 +33,6 @@ from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.torch_dispatch import is_seen_by_python
 
 Runner = Callable[[Any, Parsed], Any]
 """Runs a parsed call; takes the receiver, or None for a function."""
@@ -64,22 +63,35 @@ def call_of_operator(full_name: str, **arguments: Any) -> Call:
     return Call(operator, stack)
 
 
-def operators_are_seen(values: Iterable[Any] = ()) -> bool:
-    """Whether somebody watches which operators a call with these values comes to."""
-    return is_stopping() or is_seen_by_python(values) or is_functionalized(values)
-
-
+_PYTHON: Final = functionality_bit(DispatchKey.Python)
 _FUNCTIONALIZED: Final = functionality_bit(DispatchKey.Functionalize)
 _TRANSFORMED: Final = _FUNCTIONALIZED | functionality_bit(
     DispatchKey.FuncTorchDynamicLayerFrontMode
 )
 
 
-def is_functionalized(values: Iterable[Any]) -> bool:
-    """Whether a transform sees the call, or a value is a tensor of one."""
-    if tls.local_dispatch_key_set().included & _TRANSFORMED:
+def operators_are_seen(values: Iterable[Any] = ()) -> bool:
+    """Whether somebody watches which operators a call with these values comes to."""
+    return is_stopping() or is_overridden_or_transformed(values)
+
+
+def is_overridden_or_transformed(values: Iterable[Any]) -> bool:
+    """Whether a mode or a transform sees a call, or one of the values is a tensor of such."""
+    raw = tls.local_dispatch_key_set()
+    seen = _FUNCTIONALIZED if raw.excluded & _PYTHON else _FUNCTIONALIZED | _PYTHON
+    if raw.included & (seen | _TRANSFORMED):
         return True
-    return any(tensor._keys & _FUNCTIONALIZED for tensor in tensors_of(values))
+    for value in values:
+        if isinstance(value, Tensor):
+            if value._keys & seen:
+                return True
+        elif isinstance(value, (list, tuple)) and _any_has(seen, value):
+            return True
+    return False
+
+
+def _any_has(keys: int, values: Iterable[Any]) -> bool:
+    return any(tensor._keys & keys for tensor in tensors_of(values))
 
 
 # --- conversions ------------------------------------------------------------------------------
@@ -315,6 +327,6 @@ RUNNERS: Final[Mapping[str, Runner]] = {
 
 def item_of(tensor: Tensor) -> Any:
     """``Tensor::item``, which is an operator for whoever sees operators."""
-    if is_functionalized((tensor,)) or is_seen_by_python((tensor,)):
+    if is_overridden_or_transformed((tensor,)):
         return call_operator("aten::item", self=tensor)
     return conversions.item(tensor)

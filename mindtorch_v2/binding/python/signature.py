@@ -49,7 +49,7 @@ class NoMatchError(Exception):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # as what it is kept by it is looked up at every call
 class Signature:
     """A function's name and parameters; ``hidden`` ones are not listed in messages."""
 

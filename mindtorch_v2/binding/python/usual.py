@@ -41,7 +41,7 @@ from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, Paramete
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value, device_of
 from mindtorch_v2.binding.unboxed import PLAIN, Run
-from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
@@ -123,12 +123,14 @@ def usual_call(
     entry: Entry,
     wrapped: Callable[[Any], Any],
     new: Run | None = None,
+    computed: Mapping[int, bool] | None = None,
 ) -> Implementation | None:
     """What makes calls of a form that the last of the signatures which were ``tried`` takes.
 
     None where the types do not tell, or the signature wants more than this module knows.
     ``wrapped`` makes of the operator's answer what Python gets if that is no tensor; ``new`` calls
-    an operator of which C++ makes a variable.
+    an operator of which C++ makes a variable; ``computed`` says for which keys this package has
+    kernels, where a function by hand takes the other calls.
     """
     *before, chosen = tried
     kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
@@ -140,6 +142,7 @@ def usual_call(
         "Tensor": Tensor,
         "are_integers": are_integers,
         "call": operator.unboxed.call,
+        "computed": computed,
         "device_of": device_of,
         "enum_value": enum_value,
         "has_torch_function": has_torch_function,
@@ -235,10 +238,14 @@ def _source(
     if names:  # what is to be written to
         raise Untellable
     keys = list(_keys_source(operator, passed, scope)) if scope["new"] is None else []
+    if scope["computed"] is not None and not keys and not _runs_anyway(operator):
+        raise Untellable
     if keys:
         yield "  raw = thread.raw"
         yield from keys
         yield f"  run = kernels.get(keys) if {_DEFAULT_STATE} else None"
+        if scope["computed"] is not None:
+            yield "  if run is None or not computed.get(keys): break"
         yield f"  try: answer = (run or call)({stack})"
     else:
         yield f"  try: answer = {'call' if scope['new'] is None else 'new'}({stack})"
@@ -247,6 +254,11 @@ def _source(
         yield f"  if {requires_grad}: answer._set_requires_grad(True)"
     yield "  return answer if type(answer) is Tensor else wrapped(answer)"
     yield " return otherwise(receiver, args, kwargs)"
+
+
+def _runs_anyway(operator: Operator) -> bool:
+    """Whether there is a kernel, and no tensor that could lie where there is none."""
+    return not operator.dispatch_arguments and native.has_kernel(operator.canonical)
 
 
 _DEFAULT_STATE: Final = "raw.sets is DEFAULT and raw.pipeline is None and not raw.inference_mode"

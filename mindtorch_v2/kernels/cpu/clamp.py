@@ -6,6 +6,7 @@ Mirrors clamp and its two halves of ``aten/src/ATen/native/TensorCompare.cpp``.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -115,9 +116,13 @@ def _clamped(
         if low is not None:
             check_fill(self, dtype)  # with a number; the other half fills with a tensor
         return _FILL_WITH_NAN(outputs, converted, low, high)
+    return _clamp_of(facts, is_looked_at)(outputs, converted, low, high)
+
+
+@cache
+def _clamp_of(facts: str, is_looked_at: bool) -> Pointwise:
     look = _look_at_bounds if is_looked_at else None
-    clamped = Pointwise(facts, _clamp, UNARY_OP, 1, check=look, prepare=_bounds)
-    return clamped(outputs, converted, low, high)
+    return Pointwise(facts, _clamp, UNARY_OP, 1, check=look, prepare=_bounds)
 
 
 @structured.structured("aten::clamp")
