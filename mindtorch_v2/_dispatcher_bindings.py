@@ -7,6 +7,7 @@ Mirrors ``initDispatchBindings`` in ``torch/csrc/utils/python_dispatch.cpp``.  T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import profile
@@ -231,8 +232,13 @@ _define(
 
 
 def _found(name: str) -> OperatorEntry | None:
-    parsed, overload_name = parse_name(name)
-    return DISPATCHER.find(f"{parsed}.{overload_name}" if overload_name else parsed)
+    return DISPATCHER.find(_full_name(name))
+
+
+@lru_cache(maxsize=1 << 12)
+def _full_name(text: str) -> str:
+    name, overload_name = parse_name(text)
+    return f"{name}.{overload_name}" if overload_name else name
 
 
 def _existing(name: str) -> OperatorEntry:

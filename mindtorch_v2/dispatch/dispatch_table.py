@@ -114,6 +114,9 @@ class DispatchTable(Mapping[int, Kernel]):
     def __getitem__(self, key: int) -> Kernel:
         return self._kernels[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._kernels
+
     def __iter__(self) -> Iterator[int]:
         return iter(self._kernels)
 

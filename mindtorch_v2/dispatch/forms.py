@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.operator_names import in_registration_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
-from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.schema.parser import parse_known_schema
 
 INPLACE: Final = "inplace"
 OUT: Final = "out"
@@ -86,12 +86,12 @@ def _kind(base: str, schema: FunctionSchema) -> tuple[str, tuple[str, ...]]:
 def _operators(bases: tuple[str, ...]) -> Iterator[FunctionSchema]:
     for base in bases:
         for operator in in_registration_order(base):
-            yield parse_schema(operator.schema)
+            yield parse_known_schema(operator.schema)
 
 
 @cache
 def _schema(name: str, overload_name: str) -> FunctionSchema | None:
     for operator in in_registration_order(name):
         if operator.overload_name == overload_name:
-            return parse_schema(operator.schema)
+            return parse_known_schema(operator.schema)
     return None

@@ -16,7 +16,7 @@ from mindtorch_v2.dispatch.operator_names import in_registration_order
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.schema.function_schema import FunctionSchema
-from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.schema.parser import parse_known_schema
 from mindtorch_v2.tensor.names import WILDCARD, set_names
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -73,10 +73,10 @@ def _kinds(schema: FunctionSchema) -> list[tuple[str, str]]:
 def _by_place(name: str) -> tuple[str, int] | None:
     """The overload that takes places instead, and which argument holds them."""
     texts = [each.schema for each in in_registration_order(name.partition(".")[0])]
-    schemas = {parse_schema(text).full_name: text for text in texts}
+    schemas = {parse_known_schema(text).full_name: text for text in texts}
     if name not in schemas:
         return None
-    own = parse_schema(schemas[name])
+    own = parse_known_schema(schemas[name])
     taken = [
         place
         for place, argument in enumerate(own.arguments)
@@ -85,7 +85,7 @@ def _by_place(name: str) -> tuple[str, int] | None:
     if not taken:
         return None
     for full_name, text in schemas.items():
-        if full_name != name and _kinds(parse_schema(text)) == _kinds(own):
+        if full_name != name and _kinds(parse_known_schema(text)) == _kinds(own):
             return full_name, taken[0]
     return None
 
@@ -112,11 +112,13 @@ def _make(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
 def _factory(name: str) -> Native:
     base, _, overload_name = name.partition(".")
     target = _FACTORIES.get(overload_name)
+    if target is None:
+        return NONE
     schemas = {
-        (parsed := parse_schema(each.schema)).full_name: parsed
+        (parsed := parse_known_schema(each.schema)).full_name: parsed
         for each in in_registration_order(base)
     }
-    if target is None or name not in schemas:
+    if name not in schemas:
         return NONE
     taken = [argument.name for argument in schemas[name].arguments]
     if "names" not in taken:  # of tensors that have them

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.schema.function_schema import FunctionSchema
-from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.schema.parser import parse_known_schema
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -45,7 +45,7 @@ def _types(schema: FunctionSchema) -> list[str]:
 def _of_one(base: str, types: tuple[str, ...]) -> Each | None:
     """The operator that takes arguments of these types, and more only if they have defaults."""
     for found in in_registration_order(base):
-        schema = parse_schema(found.schema)
+        schema = parse_known_schema(found.schema)
         rest = schema.arguments[len(types) :]
         if _types(schema)[: len(types)] != list(types) or any(each.is_out for each in rest):
             continue

@@ -112,6 +112,8 @@ def load_c_string(value: object) -> str | None:
 
 
 def _has_utf8(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

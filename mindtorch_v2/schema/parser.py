@@ -49,6 +49,13 @@ def parse_schema(text: str, allow_typevars: bool = True) -> FunctionSchema:
     return parsed
 
 
+@lru_cache(maxsize=1 << 13)
+def parse_known_schema(text: str) -> FunctionSchema:
+    """The same of a text that a profile has, kept: every layer asks for those of its operators."""
+    return parse_schema(text)
+
+
+@lru_cache(maxsize=1 << 13)
 def parse_printed_schema(text: str) -> FunctionSchema:
     """The schema that prints as ``text``, as those of a profile do.
 
