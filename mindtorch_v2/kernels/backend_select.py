@@ -6,11 +6,9 @@ operator whose only word about a backend are a dtype, a layout and a device.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
-from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.dispatch.kernel import MISSING
@@ -19,7 +17,7 @@ from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
-from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -37,17 +35,22 @@ def _places(operator: Operator) -> tuple[int, ...]:
     return tuple(map(names.index, _OPTIONS))
 
 
-def _options(operator: Operator, stack: Stack) -> Iterator[Any]:
-    for place in _places(operator):
-        value = stack[place]
-        yield None if value is None else to_python(operator.schema.arguments[place], value)
+@lru_cache(maxsize=1000)
+def _key_of(
+    operator: Operator, dtype: int | None, layout: int | None, where: str, default: DType
+) -> int:
+    """The backend key of these options, of which dtype and layout are as a stack has them."""
+    arguments, places = operator.schema.arguments, _places(operator)
+    found = default if dtype is None else to_python(arguments[places[0]], dtype)
+    how = strided if layout is None else to_python(arguments[places[1]], layout)
+    return compute_dispatch_key(found, how, where)
 
 
 def _select(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     """Raises as computeDispatchKey does."""
-    dtype, layout, device = _options(operator, stack)
-    where = "cpu" if device is None else device.type
-    key = compute_dispatch_key(dtype or get_default_dtype(), layout or strided, where)
+    dtype, layout, device = _places(operator)
+    where = "cpu" if stack[device] is None else stack[device].type
+    key = _key_of(operator, stack[dtype], stack[layout], where, get_default_dtype())
     mask = mask_of(key)
     if key in _OWN and operator.entry.table.lookup(mask)[1] is MISSING:
         made = rows.find(operator.canonical, DispatchKey.CPU).function

@@ -19,12 +19,14 @@ from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import has_slot, pack_numbers, type_name, unpack_scalar
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import CPP_NAMES, promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.usual_lists import usual_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +87,10 @@ def new_from_data(
         recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
         converted: Tensor = recorded.to(where, wanted)
         return converted
+    if type(data) is list and not pin_memory:
+        usual = usual_array(data, dtype)
+        if usual is not None:
+            return _holding(*usual, device or Device("cpu"))
     refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
         if pin_memory:
@@ -101,6 +107,15 @@ def new_from_data(
     if pin_memory and not (device and device.type == "meta"):
         raise worded("pin_memory")
     return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
+
+
+def _holding(array: Array, dtype: DType, device: Device) -> Tensor:
+    """A new tensor with values that are as it stores them."""
+    if device.type == "meta":
+        return Tensor._make(array.shape, dtype, device=device)
+    made = Tensor._make(array.shape, dtype)
+    store_bits(made, array)
+    return made._converted(device, dtype)
 
 
 def _storage_of(data: Any) -> UntypedStorage | None:
@@ -136,12 +151,11 @@ def _around_storage(
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
     if device.type == "meta":
         return Tensor._make(sizes, dtype, device=device)
-    made = Tensor._make(sizes, dtype)
-    if numel(sizes):
-        numbers: list[Any] = []
-        _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
-        store_bits(made, pack_numbers(numbers, dtype).reshape(sizes))
-    return made._converted(device, dtype)
+    if not numel(sizes):
+        return Tensor._make(sizes, dtype)._converted(device, dtype)
+    numbers: list[Any] = []
+    _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
+    return _holding(pack_numbers(numbers, dtype).reshape(sizes), dtype, device)
 
 
 def is_sequence(value: object) -> bool:

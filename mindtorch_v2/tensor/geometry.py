@@ -233,7 +233,8 @@ def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
             yield (place, *rest)
 
 
-def strides_of_new(sizes: Sequence[int], layout: Layout, itemsize: int) -> tuple[int, ...]:
+@lru_cache(maxsize=10_000)
+def strides_of_new(sizes: tuple[int, ...], layout: Layout, itemsize: int) -> tuple[int, ...]:
     """Strides of a new tensor; one that keeps its elements by their coordinates has none.
 
     RuntimeError where bytes or strides cannot be counted, be it on the way to no elements.

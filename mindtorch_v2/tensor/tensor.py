@@ -156,7 +156,7 @@ class Tensor(TensorBase):
         self._sizes = shape if type(shape) is Size else Size._of(shape)
         self._storage_offset = offset
         if strides is None:
-            strides = geometry.strides_of_new(shape, layout, dtype.itemsize)
+            strides = geometry.strides_of_new(tuple(shape), layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
             if dtype is COMPLEX_HALF or dtype is BCOMPLEX32:

@@ -18,6 +18,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, functionality_bit
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
@@ -37,15 +38,20 @@ def default_device(signature: Signature) -> Device | None:
 
 def new_variable(call: Call) -> Any:
     """What a factory makes."""
-    with tls.guarded(tls.ExcludeDispatchKeyGuard, BELOW_INPLACE_OR_VIEW):
-        answer = call.run()
-        if not isinstance(answer, Tensor) or answer._functional is not None:
-            return answer
-        if tls.local_dispatch_key_set().included & _PIPELINE:
-            return answer  # which the queue holds too: counting says nothing there
-        if getrefcount(answer) <= _OURS and getrefcount(answer._versions) <= _OURS:
-            return answer
-        return _shallow_copy(answer)
+    answer = tls.call_excluding(BELOW_INPLACE_OR_VIEW, call.run)
+    if not isinstance(answer, Tensor) or answer._functional is not None:
+        return answer
+    if tls.local_dispatch_key_set().included & _PIPELINE:
+        return answer  # which the queue holds too: counting says nothing there
+    if getrefcount(answer) <= _OURS and _counts_alone(answer):
+        return answer
+    return tls.call_excluding(BELOW_INPLACE_OR_VIEW, _shallow_copy, answer)
+
+
+def _counts_alone(tensor: Tensor) -> bool:
+    """Whether nobody else has its version counter, which nobody may have asked for yet."""
+    is_unasked = tensor._raw_versions is AWAY and tensor._pending is None
+    return is_unasked or getrefcount(tensor._versions) <= _OURS
 
 
 def _shallow_copy(tensor: Tensor) -> Any:
