@@ -77,7 +77,19 @@ class Check:
         #: Attributes not on the list, of names that may turn out to be ``xp.ops…``.
         self.later: list[ast.Attribute] = []
 
+    def beginning(self, tree: ast.Module) -> None:
+        """Statements that more follow, in what :meth:`continued` answers."""
+        self.visit_all(tree.body)
+
+    def continued(self, text: str) -> Check:
+        """One that has seen what this one has, for a text that begins like its own."""
+        other = Check(text, self.vocabulary)
+        for name in ("loads", "bindings", "chains", "bases", "classes", "later"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
     def case(self, tree: ast.Module) -> None:
+        """All statements, or the last of them."""
         *statements, last = tree.body
         for statement in statements:
             self.visit(statement)

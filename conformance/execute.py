@@ -165,11 +165,11 @@ def _is_of_a_missing_name(error: BaseException, names: Mapping[str, Any]) -> boo
 
 def _evaluate(parsed: grammar.ParsedCase, names: dict[str, Any]) -> Any:
     """The value of the case's last line, if that is an expression; else None."""
-    if parsed.statements is not None:
+    for statements in parsed.statements:
         # Some releases name this line, the 172nd, as where a library of a case has registered
         # something, and recordings have the number: as many lines stay above it.
         # (tests/unit/test_execute.py)
-        exec(parsed.statements, names)
+        exec(statements, names)
     return None if parsed.expression is None else eval(parsed.expression, names)
 
 

@@ -69,23 +69,88 @@ class ParsedCase:
     """A text that has been checked, compiled."""
 
     text: str
-    #: All statements, less the last one where that is an expression.
-    statements: CodeType | None
+    #: All statements, in one piece or two, less the last one where that is an expression.
+    statements: tuple[CodeType, ...]
     #: The last statement, where it is an expression: its value is the case's.
     expression: CodeType | None
 
     def run(self, globals: dict[str, Any]) -> Any:
         """Run in ``globals`` (see `namespace`) and answer the case's value, None without one."""
-        if self.statements is not None:
-            exec(self.statements, globals)
+        for statements in self.statements:
+            exec(statements, globals)
         return None if self.expression is None else eval(self.expression, globals)
 
 
 def parse(text: str, vocabulary: Vocabulary) -> ParsedCase:
-    """Check ``text`` and compile it; `CaseRefused` if it is no case."""
+    """Check ``text`` and compile it; `CaseRefused` if it is no case.
+
+    Cases come with others that begin with the same statements, which are checked once.
+    """
+    beginning = _beginnings.of(text) if len(text) <= MAX_LENGTH else ""
+    if beginning:
+        with suppress(CaseRefused):  # as a whole it may be one, and may have another word for it
+            return _continued(text, beginning, vocabulary)
     tree = syntax_tree(text)
     Check(text, vocabulary).case(tree)
     return _compiled_tree(text, tree)
+
+
+def _continued(text: str, beginning: str, vocabulary: Vocabulary) -> ParsedCase:
+    """The same of a text of which the first lines are statements that have been checked.
+
+    If these are a module by themselves, and the others too, then both are one after the other: what
+    is open at the end of a line, a string, a bracket or a block, is no module, and neither is what
+    goes on with it.
+    """
+    check, statements = _begun(beginning, vocabulary)
+    tree = syntax_tree("\n" * beginning.count("\n") + text[len(beginning) :])
+    check.continued(text).case(tree)
+    rest = _compiled_tree(text, tree)
+    return ParsedCase(text, (statements, *rest.statements), rest.expression)
+
+
+@lru_cache(maxsize=16)
+def _begun(text: str, vocabulary: Vocabulary) -> tuple[Check, CodeType]:
+    tree, check = syntax_tree(text), Check(text, vocabulary)
+    check.beginning(tree)
+    return check, compile_tree(text, tree)
+
+
+class _Beginnings:
+    """Remembers how the text before began."""
+
+    least: Final = 200
+    """Characters: to take a shorter text apart is not worth it."""
+
+    def __init__(self) -> None:
+        self._text = self._beginning = ""
+
+    def of(self, text: str) -> str:
+        """The lines that a text has in common with those before; empty if it is hardly any."""
+        common = _common_lines(self._text, text)
+        is_longer = len(common) > 2 * len(self._beginning)
+        if is_longer or not text.startswith(self._beginning):
+            self._beginning = common if len(common) >= self.least else ""
+        self._text = text
+        return self._beginning
+
+
+def _common_lines(one: str, other: str) -> str:
+    """The lines with which both begin, up to one that is within no block."""
+    same, different = 0, min(len(one), len(other)) + 1
+    while different - same > 1:
+        middle = (same + different) // 2
+        if one.startswith(other[:middle]):
+            same = middle
+        else:
+            different = middle
+    end = other.rfind("\n", 0, same) + 1
+    while end and other[end : end + 1].isspace():
+        end = other.rfind("\n", 0, end - 1) + 1
+    return other[:end]
+
+
+_beginnings: Final = _Beginnings()
 
 
 def compiled(text: str) -> ParsedCase:
@@ -98,7 +163,7 @@ def compiled(text: str) -> ParsedCase:
     if not last[:1].isspace():
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             expression = _compiled("\n" * beginning.count("\n") + newline + last, "eval")
-            return ParsedCase(text, _beginning(beginning) if newline else None, expression)
+            return ParsedCase(text, (_beginning(beginning),) if newline else (), expression)
     return _compiled_tree(text, syntax_tree(text))
 
 
@@ -115,11 +180,11 @@ def _compiled(text: str, mode: str) -> CodeType:
 def _compiled_tree(text: str, tree: ast.Module) -> ParsedCase:
     *statements, last = tree.body
     if not isinstance(last, ast.Expr):
-        return ParsedCase(text, compile_tree(text, tree), None)
+        return ParsedCase(text, (compile_tree(text, tree),), None)
     expression = compile_tree(text, ast.Expression(last.value))
     if not statements:
-        return ParsedCase(text, None, expression)
-    return ParsedCase(text, compile_tree(text, ast.Module(statements, [])), expression)
+        return ParsedCase(text, (), expression)
+    return ParsedCase(text, (compile_tree(text, ast.Module(statements, [])),), expression)
 
 
 def namespace(xp: Any, vocabulary: Vocabulary, helpers: Mapping[str, Any]) -> dict[str, Any]:

@@ -220,14 +220,19 @@ class _OutOfRangeError(Exception):
 def _scalar_to(value: Any, dtype: DType) -> Any:
     if dtype is _BOOL:
         return value != 0
-    parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
-    if not dtype.is_complex and any(parts[1:]):
-        raise _OutOfRangeError
+    if isinstance(value, complex):
+        if not dtype.is_complex:
+            if value.imag:
+                raise _OutOfRangeError
+            return _scalar_to(value.real, dtype)
+        if _is_out_of_range(value.imag, dtype) or _is_out_of_range(value.real, dtype):
+            raise _OutOfRangeError
+        return value
     if dtype in _BITS:
-        return _integral_scalar(parts[0], dtype)
-    if any(_is_out_of_range(part, dtype) for part in parts):
+        return _integral_scalar(value, dtype)
+    if _is_out_of_range(value, dtype):
         raise _OutOfRangeError
-    return value if dtype.is_complex else parts[0]
+    return value
 
 
 def _is_out_of_range(value: int | float, dtype: DType) -> bool:

@@ -242,4 +242,4 @@ def test_our_own_names_are_never_absent() -> None:
 def test_the_line_that_runs_statements_is_the_one_that_recordings_name() -> None:
     """Releases tell where a library was registered by the frame that is so far out."""
     lines = Path(execute_module.__file__).read_text("utf-8").split("\n")
-    assert lines[171].strip() == "exec(parsed.statements, names)"
+    assert lines[171].strip() == "exec(statements, names)"

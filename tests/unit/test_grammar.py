@@ -19,6 +19,7 @@ from fakes.refusals import VOCABULARY, marked, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance import grammar
 from conformance import vocabulary as words
 from conformance.grammar import MAX_DEPTH, MAX_LENGTH, CaseRefused, compiled, namespace, parse
 
@@ -187,9 +188,9 @@ SPLIT = [
 """Texts whose last line is an expression, or looks like one, or is none."""
 
 
-def is_empty(code: CodeType | None) -> bool:
+def is_empty(code: CodeType) -> bool:
     """Whether it was compiled of comments."""
-    return code is not None and not code.co_names and code.co_consts == (None,)
+    return not code.co_names and code.co_consts == (None,)
 
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
@@ -203,7 +204,9 @@ def test_a_text_that_was_let_in_is_compiled_to_the_same_code(text: str) -> None:
     else:
         made = compiled(text)
         assert made.expression == parsed.expression
-        assert made.statements == parsed.statements or is_empty(made.statements)
+        assert made.statements == parsed.statements or (
+            not parsed.statements and all(map(is_empty, made.statements))
+        )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +225,7 @@ def test_the_value_of_a_case_is_its_last_expression() -> None:
 
 def test_a_case_without_statements_before_its_expression_compiles_only_that() -> None:
     parsed = parse("1", VOCABULARY)
-    assert parsed.statements is None
+    assert parsed.statements == ()
     assert parsed.expression is not None
 
 
@@ -350,6 +353,48 @@ def test_a_refusal_names_node_place_and_reason(text: str, node: str, reason: str
     refusal = refused(text)
     assert (refusal.node, refusal.line, refusal.column) == (node, line, column)
     assert reason in refusal.reason
+
+
+def outcome(text: str) -> tuple[Any, ...]:
+    """What is made of a text, or the words in which it is refused."""
+    try:
+        parsed = parse(text, VOCABULARY)
+    except CaseRefused as refusal:
+        return str(refusal), refusal.node
+    names = [sorted(set(code.co_names)) for code in parsed.statements]
+    return sorted({name for each in names for name in each}), parsed.expression
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    "text", [*ACCEPTED_TEXTS, *SPLIT, *(marked(text)[0] for text, _, _ in REFUSED)]
+)
+def test_a_text_is_the_same_whatever_came_before_it(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning may have been checked as that of another text, up to any of its lines."""
+    for continued in (text, f"{text}\n1"):
+        monkeypatch.setattr(grammar, "_beginnings", grammar._Beginnings())
+        monkeypatch.setattr(grammar._Beginnings, "least", MAX_LENGTH)
+        whole = outcome(continued)
+        monkeypatch.setattr(grammar._Beginnings, "least", 1)
+        lines = continued.split("\n")
+        for count in range(1, len(lines)):
+            monkeypatch.setattr(grammar, "_beginnings", grammar._Beginnings())
+            outcome("\n".join((*lines[:count], "another_end")))
+            assert outcome(continued) == whole
+
+
+def test_what_cases_begin_with_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar, "_beginnings", grammar._Beginnings())
+    beginning = "def f(x):\n    return x + 1\n" + "a = f(1)\n" * 30
+    assert len(parse(f"{beginning}a", VOCABULARY).statements) == 1
+    parsed = [parse(f"{beginning}f(a) + {n}", VOCABULARY) for n in range(2)]
+    assert [len(each.statements) for each in parsed] == [1, 1]
+    assert parsed[0].statements[0] is parsed[1].statements[0]
+    assert [each.run(namespace(None, VOCABULARY, {})) for each in parsed] == [3, 4]
+    with pytest.raises(CaseRefused, match="line 33, column 5: attribute '__class__'"):
+        parse(f"{beginning}f(a.__class__)", VOCABULARY)
 
 
 def test_a_refusal_reads_as_one_line() -> None:
