@@ -104,7 +104,13 @@ def _annotated(schema: str | None, alias_analysis: str | None) -> tuple[Function
     """``torch::schema``: the schema of a text, and how its aliases are known, which is read first,
     as compiled C++ evaluates."""
     kind = parse_alias_analysis(std_string(alias_analysis))
-    return parse_schema(std_string(schema), allow_typevars=False), kind
+    return _parsed(std_string(schema)), kind
+
+
+@lru_cache(maxsize=1 << 10)
+def _parsed(schema: str) -> FunctionSchema:
+    """Kept: who defines operators again and again, as tests do, has the same words for them."""
+    return parse_schema(schema, allow_typevars=False)
 
 
 def _t_t(dispatch: str | None, debug: str | None, method: str) -> tuple[Kernel, int | None]:
