@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text, made_once
 from conformance.cases import (
+    core_absent_devices,
     core_advanced_indexing,
     core_assignments,
     core_batch_norm,
@@ -117,6 +118,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
     yield from core_sizes.texts()
+    yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.tensor import numpy_bridge
+from mindtorch_v2.tensor.absent_devices import is_absent
 from mindtorch_v2.tensor.copying import store_bits, warn_of_cast
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
@@ -81,7 +82,7 @@ def new_from_data(
         where, wanted = device or data.device, dtype or data.dtype
         if copy:
             warn_of_cast(data.dtype, wanted)
-            return data._detached()._converted(where, wanted, copy=True)
+            return _moved(data._detached(), where, wanted, copy=True)
         recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
         converted: Tensor = recorded.to(where, wanted)
         return converted
@@ -92,7 +93,7 @@ def new_from_data(
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         warn_of_cast(found, dtype or found)
-        return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
+        return _moved(shared, device or Device("cpu"), dtype or found, copy=copy)
     held = _storage_of(data)
     if held is not None:
         return _around_storage(data, held, dtype, device)
@@ -101,6 +102,14 @@ def new_from_data(
     if pin_memory and not (device and device.type == "meta"):
         raise worded("pin_memory")
     return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
+
+
+def _moved(made: Tensor, device: Device, dtype: DType, *, copy: bool = False) -> Tensor:
+    """Where it is to be; raises what ``to`` does of a device that is not there."""
+    if is_absent(device):
+        refused: Any = made
+        refused.to(device, dtype)
+    return made._converted(device, dtype, copy=copy)
 
 
 def _storage_of(data: Any) -> UntypedStorage | None:
@@ -130,7 +139,7 @@ def _around_storage(
     where = device or Device("cpu")
     if made.is_meta and where.type != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    return made._converted(where, inferred)
+    return _moved(made, where, inferred)
 
 
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
@@ -141,7 +150,7 @@ def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Devi
         numbers: list[Any] = []
         _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
         store_bits(made, pack_numbers(numbers, dtype).reshape(sizes))
-    return made._converted(device, dtype)
+    return _moved(made, device, dtype)
 
 
 def is_sequence(value: object) -> bool:

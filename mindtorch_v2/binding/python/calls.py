@@ -21,6 +21,7 @@ from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
 from mindtorch_v2.profile.sections import Overload
+from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -107,6 +108,8 @@ def _by_name(
     written = values["out"] if len(outputs) > 1 else []
     makes_tensor = values.signature.makes_tensor
     device = _device(values) if makes_tensor else None  # before the others
+    if not writes:
+        maybe_initialize_device(device)
     stack: dict[str, Any] = {}
     for argument in reversed(arguments):  # as compiled C++ evaluates them
         name = argument.name
