@@ -52,6 +52,7 @@ from conformance.cases import (
     core_ops_reductions,
     core_outputs,
     core_random,
+    core_read_again,
     core_refusals,
     core_selections,
     core_sizes,
@@ -112,6 +113,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_large_numbers.texts()
     yield from core_kernels_say.texts(dtypes)
     yield from core_refusals.texts()
+    yield from core_read_again.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
     yield from core_advanced_indexing.texts()
