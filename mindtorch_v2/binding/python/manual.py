@@ -292,7 +292,10 @@ def _range(receiver: None, parsed: Parsed) -> Any:
         layout=value(parsed, "layout"),
         device=device,
     )
-    return new_variable(call)
+    made = new_variable(call)
+    if value(parsed, "requires_grad"):
+        made._set_requires_grad(True)
+    return made
 
 
 RUNNERS: Final[Mapping[str, Runner]] = {
