@@ -52,6 +52,7 @@ from conformance.cases import (
     core_ops_reductions,
     core_outputs,
     core_random,
+    core_rare_calls,
     core_read_again,
     core_refusals,
     core_selections,
@@ -114,6 +115,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_kernels_say.texts(dtypes)
     yield from core_refusals.texts()
     yield from core_read_again.texts()
+    yield from core_rare_calls.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
     yield from core_advanced_indexing.texts()

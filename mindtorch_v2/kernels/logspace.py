@@ -101,8 +101,12 @@ def _check_steps(steps: int) -> None:
 def _power(base: Any, exponents: Any) -> Array:
     """As glibc has it: of complex numbers by way of the logarithm."""
     if np.iscomplexobj(exponents):
-        return np.exp(np.asarray(exponents) * np.log(np.asarray(exponents).dtype.type(base)))
-    return np.power(np.asarray(base), np.asarray(exponents))
+        powers: Array = np.exp(
+            np.asarray(exponents) * np.log(np.asarray(exponents).dtype.type(base))
+        )
+        return powers
+    found: Array = np.power(np.asarray(base), np.asarray(exponents))
+    return found
 
 
 @np.errstate(all="ignore")
