@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text, made_once
 from conformance.cases import (
+    core_absent_devices,
     core_advanced_indexing,
     core_assignments,
     core_batch_norm,
@@ -51,6 +52,8 @@ from conformance.cases import (
     core_ops_reductions,
     core_outputs,
     core_random,
+    core_rare_calls,
+    core_read_again,
     core_refusals,
     core_selections,
     core_sizes,
@@ -111,12 +114,15 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_large_numbers.texts()
     yield from core_kernels_say.texts(dtypes)
     yield from core_refusals.texts()
+    yield from core_read_again.texts()
+    yield from core_rare_calls.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
     yield from core_sizes.texts()
+    yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()

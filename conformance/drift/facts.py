@@ -11,7 +11,15 @@ from mindtorch_v2.profile import KeyFacts, Profile
 
 REST: Final = (
     *("messages", "tensors", "values", "kernels", "refs", "neural", "python_methods"),
-    *("conversions", "argument_parser", "indexing", "modes", "functionalization", "library"),
+    *(
+        "conversions",
+        "argument_parser",
+        "devices",
+        "indexing",
+        "modes",
+        "functionalization",
+        "library",
+    ),
     "schema_language",
 )
 """Sections of a profile that hold single facts, each in a form of its own."""

@@ -513,6 +513,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "where": lambda: torch.where(torch.ones(1, dtype=torch.uint8), torch.ones(1), torch.ones(1)),
     "masked_fill_": lambda: torch.ones(1).expand(2).masked_fill_(torch.tensor([True, False]), 1),
     "index_fill_": lambda: torch.ones(1).expand(2).index_fill_(0, torch.tensor([0]), 1),
+    "index_reduce": lambda: torch.ones(1).index_reduce(0, torch.tensor([0]), torch.ones(1), "prod"),
     "index_put_": lambda: torch.ones(1).expand(2).index_put_((torch.tensor([0]),), torch.ones(1)),
     "warnAutogradNotImplemented": lambda: through_custom_operator(),
     "masked_scatter_": lambda: masked_by_numbers(),

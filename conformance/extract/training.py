@@ -119,6 +119,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a scalar is loaded from one element alone": lambda: not takes(
         lambda: _module_with_scalar().load_state_dict({"x": torch.ones(2)})
     ),
+    "modules may be listed under each of their names": lambda: takes(
+        lambda: nn.Module().modules(remove_duplicate=False)
+    ),
+    "modules move to MTIA": lambda: hasattr(nn.Module, "mtia"),
     "a submodule may be set strictly": lambda: takes(
         lambda: nn.Sequential(nn.Sequential()).set_submodule("0", nn.Sequential(), strict=True)
     ),

@@ -62,6 +62,20 @@ def as_released(function: _Function, name: str | None = None) -> _Function:
     declared = _DECLARED.get(name or function.__name__)
     if declared is None or declared == _parameters(function):
         return function
+    return _redeclared(function, declared)
+
+
+def without(function: _Function, *names: str) -> _Function:
+    """``function`` as releases have it that lack some of its parameters."""
+    signature = inspect.signature(function)
+    kept = [each for name, each in signature.parameters.items() if name not in names]
+    kept = [each.replace(annotation=each.empty) for each in kept]
+    empty = inspect.Signature.empty
+    declared = signature.replace(parameters=kept, return_annotation=empty)
+    return _redeclared(function, str(declared))
+
+
+def _redeclared(function: _Function, declared: str) -> _Function:
     namespace: dict[str, Any] = {"implementation": function}
     source = f"def declared{declared}: return implementation({_forwarded(declared)})"
     exec(compile(source, _REDECLARED, "exec"), namespace)

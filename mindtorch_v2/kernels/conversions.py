@@ -19,15 +19,23 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.promotion import Number, can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.uninitialized import fill_grown
+from mindtorch_v2.tensor.absent_devices import (
+    ensure_has_index,
+    is_absent,
+    supports_as_strided,
+)
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, strided
 from mindtorch_v2.tensor.factories import strides_in
 from mindtorch_v2.tensor.geometry import check_numel, dense_strides_like, suggest_memory_format
+from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _COPY: Final = OperatorHandle("aten::copy_")
 _RESIZE: Final = OperatorHandle("aten::resize_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
@@ -52,6 +60,7 @@ def to_dtype_layout(
     memory_format: int | None,
 ) -> Any:
     """Itself, if it has all of that already."""
+    device = None if device is None else ensure_has_index(device)
     given = given_options((dtype, layout, device, None))
     same = (
         given.get("dtype", self._dtype) is self._dtype
@@ -118,6 +127,11 @@ def to_copy(
     non_blocking: bool,
     memory_format: int | None,
 ) -> Any:
+    if device is not None and is_absent(device):
+        compute_dispatch_key(self._dtype, self._layout, device.type)  # BackendSelect comes first
+    device = None if device is None else ensure_has_index(device)
+    if is_absent(device):
+        return _copied_nowhere(self, dtype, layout, device, pin_memory, memory_format)
     given = given_options((dtype, layout, device, pin_memory))
     if self._layout is not strided or given.get("layout", strided) is not strided:
         return self._fresh(**{name: value for name, value in given.items() if name != "pin_memory"})
@@ -130,6 +144,32 @@ def to_copy(
     kind, where = given.get("dtype", self._dtype), given.get("device", self._device)
     made = new_tensor(self._sizes, kind, where, strides)
     return _COPY(made, self, non_blocking)
+
+
+def _copied_nowhere(
+    self: Tensor,
+    dtype: int | None,
+    layout: int | None,
+    device: Device | None,
+    pin_memory: bool | None,
+    memory_format: int | None,
+) -> Any:
+    """Raise what the operator does that is to make the copy, on a device that is not there.
+
+    Of a sparse tensor its parts are copied, which are strided.
+    """
+    if self._layout is not strided:
+        layout = enum_value(strided)
+    options: dict[str, Any] = {
+        "dtype": enum_value(self._dtype) if dtype is None else dtype,
+        "layout": enum_value(self._layout) if layout is None else layout,
+        "device": device,
+        "pin_memory": pin_memory,
+    }
+    wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
+    if wanted is _PRESERVE and device is not None and supports_as_strided(device):
+        return _EMPTY_STRIDED(self._sizes, self._strides, **options)
+    return _EMPTY(self._sizes, **options)
 
 
 @kernel("aten::result_type.Tensor", "aten::result_type.Scalar", key=_IMPLICIT)

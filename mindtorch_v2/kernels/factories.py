@@ -32,6 +32,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
 from mindtorch_v2.tensor import factories
+from mindtorch_v2.tensor.absent_devices import is_absent
 from mindtorch_v2.tensor.arange import UncountableError, is_in_python
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, value_array, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -41,6 +42,7 @@ from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
+    DType,
     Layout,
     int64,
     mkldnn,
@@ -105,6 +107,14 @@ def _like(self: Tensor, options: Sequence[Any]) -> dict[str, Any]:
     if given.get("memory_format") is _PRESERVE:
         del given["memory_format"]
     return {"dtype": self._dtype, "layout": self._layout, "device": self._device, **given}
+
+
+def _refuse(size: Sizes, dtype: DType, layout: Layout, device: Device) -> None:
+    """Raise what the dispatcher does where no backend makes an empty tensor."""
+    _EMPTY_OF(list(size), dtype=dtype, layout=layout, device=device)
+
+
+factories.REFUSE[:] = [_refuse]
 
 
 # --- of a shape -------------------------------------------------------------------------------
@@ -331,7 +341,8 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
     """Like a tensor on meta, strides are those that its elementwise operators answer
     (``torch._refs.empty_like``)."""
     given = _like(self, options)
-    if make is not factories.zeros_like and self._layout is strided is not given["layout"]:
+    is_elsewhere = make is not factories.zeros_like and given["layout"] is not strided
+    if self._layout is strided and (is_elsewhere or is_absent(given["device"])):
         return _lying_like(self, options)
     made = make(self, **given)
     is_ordered = made._layout is self._layout is strided and "memory_format" not in given
@@ -343,8 +354,10 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
 
 
 def _lying_like(self: Tensor, options: Sequence[Any]) -> Any:
-    """In another layout, whose backend has no operator that takes strides."""
-    dtype, layout, device, pin_memory, _ = options
+    """In another layout, or somewhere whose backend has no operator that takes strides."""
+    dtype, layout, device, pin_memory, format = options
+    if format is not None and memory_format_of_value(format) is not _PRESERVE:
+        return _EMPTY_OF(self._sizes, dtype, layout, device, pin_memory, format)
     return _EMPTY_STRIDED(
         self._sizes,
         self._strides,
@@ -384,6 +397,8 @@ def new_empty(self: Tensor, size: Sizes, *options: Any) -> Tensor:
 def new_empty_strided(self: Tensor, size: Sizes, stride: Sizes, *options: Any) -> Tensor:
     found = _like(self, options)
     named = (enum_value(found["dtype"]), enum_value(found["layout"]), found["device"])
+    if is_absent(found["device"]):
+        _EMPTY_STRIDED(size, stride, *named)
     return empty_strided(size, stride, *named, found.get("pin_memory"))
 
 

@@ -50,11 +50,11 @@ _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 def linspace(start: Number, end: Number, steps: int, *options: Any) -> Any:
     if steps < 0:
         raise RuntimeError(_NEGATIVE)
-    made = factories.empty((steps,), **_inferred(start, end, options))
+    made = factories.empty((steps,), **inferred("linspace", start, end, options))
     return _LINSPACE_OUT(start, end, steps, out=made)
 
 
-def _inferred(start: Number, end: Number, options: Sequence[Any]) -> dict[str, Any]:
+def inferred(name: str, start: Number, end: Number, options: Sequence[Any]) -> dict[str, Any]:
     """The options that are there, and a dtype that has room for both numbers."""
     given = given_options(options)
     if not (isinstance(start, complex) or isinstance(end, complex)):
@@ -63,7 +63,7 @@ def _inferred(start: Number, end: Number, options: Sequence[Any]) -> dict[str, A
     passed = given.get("dtype", dtype)
     if not passed.is_complex:
         raise RuntimeError(
-            f"torch.linspace(): inferred dtype {TYPE_NAMES[dtype]} can't be safely cast to passed "
+            f"torch.{name}(): inferred dtype {TYPE_NAMES[dtype]} can't be safely cast to passed "
             f"dtype {CPP_NAMES[passed]}"
         )
     return {"dtype": passed, **given}
@@ -71,28 +71,28 @@ def _inferred(start: Number, end: Number, options: Sequence[Any]) -> dict[str, A
 
 @kernel(*(f"aten::linspace.{overload}" for overload in _OVERLOADS), key=_EXPLICIT)
 def linspace_of_tensors(start: Any, end: Any, steps: int, *options: Any) -> Any:
-    _check_scalars(start, end)
+    check_scalars("linspace", start, end)
     named = dict(zip(_OPTIONS, options, strict=True))
-    return _LINSPACE(_number(start), _number(end), steps, **named)
+    return _LINSPACE(number_of(start), number_of(end), steps, **named)
 
 
 @kernel(*(f"aten::linspace.{overload}_out" for overload in _OVERLOADS), key=_EXPLICIT)
 def linspace_of_tensors_out(start: Any, end: Any, steps: int, out: Tensor) -> Any:
-    _check_scalars(start, end)
-    return _LINSPACE_OUT(_number(start), _number(end), steps, out=out)
+    check_scalars("linspace", start, end)
+    return _LINSPACE_OUT(number_of(start), number_of(end), steps, out=out)
 
 
-def _number(bound: Any) -> Any:
+def number_of(bound: Any) -> Any:
     return _ITEM(bound) if isinstance(bound, Tensor) else bound
 
 
-def _check_scalars(start: Any, end: Any) -> None:
+def check_scalars(name: str, start: Any, end: Any) -> None:
     bounds = {"start": start, "end": end}
     ranks = {name: len(b._sizes) for name, b in bounds.items() if isinstance(b, Tensor)}
     if any(ranks.values()):
         got = " and ".join(f"{name} with {rank} dimension(s)" for name, rank in ranks.items())
         raise RuntimeError(
-            f"linspace only supports 0-dimensional start and end tensors, but got {got}."
+            f"{name} only supports 0-dimensional start and end tensors, but got {got}."
         )
 
 

@@ -5,7 +5,7 @@ Mirrors ``aten/src/ATen/MemoryOverlap.cpp``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -78,6 +78,38 @@ def may_overlap_itself(tensor: Tensor) -> bool:
             return True
         reached += stride * (size - 1)
     return False
+
+
+def writes_what_it_reads(output: Tensor, operands: Iterable[Any]) -> bool:
+    """Whether an element may be written before another is computed from it: of an operand that
+    shares the output's memory, and lies there otherwise than the output."""
+    for operand in operands:
+        if operand is output or not isinstance(operand, Tensor):
+            continue
+        if operand._storage is not output._storage or output._storage is None:
+            continue
+        if not _lies_alike(output, operand) and _may_share(output, operand):
+            return True
+    return False
+
+
+def _lies_alike(a: Tensor, b: Tensor) -> bool:
+    """Whether each element of one is that of the other at the same place."""
+    return (a._storage_offset, a._sizes, a._strides) == (b._storage_offset, b._sizes, b._strides)
+
+
+def _may_share(a: Tensor, b: Tensor) -> bool:
+    if a._dtype.itemsize != b._dtype.itemsize:
+        return True
+    (a_first, a_last), (b_first, b_last) = _reach(a), _reach(b)
+    return a_first <= b_last and b_first <= a_last
+
+
+def _reach(tensor: Tensor) -> tuple[int, int]:
+    """The places of a tensor's first element and of its last, in elements."""
+    pairs = zip(tensor._sizes, tensor._strides, strict=True)
+    first = tensor._storage_offset
+    return first, first + sum((size - 1) * stride for size, stride in pairs)
 
 
 def rows_of(tensor: Tensor, loops: Sequence[int]) -> Iterator[tuple[Tensor, tuple[Any, ...]]]:

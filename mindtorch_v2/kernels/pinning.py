@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2 import profile
+from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.options import compute_dispatch_key
+from mindtorch_v2.tensor.support import exception_of
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IS_PINNED: Final = OperatorHandle("aten::is_pinned")
 _PIN_MEMORY: Final = OperatorHandle("aten::_pin_memory")
+_REFUSED: Final[dict[str, list[str]]] = profile.active().devices["pinned"]
 _KEYS: Final = ("BackendSelect", "CompositeExplicitAutograd")
 """The first until an accelerator is asked whichever it is."""
 
@@ -39,4 +44,10 @@ def pin_memory(self: Tensor, device: Device | None) -> Any:
 def pinned_copy(self: Tensor, device: Device | None) -> Tensor:
     if self._device.type != "cpu":
         raise RuntimeError(f"cannot pin '{tensor_type(self)}' only dense CPU tensors can be pinned")
+    name = "" if device is None else device._type
+    if name in _REFUSED:
+        raise exception_of(*_REFUSED[name])
+    if not _REFUSED:  # an operator of the device is asked, in such releases
+        key = compute_dispatch_key(None, self._layout, name or "cuda")
+        return _PIN_MEMORY.redispatch(mask_of(key), self, device)  # type: ignore[no-any-return]
     raise NotImplementedError("mindtorch_v2 has no allocator of pinned memory yet")

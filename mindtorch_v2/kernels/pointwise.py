@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.alike import (
     tensor_of,
 )
 from mindtorch_v2.kernels.dtypes import SCALAR, check_implemented, check_supported
-from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of
+from mindtorch_v2.kernels.overlap import may_overlap_itself, rows_of, writes_what_it_reads
 from mindtorch_v2.kernels.plain_unlike import Recipes
 from mindtorch_v2.kernels.plain_unlike import short_way as unlike_short_way
 from mindtorch_v2.kernels.promotion import Number, Operand, to_opmath
@@ -215,22 +215,26 @@ class Pointwise:
 
         lanes = {"lanes": in_vectors(iterator)} if by_lanes else {}
 
-        def computed() -> Array:
+        def computed(arrays: Sequence[Array]) -> Array:
             with np.errstate(all="ignore"):
                 found = np.asarray(self.compute(*arrays, *rest, **lanes))
             return rounded(found, dtype)
 
-        found = computed()
+        found = computed(arrays)
         if not self.also_output:  # whose kernel writes the output's own dtype
             self._warn_of_cast(dtype, output._dtype)
-        if not may_overlap_itself(output):
+        is_read_again = writes_what_it_reads(output, iterator.inputs)
+        if not is_read_again and not may_overlap_itself(output):
             store(output, found)
             return rest
         for row, index in rows_of(output, iterator.loops):  # what one round writes the next reads
             for place, operand in enumerate(iterator.inputs):
                 if dtype_of(operand) is dtype:  # and not a copy that was converted before
                     arrays[place] = as_array(operand, dtype)
-            store(row, np.broadcast_to(computed(), tuple(output._sizes))[index])
+            if lanes:
+                store(row, np.broadcast_to(computed(arrays), tuple(output._sizes))[index])
+            else:
+                store(row, computed([_part(array, output, index) for array in arrays]))
         return rest
 
     def _goes_by_lanes(self, dtype: DType, rest: tuple[Any, ...]) -> bool:
@@ -244,6 +248,11 @@ class Pointwise:
     def _warn_of_cast(self, dtype: DType, output: DType) -> None:
         if output is not self.config.static_dtype:
             warn_of_cast(dtype, output)
+
+
+def _part(array: Array, output: Tensor, index: tuple[Any, ...]) -> Array:
+    """The elements of an operand that some elements of the output are computed from."""
+    return np.broadcast_to(array, tuple(output._sizes))[index] if array.ndim else array
 
 
 def _are_comparable(rest: tuple[Any, ...]) -> bool:

@@ -62,7 +62,7 @@ def index_add(
     outputs: Outputs, self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
 ) -> tuple[Tensor, ...]:
     dim = wrap_dim(dim, len(self._sizes))
-    _check_added(self, dim, index, source)
+    check_rows("index_add", self, dim, index, source)
     given = outputs[0]
     output = set_output(
         given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
@@ -125,42 +125,41 @@ def _is_scattered(self: Tensor, dim: int, index: Tensor, alpha: Number) -> bool:
     return is_outermost and is_plain and self._dtype is not DTYPES["complex32"]
 
 
-def _check_added(self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
+def check_rows(name: str, self: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     """``index_func_meta_impl``."""
     if len(index._sizes) > 1:
         raise IndexError(
-            "index_add_(): Index is supposed to be a vector, but got dim: "
+            f"{name}_(): Index is supposed to be a vector, but got dim: "
             f"{len(index._sizes)} with type: {CPP_NAMES[index._dtype]} and size: "
             f"{list(index._sizes)}"
         )
     if index._dtype not in _INDEX_DTYPES:
         raise RuntimeError(
-            f"index_add_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
+            f"{name}_(): Expected dtype int32/int64 for index but got: {CPP_NAMES[index._dtype]}"
         )
     if self._dtype is not source._dtype:
         raise RuntimeError(
-            f"index_add_(): self ({CPP_NAMES[self._dtype]}) and source "
+            f"{name}_(): self ({CPP_NAMES[self._dtype]}) and source "
             f"({CPP_NAMES[source._dtype]}) must have the same scalar type"
         )
     if not HABITS["index_add takes an index from elsewhere"] and not (
         self._device == index._device == source._device
     ):
         raise RuntimeError(
-            "index_add(): self, index and source expected to be in the same device, but got "
+            f"{name}(): self, index and source expected to be in the same device, but got "
             f"(self) {self._device}, (index) {index._device}, and (source) {source._device}"
         )
     rank = len(source._sizes)
     if dim and dim >= rank:
         raise RuntimeError(
-            f"index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim "
-            f"{rank}"
+            f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {rank}"
         )
     size = source._sizes[dim] if rank else 1
     if numel(index._sizes) != size:
         if not rank:  # whose size the message asks for
             raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError(
-            f"index_add_(): Number of indices ({numel(index._sizes)}) should be equal to "
+            f"{name}_(): Number of indices ({numel(index._sizes)}) should be equal to "
             f"source.size(dim): ({size}), for dim: {dim}"
         )
     sizes = [list(each._sizes) for each in (self, source)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from mindtorch_v2._library.release import without
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels import switches
 from mindtorch_v2.optim.optimizer import (
@@ -54,7 +55,7 @@ class Adam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
-        **later: Any,
+        decoupled_weight_decay: bool = False,
     ) -> None:
         defaults = {
             "lr": lr,
@@ -69,11 +70,7 @@ class Adam(Optimizer):
             "fused": fused,
         }
         if MAY_DECOUPLE:
-            defaults["decoupled_weight_decay"] = later.pop("decoupled_weight_decay", False)
-        if later:
-            raise TypeError(
-                f"Adam.__init__() got an unexpected keyword argument '{next(iter(later))}'"
-            )
+            defaults["decoupled_weight_decay"] = decoupled_weight_decay
         initialize(self, params, defaults)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -86,6 +83,10 @@ class Adam(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step: change the parameters by their gradients."""
         return stepped(self, lambda group, params: update_all(self, group, params), closure)
+
+
+if not MAY_DECOUPLE:
+    Adam.__init__ = without(Adam.__init__, "decoupled_weight_decay")  # type: ignore[method-assign]
 
 
 def initialize(optimizer: Optimizer, params: Any, defaults: dict[str, Any]) -> None:

@@ -260,6 +260,11 @@ class Profile:
         return self._section("conversions.json")
 
     @cached_property
+    def devices(self) -> dict[str, Any]:
+        """How devices refuse that there is nothing for."""
+        return self._section("devices.json")
+
+    @cached_property
     def argument_parser(self) -> dict[str, Any]:
         """What of Python's argument parsing differs between releases."""
         return self._section("argument_parser.json")

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.tensor import numpy_bridge
+from mindtorch_v2.tensor.absent_devices import is_absent
 from mindtorch_v2.tensor.copying import store_bits, warn_of_cast
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
@@ -83,7 +84,7 @@ def new_from_data(
         where, wanted = device or data.device, dtype or data.dtype
         if copy:
             warn_of_cast(data.dtype, wanted)
-            return data._detached()._converted(where, wanted, copy=True)
+            return _moved(data._detached(), where, wanted, copy=True)
         recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
         converted: Tensor = recorded.to(where, wanted)
         return converted
@@ -98,7 +99,7 @@ def new_from_data(
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         warn_of_cast(found, dtype or found)
-        return shared._converted(device or Device("cpu"), dtype or found, copy=copy)
+        return _moved(shared, device or Device("cpu"), dtype or found, copy=copy)
     held = _storage_of(data)
     if held is not None:
         return _around_storage(data, held, dtype, device)
@@ -115,7 +116,15 @@ def _holding(array: Array, dtype: DType, device: Device) -> Tensor:
         return Tensor._make(array.shape, dtype, device=device)
     made = Tensor._make(array.shape, dtype)
     store_bits(made, array)
-    return made._converted(device, dtype)
+    return _moved(made, device, dtype)
+
+
+def _moved(made: Tensor, device: Device, dtype: DType, *, copy: bool = False) -> Tensor:
+    """Where it is to be; raises what ``to`` does of a device that is not there."""
+    if is_absent(device):
+        refused: Any = made
+        refused.to(device, dtype)
+    return made._converted(device, dtype, copy=copy)
 
 
 def _storage_of(data: Any) -> UntypedStorage | None:
@@ -145,14 +154,14 @@ def _around_storage(
     where = device or Device("cpu")
     if made.is_meta and where.type != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    return made._converted(where, inferred)
+    return _moved(made, where, inferred)
 
 
 def _from_sequence(data: Any, sizes: tuple[int, ...], dtype: DType, device: Device) -> Tensor:
     if device.type == "meta":
         return Tensor._make(sizes, dtype, device=device)
     if not numel(sizes):
-        return Tensor._make(sizes, dtype)._converted(device, dtype)
+        return _moved(Tensor._make(sizes, dtype), device, dtype)
     numbers: list[Any] = []
     _collect(data, sizes, 0, lambda item: numbers.append(unpack_scalar(item, dtype)))
     return _holding(pack_numbers(numbers, dtype).reshape(sizes), dtype, device)

@@ -6,7 +6,7 @@ siblings: which options there are, and which of them an empty tensor cannot have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
 from mindtorch_v2.tensor import construct, quantized, sparse
+from mindtorch_v2.tensor.absent_devices import check_linked, is_absent
 from mindtorch_v2.tensor.arange import (
     arange_size,
     arange_values,
@@ -59,6 +60,9 @@ _KEYS_WITH_TENSORS: Final = frozenset(
     for backend in ("CPU", "Meta", "NPU")
 ) | {DispatchKey.MkldnnCPU}
 """Where a tensor can be made without a third-party backend."""
+REFUSE: Final[list[Callable[[Sequence[int], DType, Layout, Device], Any]]] = []
+"""Raises what the dispatcher says of a tensor on a device that is not there; it stands above this
+package, and puts that here."""
 _IN_PYTHON: Final = profile.active().refs["functions"].keys()
 """The operators that functions of Python's compute on meta."""
 
@@ -84,6 +88,8 @@ def _empty(
     kind, how = dtype or get_default_dtype(), layout or strided
     where = device if isinstance(device, Device) else Device(device or "cpu")
     key = compute_dispatch_key(kind, how, where.type)
+    if is_absent(where):
+        REFUSE[0](shape, kind, how, where)
     if key not in _KEYS_WITH_TENSORS:
         raise NotImplementedError(
             f"mindtorch_v2 makes no tensors on {where} yet; use cpu, meta or npu"
@@ -328,6 +334,8 @@ def _sparse(
     size: Sequence[int],
     options: dict[str, Any],
 ) -> Tensor:
+    if options.get("device") is not None:  # a guard, which comes before everything
+        check_linked(Device(options["device"]))
     if values is None:
         return empty(tuple(size), layout=layout, **options)
     stored = as_tensor(values, options.get("dtype"))

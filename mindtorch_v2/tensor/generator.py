@@ -182,10 +182,8 @@ def _check_has_generators(device_type: str) -> None:
     """RuntimeError for a type of device that has no random numbers."""
     if device_type in ("cpu", EXTENSION_DEVICE):
         return
-    refusal = _FACTS["generator"]["refused"].get(device_type)
-    if refusal is None:
-        raise RuntimeError(f"mindtorch_v2 has no generators of random numbers for {device_type}")
-    raise exception_of(*refusal)
+    refused = {**_FACTS["generator"]["refused"], **profile.active().devices["generators"]}
+    raise exception_of(*refused[device_type])
 
 
 def _unsigned(name: str, number: Any) -> int:

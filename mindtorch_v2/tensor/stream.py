@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final, overload
 
 from mindtorch_v2.messages import expected
+from mindtorch_v2.tensor.absent_devices import check_linked, is_absent
 from mindtorch_v2.tensor.device import NO_INDEX, TYPE_NUMBERS, TYPES_BY_NUMBER, Device
 from mindtorch_v2.tensor.made_in_c import MadeInC
 
@@ -80,4 +81,8 @@ def _numbered(device_type: int, index: int) -> Device:
 
 
 def _named(device: Device | str | None = None) -> Device:
-    return Device("cpu" if device is None else device)
+    where = Device("cpu" if device is None else device)
+    check_linked(where)
+    if is_absent(where):
+        raise RuntimeError("Backend doesn't support create a new Stream.")
+    return where

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.by_position import by_position
 from mindtorch_v2.tensor import construct
+from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.conversions import item
 from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -79,6 +80,8 @@ class TypedStorage(metaclass=NamedAsInC):
             return
         self.dtype = dtype or get_default_dtype()
         where = Device(device or "cpu")
+        if not args or isinstance(args[0], int):
+            check_storage(where)
         if not args:
             self._untyped_storage = UntypedStorage._of(0, where)
         elif len(args) > 1:

@@ -28,6 +28,7 @@ from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor import conversions, numpy_bridge
+from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
 from mindtorch_v2.tensor.copying import store_bits, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
@@ -211,8 +212,7 @@ def _to_accelerator(device: str) -> Runner:
         wanted = value(parsed, "device")
         if wanted is not None and wanted.type != device:
             raise RuntimeError(f"Invalid device, must be {shown} device")
-        if device != "ipu":  # which has nothing to initialize
-            raise AssertionError(f"Torch not compiled with {device.upper()} enabled")
+        maybe_initialize_device(Device(device))
         memory_format = value(parsed, "memory_format")
         return converted(receiver, wanted or Device(device), None, memory_format=memory_format)
 

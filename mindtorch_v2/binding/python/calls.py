@@ -23,6 +23,7 @@ from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, check_boxes, is_unsigned
 from mindtorch_v2.profile.sections import Overload
+from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -122,7 +123,9 @@ def _by_name(
     written = values["out"] if plan.outputs > 1 else ()
     stack = list(plan.stack)
     if plan.device >= 0:  # before the others
-        stack[plan.device] = _device(values)
+        stack[plan.device] = device = _device(values)
+        if not writes:
+            maybe_initialize_device(device)
     if plan.receiver >= 0:
         stack[plan.receiver] = receiver
     for position, place, kind in plan.given:

@@ -27,6 +27,8 @@ from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor import construct, dlpack, numpy_bridge
+from mindtorch_v2.tensor.absent_devices import is_absent as is_nowhere
+from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
 from mindtorch_v2.tensor.construct import compute_sizes, infer_dtype
 from mindtorch_v2.tensor.cuda_array import refuse_cuda_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -65,6 +67,7 @@ def new_from_data(
             raise RuntimeError("Can't pin tensor constructed from a variable")
         source = call_operator("aten::detach", self=data) if copy_tensors else data
         wanted = enum_value(data.dtype) if infer else dtype
+        maybe_initialize_device(device)
         return _moved(source, device or data.device, wanted, copy_tensors)
     refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
@@ -72,13 +75,18 @@ def new_from_data(
             raise RuntimeError("Can't pin tensor constructed from numpy")
         shared = tensor_from_numpy(data, warn=not copy_arrays)
         wanted = enum_value(shared.dtype) if infer else dtype
+        maybe_initialize_device(device)
         return _moved(shared, device or default_device or Device("cpu"), wanted, copy_arrays)
     where = device or default_device or Device("cpu")
     if is_stopping():
         return _from_sequence(data, dtype, where, infer, pin_memory)
     kind = None if infer else BY_NUMBER[dtype]
+    first = Device("cpu") if is_nowhere(where) else where
     with tls.guarded(tls.ExcludeDispatchKeyGuard, _WHILE_STORED):
-        made = construct.new_from_data(data, kind, where, copy=True, pin_memory=pin_memory)
+        made = construct.new_from_data(data, kind, first, copy=True, pin_memory=pin_memory)
+    if first is not where:
+        maybe_initialize_device(where)
+        return _moved(made, where, enum_value(made.dtype), copy=False)
     if where.type == "meta" and not HABITS["a new tensor on meta is lifted"]:
         return made
     return call_operator("aten::lift_fresh", self=made)

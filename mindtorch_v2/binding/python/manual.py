@@ -26,6 +26,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.tensor import conversions
+from mindtorch_v2.tensor.absent_devices import check_linked, maybe_initialize_device
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, Layout, sparse_coo, strided
@@ -107,6 +108,7 @@ def _to(receiver: Tensor, parsed: Parsed) -> Any:
         device, dtype = device_and_dtype(value(parsed, "tensor"))
     copy = value(parsed, "copy")
     memory_format = value(parsed, "memory_format")
+    maybe_initialize_device(device)
     if device is None and dtype is None and not copy and memory_format is None:
         return receiver
     return converted(receiver, device, dtype, value(parsed, "non_blocking"), copy, memory_format)
@@ -292,14 +294,20 @@ def _range(receiver: None, parsed: Parsed) -> Any:
     dtype = (
         enum_value(get_default_dtype()) if is_absent(parsed, "dtype") else value(parsed, "dtype")
     )
+    device = Device("cpu") if is_absent(parsed, "device") else value(parsed, "device")
+    maybe_initialize_device(device)
+    check_linked(device)
     call = call_of_operator(
         "aten::range.step",
         **numbers,
         dtype=dtype,
         layout=value(parsed, "layout"),
-        device=Device("cpu") if is_absent(parsed, "device") else value(parsed, "device"),
+        device=device,
     )
-    return new_variable(call)
+    made = new_variable(call)
+    if value(parsed, "requires_grad"):
+        made._set_requires_grad(True)
+    return made
 
 
 RUNNERS: Final[Mapping[str, Runner]] = {

@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python.constructors import (
 )
 from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent, value
 from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.tensor.absent_devices import check_linked
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, sparse_coo
 from mindtorch_v2.warn import is_warned_of, warn_once
@@ -28,7 +29,7 @@ _INT64: Final = enum_value(DTYPES["int64"])
 
 def _coo(receiver: None, parsed: Parsed) -> Any:
     _warn_unless_chosen(parsed)
-    device = value(parsed, "device")
+    device = _guarded(parsed)
     if parsed.signature.parameters[0].name == "size":
         where = Device("cpu") if device is None else Device(device.type)
         return call_operator(
@@ -59,7 +60,7 @@ def _compressed(layout: str | None) -> Runner:
         for item in parsed.values[:2]:
             getattr(item, "dtype", None)  # an attribute of the caller's may raise
         _warn_unless_chosen(parsed)
-        value(parsed, "device")
+        _guarded(parsed)
         values = _values(parsed)
         names = [parameter.name for parameter in parsed.signature.parameters[:2]]
         compressed, plain = (_indices(parsed, n, values, _INT64, infer=True) for n in names)
@@ -106,6 +107,14 @@ def _warn_unless_chosen(parsed: Parsed) -> None:
             "incur performance overhead. To silence this warning, explicitly opt in or out. See "
             "`torch.sparse.check_sparse_tensor_invariants.__doc__` for guidance. ",
         )
+
+
+def _guarded(parsed: Parsed) -> Device | None:
+    """Where it is to be made; RuntimeError for a device that cannot be made the current one."""
+    device: Device | None = value(parsed, "device")
+    if device is not None:
+        check_linked(device)
+    return device
 
 
 def _values(parsed: Parsed) -> Any:

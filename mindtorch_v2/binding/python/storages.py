@@ -16,6 +16,7 @@ from mindtorch_v2.binding.python.manual import is_absent, value
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor import storage
+from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -54,6 +55,8 @@ def _arguments(
                 "but not both"
             )
         raise NotImplementedError("mindtorch_v2 has no allocators at an address")
+    if device is not None:
+        check_storage(device)
     if parsed.chosen == 2:
         return None, value(parsed, "sequence"), device
     return (value(parsed, "size") if parsed.chosen == 1 else 0), None, device

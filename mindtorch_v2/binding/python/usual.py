@@ -45,6 +45,7 @@ from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
+from mindtorch_v2.tensor.absent_devices import initialized
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
 from mindtorch_v2.tensor.size import Size
@@ -145,6 +146,7 @@ def usual_call(
         "computed": computed,
         "device_of": device_of,
         "enum_value": enum_value,
+        "initialized": initialized,
         "has_torch_function": has_torch_function,
         "is_usual": is_usual,
         "kernels": operator.unboxed.kernels,
@@ -349,7 +351,9 @@ def _stack(
         if name == "self" and name not in parameters:
             name = "input"
         if name in names:
-            yield names.pop(name)
+            source = names.pop(name)
+            is_place = name == "device" and signature.makes_tensor
+            yield f"initialized({source})" if is_place else source
             continue
         is_parameter = name in parameters
         if name == "device" and signature.makes_tensor:

@@ -82,6 +82,10 @@ for _overload, _name in (
 ):
     pass_on(f"special_xlogy{_overload}", f"xlogy.{_name}")
 
+for _side in ("self_scalar", "other_scalar"):
+    pass_on(f"special_xlog1py.{_side}", "special_xlog1py")
+    pass_on(f"special_xlog1py.{_side}_out", "special_xlog1py.out")
+
 #: Other names, with all overloads and forms that both have.
 _ALIASES: Final = {
     "absolute": "abs",
@@ -105,6 +109,7 @@ _ALIASES: Final = {
     "special_digamma": "digamma",
     "special_erf": "erf",
     "special_erfc": "erfc",
+    "special_erfinv": "erfinv",
     "special_exp2": "exp2",
     "special_expit": "sigmoid",
     "special_expm1": "expm1",

@@ -16,7 +16,14 @@ from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import rounded
 from mindtorch_v2.kernels.promotion import to_opmath
-from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.switches import (
+    ALL_TYPES,
+    FLOATING_TYPES,
+    HABITS,
+    HALVES,
+    dispatch,
+    dispatch_over,
+)
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
@@ -327,3 +334,69 @@ def bernoulli_of(
     kind = np.float64 if is_double else np.float32
     numbers = _uniform(source, numel(self._sizes), FLOAT64 if is_double else FLOAT32)
     _write(self, numbers < wanted.astype(kind))
+
+
+# --- made of uniform and normal ones in double precision --------------------------------------
+
+
+def geometric(self: Tensor, p: float, generator: Generator | None) -> None:
+    """How many trials there are up to the first that succeeds."""
+    dispatch_over(ALL_TYPES | HALVES, "geometric_cpu", self._dtype)
+    assert_no_internal_overlap(self)
+    numbers = uniform_doubles(generator, numel(self._sizes))
+    with np.errstate(all="ignore"):
+        _write(self, np.ceil(np.log(numbers) / np.log1p(-p)))
+
+
+def cauchy(self: Tensor, median: float, sigma: float, generator: Generator | None) -> None:
+    assert_no_internal_overlap(self)
+    dispatch_over(FLOATING_TYPES | HALVES, "cauchy_cpu", self._dtype)
+    numbers = uniform_doubles(generator, numel(self._sizes))
+    _write(self, fused(np.tan(math.pi * (numbers - 0.5)), sigma, median))
+
+
+def log_normal(self: Tensor, mean: float, std: float, generator: Generator | None) -> None:
+    assert_no_internal_overlap(self)
+    dispatch_over(FLOATING_TYPES | HALVES, "log_normal_cpu", self._dtype)
+    numbers = _normal_pairs(generator_of(generator), numel(self._sizes))
+    with np.errstate(all="ignore"):
+        _write(self, np.exp(fused(numbers, std, mean)))
+
+
+def poisson(rates: Array, generator: Generator | None) -> Array:
+    """An event count for each rate, in row-major order."""
+    source = generator_of(generator)
+    counts = [_poisson(float(rate), source) for rate in rates.ravel()]
+    return np.array(counts, np.float64).reshape(rates.shape)
+
+
+def _poisson(rate: float, generator: Generator) -> float:
+    """Small rates by multiplying, others by transformed rejection (Hörmann, 1993)."""
+
+    def draw() -> float:
+        return float(_uniform(generator, 1, FLOAT64)[0])
+
+    if not rate >= 0:
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    if rate == 0:
+        return 0
+    if rate < 10:
+        bound, count, product = math.exp(-rate), 0, draw()
+        while product > bound:
+            count += 1
+            product *= draw()
+        return count
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    inverse = 1.1239 + 1.1328 / (b - 3.4)
+    while True:
+        u, v = draw() - 0.5, draw()
+        distance = 0.5 - abs(u)
+        found = math.floor((2 * a / distance + b) * u + rate + 0.43) if distance else math.inf
+        if distance >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
+            return found
+        if found < 0 or (distance < 0.013 and v > distance) or not v:
+            continue
+        left = math.log(v) + math.log(inverse) - math.log(a / (distance * distance) + b)
+        if left <= -rate + found * math.log(rate) - math.lgamma(found + 1):
+            return found

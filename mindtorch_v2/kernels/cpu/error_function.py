@@ -95,3 +95,21 @@ def _series(grid: _Grid) -> tuple[Array, ...]:
         coefficients.append(np.concatenate((left[:0:-1], found)))
         before, term = term, -2 * (points * term + before) / order
     return tuple(coefficients)
+
+
+def inverse_error(value: float) -> float:
+    """Where the error function has a value; near its ends, its complement."""
+    size = abs(value)
+    if math.isnan(value) or size > 1:
+        return math.nan
+    if size == 1 or size == 0:
+        return math.copysign(math.inf if size else 0.0, value)
+    rest = 1 - size  # exact, where the complement is looked for
+    logarithm = math.log(rest * (1 + size))  # Winitzki's approximation
+    half = 2 / (math.pi * 0.147) + logarithm / 2
+    found = math.sqrt(math.sqrt(half * half - logarithm / 0.147) - half)
+    for _ in range(4):  # Newton's steps
+        slope = 2 / math.sqrt(math.pi) * math.exp(-found * found)
+        missing = size - math.erf(found) if size < 0.5 else math.erfc(found) - rest
+        found += missing / slope
+    return math.copysign(found, value)

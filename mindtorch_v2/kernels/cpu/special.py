@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.error_function import inverse_error
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.unary import one_by_one
@@ -30,7 +31,7 @@ from mindtorch_v2.kernels.pointwise import (
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.kernels.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
@@ -67,6 +68,7 @@ for _name, _compute in (
     ("atanh", np.arctanh),
     ("erfc", one_by_one(math.erfc)),
     ("sinc", _sinc),
+    ("erfinv", one_by_one(inverse_error)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
 
@@ -121,6 +123,16 @@ def _xlogy(self: Array, other: Array, dtype: DType) -> Array:
     return np.asarray(np.where(np.isnan(other), np.nan, found), self.dtype)
 
 
+def _xlog1py(self: Array, other: Array, dtype: DType) -> Array:
+    found = np.where(self == 0, 0, self * rounded(np.log1p(other), dtype))
+    return np.asarray(np.where(np.isnan(other), np.nan, found), self.dtype)
+
+
+def _check_xlog1py(iterator: TensorIterator) -> None:
+    if not iterator.outputs[0].is_meta:
+        dispatch_over(FLOATING_TYPES | HALVES, "xlog1py_cpu", iterator.common_dtype)
+
+
 _FLOAT16: Final = DTYPES["float16"]
 _BFLOAT16: Final = DTYPES["bfloat16"]
 _BFLOAT16_STEP: Final = 1 << 16
@@ -149,6 +161,15 @@ pointwise("aten::hypot", np.hypot, BINARY_OP, 2)
 pointwise("aten::logaddexp", _logaddexp, BINARY_OP, 2)
 pointwise("aten::logaddexp2", _logaddexp2, BINARY_OP, 2)
 pointwise("aten::xlogy.Tensor", _xlogy, BINARY_FLOAT_OP, 2, prepare=lambda dtype: (dtype,))
+pointwise(
+    "aten::special_xlog1py",
+    _xlog1py,
+    BINARY_FLOAT_OP,
+    2,
+    facts="aten::xlogy.Tensor",
+    prepare=lambda dtype: (dtype,),
+    check=_check_xlog1py,
+)
 pointwise("aten::nextafter", _nextafter, BINARY_OP, 2, prepare=lambda dtype: (dtype,))
 pointwise("aten::gcd", np.gcd, BINARY_OP, 2)
 pointwise("aten::lcm", np.lcm, BINARY_OP, 2)

@@ -1,5 +1,6 @@
 """The modules of :mod:`mindtorch_v2.nn`."""
 
+from mindtorch_v2.nn.modules._released import fit_to_release
 from mindtorch_v2.nn.modules.activation import (
     GELU,
     LeakyReLU,
@@ -21,6 +22,8 @@ from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.normalization import LayerNorm
 from mindtorch_v2.nn.modules.pooling import MaxPool2d
 from mindtorch_v2.nn.modules.sparse import Embedding
+
+fit_to_release()
 
 __all__ = [
     "GELU",

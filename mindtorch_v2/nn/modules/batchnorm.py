@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2._library.release import without
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import functional, init
@@ -17,6 +18,7 @@ from mindtorch_v2.tensor.dtype import int64
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
+_MAY_LACK_BIAS: Final = HABITS["a BatchNorm shows its bias"]
 _TORCH: Final = FUNCTIONS["torch"]
 
 
@@ -39,6 +41,8 @@ class _BatchNorm(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         options = options_of(device, dtype)
         super().__init__()
@@ -47,8 +51,8 @@ class _BatchNorm(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        for name in ("weight", "bias"):
-            self.register_parameter(name, made(options, num_features) if affine else None)
+        for name, is_wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, made(options, num_features) if is_wanted else None)
         for name, make in (("running_mean", "zeros"), ("running_var", "ones")):
             buffer = _TORCH[make](num_features, **options)
             self.register_buffer(name, buffer if track_running_stats else None)
@@ -101,12 +105,16 @@ class _BatchNorm(Module):
 
     def extra_repr(self) -> str:
         bias = ""
-        if HABITS["a BatchNorm shows its bias"]:
+        if _MAY_LACK_BIAS:
             bias = f"bias={self.bias is not None}, "
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
             f"affine={self.affine}, {bias}track_running_stats={self.track_running_stats}"
         )
+
+
+if not _MAY_LACK_BIAS:
+    _BatchNorm.__init__ = without(_BatchNorm.__init__, "bias")  # type: ignore[method-assign]
 
 
 class BatchNorm1d(_BatchNorm):

@@ -1,0 +1,85 @@
+"""Operators that few programs call, for the area core-ops: ranges, samples, inverse functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+
+_DTYPES: Final = ("float32", "float64", "float16", "int64", "int8", "bool", "complex64")
+_CALLS: Final = (
+    "xp.logspace(-2, 3, 7, dtype=xp.{0})",
+    "xp.logspace(0.3, 2.7, 6, base=2, dtype=xp.{0})",
+    "xp.logspace(1, 2, 1, dtype=xp.{0})",
+    "xp.logspace(0, 2, 4, out=xp.empty(2, 2, dtype=xp.{0}).t())",
+    "xp.logspace(0, 1, 3, dtype=xp.{0}, device='meta')",
+    "xp.range(0, 3, dtype=xp.{0})",
+    "xp.range(5, 1, -2, dtype=xp.{0})",
+    "xp.range(0, -3, dtype=xp.{0})",
+    "xp.manual_seed(3)\nxp.empty(5, dtype=xp.{0}).geometric_(0.3)",
+    "xp.manual_seed(3)\nxp.empty(5, dtype=xp.{0}).cauchy_(2, 3)",
+    "xp.manual_seed(3)\nxp.empty(20, dtype=xp.{0}).log_normal_(0.5, 0.25)",
+    "xp.manual_seed(3)\nxp.poisson(xp.tensor([[0, 1, 5], [9, 12, 100]]).to(xp.{0}))",
+    "xp.erfinv(xp.tensor([0, 0.1, -0.5, 0.9, 0.99999, 1, -1, 2]).to(xp.{0}))",
+    "a = xp.tensor([0, 1, 2.5]).to(xp.{0})\nxp.ops.aten.special_xlog1py(a, a.flip(0))",
+)
+_REDUCED: Final = (
+    "xp.renorm({0}, 2, 0, 3.0)",
+    "xp.renorm({0}, 1, 1, 5)",
+    "{0}.renorm_(3, -1, 2)",
+    "xp.renorm({0}.t(), 2, 0, 1, out=xp.empty(0, dtype=xp.{1}))",
+    *(
+        f"xp.index_reduce({{0}}, {dim}, xp.tensor([0, 2, 0]), {{0}} + 1, '{reduce}', "
+        f"include_self={kept})"
+        for reduce in ("prod", "mean", "amax", "amin")
+        for dim, kept in ((0, True), (1, False))
+    ),
+    "xp.index_reduce({0}[0], 0, xp.tensor([0, 2, 0]), {0}[1], 'amax', include_self=False)",
+)
+_OTHERS: Final = (
+    "xp.renorm(xp.ones(2, 3), -1, 0, 1)",
+    "xp.renorm(xp.ones(3), 1, 0, 1)",
+    "xp.renorm(xp.ones(2, 3), 1, 0, -1.5)",
+    "xp.renorm(xp.ones(2, 3, device='meta'), -1, 0, 1)",
+    "xp.ones(2, 3).index_reduce(0, xp.tensor([0]), xp.ones(1, 3), 'sum')",
+    "xp.ones(2, 3).index_reduce(0, xp.tensor([5]), xp.ones(1, 3), 'prod')",
+    "xp.ones(2, 3).index_reduce(0, xp.tensor([0, 1]), xp.ones(1, 3), 'prod')",
+    "xp.logspace(1, 2, -1)",
+    "xp.logspace(1j, 2, 3, dtype=xp.float32)",
+    "xp.logspace(xp.tensor(1), 2, 3, base=3)",
+    "xp.logspace(xp.ones(1), xp.ones(2), 3)",
+    "xp.range(1, 4, 0.5)",
+    "xp.range(0.1, 1, 0.1, dtype=xp.float64)",
+    "xp.range(0, 3, 0)",
+    "xp.range(0, float('inf'))",
+    "xp.range(1, 2, requires_grad=True)",
+    "xp.empty(3).geometric_(1.5)",
+    "xp.empty(3).cauchy_(sigma=0)",
+    "xp.empty(3).log_normal_(std=-1)",
+    "xp.empty(3, device='meta').geometric_(2)",
+    "xp.empty(3, device='meta').cauchy_(1, 0)",
+    "xp.empty(1).expand(3).cauchy_()",
+    "xp.poisson(xp.tensor([-1.0]))",
+    "xp.poisson(xp.ones(3) * 4, generator=xp.Generator().manual_seed(1))",
+    "xp.ops.aten.special_xlog1py.self_scalar(2, xp.tensor([1.0, 2.0]))",
+    "xp.ops.aten.special_xlog1py(xp.tensor([0.0, 2, 1]), xp.tensor([-1, -1, float('nan')]))",
+    "xp.erfinv(xp.linspace(-0.999999, 0.999999, 40, dtype=xp.float64))",
+    "xp.nn.BatchNorm1d(2, bias=False)",
+    "l = xp.nn.ReLU()\n[type(m).__name__ for m in xp.nn.Sequential(l, l).modules(False)]",
+)
+
+
+def texts() -> Iterator[Text]:
+    for call, dtype in product(_CALLS, _DTYPES):
+        yield _target(call), call.format(dtype)
+    for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):
+        made = f"xp.tensor([[1, 2, 3], [4, 5, 60], [1, 0, 0]], dtype=xp.{dtype})"
+        yield _target(call.replace("{0}.", "xp.")), call.format(made, dtype)
+    for call in _OTHERS:
+        yield _target(call), call
+
+
+def _target(call: str) -> str:
+    return call.rpartition("\n")[2].partition("(")[0].rpartition(".")[2] or "modules"
