@@ -13,18 +13,22 @@ import importlib.util
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-__all__ = ["can_run", "is_on_hardware", "provide", "violations"]
+__all__ = ["CHOICES", "can_run", "choosing", "is_on_hardware", "provide", "take_open", "violations"]
 
 HOME: Final = "ASCEND_HOME_PATH"
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _SIMULATOR: Final = _ROOT / "tests" / "npu" / "sim"
 _CACHE: Final = _ROOT / ".pytest_cache" / "d" / "npu-sim"
 """The folder that pytest's ``cache.mkdir("npu-sim")`` gives to ``tests/npu``."""
+CHOICES: Final = (1, 2)
+"""What the simulated device may make of values that documents leave open; 0 is what it does."""
 
 
 @cache
@@ -74,9 +78,30 @@ def violations() -> list[str]:
     return [f"{each['rule']}: {each['message']}" for each in found]
 
 
+def take_open() -> list[str]:
+    """What happened on the simulator, since the last time this was asked, that documents leave to a
+    device: some of the words of ``tests/npu/sim/runtime/open.c``.  A device tells none."""
+    if is_on_hardware():
+        return []
+    found: bytes = _simulator().sim_take_open()
+    return found.decode().split()
+
+
+@contextmanager
+def choosing(choice: int) -> Iterator[None]:
+    """In the block, the simulator makes something else of such values: one of `CHOICES`."""
+    simulator = _simulator()
+    simulator.sim_config(b"choice", ctypes.c_int64(choice))
+    try:
+        yield
+    finally:
+        simulator.sim_config(b"choice", ctypes.c_int64(0))
+
+
 @cache
 def _simulator() -> Any:
     """The library that has the violations, which the process has opened already."""
     library = ctypes.CDLL(str(Path(os.environ[HOME]) / "lib64" / "libascendcl.so"))
     library.sim_violations.restype = ctypes.c_char_p
+    library.sim_take_open.restype = ctypes.c_char_p
     return library

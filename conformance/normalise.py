@@ -96,10 +96,10 @@ DEVICE_NAME: Final = Rule(
     "device-name",
     "the fifth, for the subject in cases that run on its NPU: torch runs them on the CPU, which it "
     "shows with fewer words.  The CPU itself is called host, so what is on the wrong one of the "
-    "two differs still",
+    "two differs still; a folder of PyTorch's sources keeps its name",
     "",
     re.compile(
-        r", device=\\?'npu:0\\?'|torch\.npu\.|NPU|\bcpu\b"
+        r", device=\\?'npu:0\\?'|torch\.npu\.|NPU|(?<!/)\bcpu\b(?!/)"
         r"|(?P<npu>\bnpu\b)(?::0\b|(?P<quote>\\?'), index=0)?"
     ),
     _as_cpu,

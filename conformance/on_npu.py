@@ -4,29 +4,41 @@
 torch's CPU answers is what the NPU must answer, its names apart (`normalise.DEVICE_NAME`).
 
 A case that asks for the device is watched until its outcome is known: whether the simulator saw a
-rule broken, which is a mismatch, and which operators ran on the CPU because the NPU has no kernel
-for them.  Those calls are seen where they are dispatched, so what a case names does not matter.
+rule broken, which is a mismatch; whether it made a value that documents leave open, which is
+compared with nothing (:mod:`conformance.left_open`); and which operators ran on the CPU because the
+NPU has no kernel for them.  All of that is seen where it happens, so what a case names does not
+matter.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from types import ModuleType
 from typing import Any, Final
 
-from conformance import ascend
+from conformance import ascend, left_open
 from conformance.describe import qualified_name
-from conformance.outcome import DEVICE_FAULT, NO_KERNEL, VIOLATIONS, Outcome
+from conformance.outcome import DEVICE_FAULT, LEFT_OPEN, NO_KERNEL, VIOLATIONS, Outcome
 
-__all__ = ["Here", "is_on_npu"]
+__all__ = ["Here", "is_on_npu", "settled"]
 
 _CALL: Final = re.compile(r"\bhere\(")
 _STAND_INS: Final = ("CPU", "PrivateUse3")
 """Backends whose keys are in torch what those of the NPU are in the subject."""
 _FAULT_STATUS: Final = 507015
 """What ACL answers when a kernel met a value that it cannot work with, an index for one."""
+
+
+_OPEN: Final = {
+    "integer": "what an integer becomes of a number that it cannot be",
+    "nan": "what becomes of NaN",
+    "complex": "what becomes of a complex number of which a part is not finite",
+    "twice": "which of two values stays that are written to one place",
+    "tie": "which of two alike comes first",
+}
 
 
 def is_on_npu(text: str) -> bool:
@@ -43,6 +55,8 @@ class Here:
         self._watching = ExitStack()
         self._is_used = False
         self._fallbacks: list[str] = []
+        self.left_open: list[str] = []
+        """Of a case that was judged: what happened that documents leave to a device."""
 
     def __call__(self, key: str = "") -> str:
         """``npu`` in the subject, ``cpu`` in torch; of a key's name, which in torch is a backend's
@@ -70,13 +84,32 @@ class Here:
         finally:
             self._watching.close()
         broken = ascend.violations()
+        noticed = ascend.take_open()
         if broken:
             return Outcome("raised", type=VIOLATIONS, message="\n".join(broken))
-        if fault:
+        if fault or "fault" in noticed:
             return replace(outcome, uncovered=DEVICE_FAULT)
+        self.left_open = noticed
         if outcome.kind == "raised" and outcome.message.startswith("Could not run '"):
             return replace(outcome, uncovered=NO_KERNEL)
         return replace(outcome, uncovered=", ".join(dict.fromkeys(self._fallbacks)))
+
+
+def settled(first: Outcome, why: Sequence[str], again: Callable[[], Outcome]) -> Outcome:
+    """The outcome of a case that made values which documents leave open, marked where it shows one.
+
+    ``why`` has the simulator's words for them; ``again`` runs the case once more.  One that does
+    not do the same twice is left as it is.
+    """
+    if again() != first:
+        return first
+    others = []
+    for choice in ascend.CHOICES:
+        with ascend.choosing(choice):
+            others.append(again())
+    found = left_open.settled(first, others)
+    reason = LEFT_OPEN + ", ".join(_OPEN.get(word, word) for word in why)
+    return first if found == first else replace(found, uncovered=reason)
 
 
 def _fault(outcome: Outcome) -> bool:

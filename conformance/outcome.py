@@ -24,6 +24,9 @@ VIOLATIONS: Final = "conformance.Violations"
 """The type of what is raised in place of an outcome when the simulated NPU saw rules broken."""
 DEVICE_FAULT: Final = "the device says what is wrong with a value when it is waited for"
 """Why an outcome is not covered that a device tells later, and in other words, than a CPU."""
+LEFT_OPEN: Final = "documents leave open "
+"""How the reason begins of an outcome with places that are compared with nothing
+(:mod:`conformance.left_open`)."""
 MORE_DTYPES: Final = "the CPU has no kernel for the dtype"
 NO_KERNEL: Final = "neither device has a kernel, and the error lists those there are"
 

@@ -10,17 +10,18 @@ there is a device; a broken rule of it is a mismatch.
 *Covered* are the cases for which the NPU has kernels: nothing that a program calls, by whatever
 name, runs on the CPU for want of one.  The others run too, and must agree too, but are counted as
 ``uncovered``.  So is a case in which a device finds a value that it cannot work with, such as an
-index out of range: it tells that when it is waited for, in words of its own; and one of a dtype
-that torch's own kernel has not on the CPU.
+index out of range: it tells that when it is waited for, in words of its own; one that shows a value
+which CANN's documents leave open, where that value alone is not compared
+(:mod:`conformance.left_open`); and one of a dtype that torch's own kernel has not on the CPU.
 
 A run has a sample of the texts; every one, with ``CONFORMANCE_NPU=all`` in the environment.
 
 Left out, by :mod:`conformance.cases.npu_moving`: what makes no tensor with values on a CPU; float8
-and complex32, which ACL has not; layouts without strides, which an NPU has not; what becomes of NaN
-and infinity as integers; what CANN's documents leave open; tensors as text, which names the
-device; logs of operators beneath ``x[0] = 2``, for which torch calls others on a device than on the
-CPU; and what asks the dispatcher for its keys and kernels, where the NPU's stand beside the CPU's:
-for these the area has cases of its own (:mod:`conformance.cases.npu_keysets`).
+and complex32, which ACL has not; layouts without strides, which an NPU has not; what only the CPU
+does or says, each with a reason there; tensors as text, which names the device; logs of operators
+beneath ``x[0] = 2``, for which torch calls others on a device than on the CPU; and what asks the
+dispatcher for its keys and kernels, where the NPU's stand beside the CPU's: for these the area has
+cases of its own (:mod:`conformance.cases.npu_keysets`).  No case is left out for its values.
 """
 
 from __future__ import annotations

@@ -28,15 +28,8 @@ _WITHOUT: Final = re.compile(
             r"_dispatch_",  # what asks the dispatcher for keys or kernels
             r"repr\(\(?[wxy]\b|str\([wy]|repr\(nn.Parameter",  # tensors as text
             r"(_replace|_mutation|_wrapped_functional)\((x, )?\(?(None|1)",  # and in messages
-            r"\[1, 7, 0\]\].*^except",  # what is written before a place that there is not
-            r"^ *try:\s+[^\n]*(index|take|put|masked_scatter)[^\n]*\n *except",  # the same
-            r"\battempt\([^\n]*\bmasked_scatter_\b",  # the same: before there is no source any more
-            r"^ *s = x\.as_strided\(",  # elements that share memory
-            r"^ *x[.[][^\n]*\.copy_\(x",  # copies within one memory
-            r"gelu\(.*inf",  # what oneDNN makes of infinity
             r"embedding_dense_backward\(.* - 1",  # rows that there are not
             r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
-            r"embedding\w*_backward\(\w+, \w+ [+*]",  # indices whose type is named with its device
             r"aten\.(arange|eye|full|ones|zeros)(\.\w+)?\((?![^\n]*device)",  # on the CPU as it is
             r"aten\.meshgrid\b",  # whose refusal shows tensors as text
             r"\b(mv\.out|mean\.dtype_out)\(.*dtype=",  # which of two things that are wrong is said
@@ -48,32 +41,13 @@ _WITHOUT: Final = re.compile(
             r"tensor_split(\(\w+, a\d|\.tensor_indices)",  # where to split must be on the CPU
             r"\b(2 [*/] x|x [*/] 2)$.*_saved_other",  # a number as a tensor is on the CPU
             r"where\(.*1e\+?300",  # only on the CPU is a number converted unchecked
-            r"^ *o = \(?a\b",  # the order of reading and writing is the device's
-            r"^ *o = \((?P<out>\w+), (a|(?P=out))\)",  # and that of writing twice
-            r"\b(sum|mean|amax|prod)\((?P<read>\w), [^\n]*out=(?P=read)\b",
-            r"out=[^\n]*\.(expand|as_strided)\(",  # and only the CPU reduces into one place
-            r"fill_\(\w+, xp\.tensor\(1e\+?300",  # what becomes of what no integer is
             r"float16\)[^\n]*$.*\b(prod\(\w\)|v?dot\()",  # whether each product is rounded
             r"float16\)$.*mse_loss\(.*'none'",  # the CPU's own warning
             r"native_layer_norm\(.*float16",  # whose moments are floats, and parameters any
             r"\bindex(\.Tensor|_put_?)\(x, \[(None(, )?)*\]",  # whose assertion is the CPU's
             r"quantile[.\w]*\(.*functionalized\(",  # only on the CPU are ranks looked at
             r"quantile\(.*xp\.tensor\(\[?(2|-)",  # only on the CPU are ranks looked at
-            r"(expand|as_strided)\(.*tri[lu]_\(",  # which share memory
-            r"msort\(.*\dj.*out=",  # the CPU says first what it does not sort
             r"cross_entropy_loss\(.*, (3|-1), -100",  # a reduction that the device has not
-            r"complex\(float\(",  # what becomes of complex numbers that are none
-            r"\(-?2\*\*6[34]",  # ACL has no scalars of unsigned numbers
-            r"sorted=False",  # in no order that documents name
-            r"\[[^]]*\b(?P<twice>\d+),[^]]*\b(?P=twice)\b.*\.topk\(",  # which of two alike
-            r"(sign|threshold|var_mean|std_mean|clamp)\w*\(.*(nan|inf)",  # what NaN becomes
-            r"\binf.*complex(64|128)\)\n.*\*\*",  # and powers of complex infinities
-            # what becomes of NaN and infinity as integers
-            r"\b(a(tan|cos|sin)h?|r?sqrt|log\w*|(l|di)gamma|reciprocal)\.out\(t\[-?\d\], out=t\[",
-            r"\blogit_\.default\(t\[",
-            r"\b(true_)?div(ide)?_\.Tensor\((?P<by>t\[-?\d\]), (?P=by)\)",
-            r"\b(true_)?div(ide)?_\.Tensor\(t\[-?\d\], xp\.tensor\(\[?(-?\d+, )*0\b[^.]",
-            r"(nan|inf).*alpha=0\b",  # what BLAS does not multiply by nothing
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
             r"pin_memory=True",  # what only the CPU's memory can be
             r"layout=xp\.(_mkldnn|sparse)",  # and what lies there otherwise than in strides

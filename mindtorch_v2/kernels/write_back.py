@@ -31,16 +31,23 @@ from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.functionalize.mutations import functional_arguments
 from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
-from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
+from mindtorch_v2.kernels.overlap import (
+    assert_no_internal_overlap,
+    assert_no_partial_overlap,
+    may_overlap_itself,
+)
 from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
 ENVIRONMENT: Final = "MINDTORCH_KERNELS"
 FUNCTIONAL: Final = "functional"
+
+_POINTWISE: Final = "pointwise"
+"""The tag of operators that make each element of those at its place."""
 
 BACKENDS: Final = (DispatchKey.CPU, DispatchKey.CompositeExplicitAutograd)
 """Where a kernel computes.  Elsewhere one has something else to do, and is needed."""
@@ -77,7 +84,7 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
         is_taken = only_functional and key == DispatchKey.CPU and name not in COPIES
         if own.function is not None and not is_taken:
             return own
-        return _route(find, name, key, own, in_order=True) or own
+        return _route(find, name, key, own) or own
 
     return provide
 
@@ -85,14 +92,13 @@ def with_write_back(find: Provider, *, only_functional: bool = False) -> Provide
 def route(name: str, key: int, *, own: Native) -> Native | None:
     """The kernel of this route for a backend whose functional operators are those at ``key``.
 
-    ``own`` runs where the functional operator is made of the mutating one.  None for an operator
-    that is no form of one that there is.
+    ``own`` runs where the functional operator is made of the mutating one, and reads and writes
+    memory in torch's order.  None for an operator that is no form of one that there is.
     """
-    return _route(rows.find, name, key, own, in_order=False)
+    return _route(rows.find, name, key, own)
 
 
-def _route(find: Provider, name: str, key: int, own: Native, *, in_order: bool) -> Native | None:
-    """``in_order``: ``own`` is a kernel that reads and writes memory as torch's does."""
+def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
     form = form_of(name) if key in BACKENDS else None
     if (
         form is None
@@ -102,7 +108,7 @@ def _route(find: Provider, name: str, key: int, own: Native, *, in_order: bool) 
         or not any(find(form.functional, at).function for at in (key, *BACKENDS))
     ):
         return None
-    return Native(partial(_run_once, form, own, in_order), with_keyset=True)
+    return Native(partial(_run_once, form, own), with_keyset=True)
 
 
 class _Running(threading.local):
@@ -115,13 +121,11 @@ class _Running(threading.local):
 _running = _Running()
 
 
-def _run_once(
-    form: Form, own: Native, in_order: bool, operator: Operator, keyset: int, /, *stack: Any
-) -> Any:
+def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: Any) -> Any:
     """By the route, or by the operator's ``own`` kernel: within the route, and where it matters in
     which order memory is read and written, which a functional kernel does not say."""
     if form.functional in _running.names or (
-        in_order and own.function and _writes_to_inputs(form, operator, stack)
+        own.function and _writes_to_inputs(form, operator, stack)
     ):
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
@@ -133,19 +137,30 @@ def _run_once(
 
 def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> bool:
     """Whether what is written to is memory of what else is read, or of another output."""
+    element_wise = _POINTWISE in operator.registered_tags
     if form.kind == INPLACE:
-        others = (each for value in stack[1:] for each in _tensors(value))
-        return _has_fewer_places(stack[0]) or any(_is_part(each, stack[0]) for each in others)
-    outputs = {argument.name for argument in operator.schema.arguments if argument.is_out}
-    storages = [
-        (each._storage, argument.name in outputs)
+        return writes_over_what_it_reads(stack[0], stack[1:], element_wise=element_wise)
+    given = [
+        (each, argument.is_out)
         for argument, value in zip(operator.schema.arguments, stack, strict=True)
         for each in _tensors(value)
-        if each._storage is not None
     ]
-    return any(
-        one is two and (is_out or other_is_out)
-        for (one, is_out), (two, other_is_out) in combinations(storages, 2)
+    return any(_overlaps_itself(each) for each, is_out in given if is_out) or any(
+        (is_out and other_is_out and one is two)
+        or ((is_out or other_is_out) and _share_memory(one, two, element_wise=element_wise))
+        for (one, is_out), (two, other_is_out) in combinations(given, 2)
+    )
+
+
+def writes_over_what_it_reads(
+    target: Any, others: Sequence[Any], *, element_wise: bool = True
+) -> bool:
+    """Whether what is written in place is also memory of another of its elements, or of another
+    tensor that is read.  ``element_wise``: each element after it was read itself."""
+    read = (each for value in others for each in _tensors(value) if each is not target)
+    return isinstance(target, Tensor) and (
+        _overlaps_itself(target)
+        or any(_share_memory(target, each, element_wise=element_wise) for each in read)
     )
 
 
@@ -155,19 +170,28 @@ def _tensors(value: Any) -> Sequence[Tensor]:
     return [each for each in values if isinstance(each, Tensor)]
 
 
-def _is_part(value: Tensor, target: Any) -> bool:
-    """Whether another tensor has the storage of one that changes, if that is defined."""
-    if value is target or value._storage is None or not isinstance(target, Tensor):
+def _share_memory(one: Tensor, two: Tensor, *, element_wise: bool) -> bool:
+    """Whether the memory of two tensors meets; if ``element_wise``, in different elements."""
+    if one._storage is None or one._storage is not two._storage:
         return False
-    return value._storage is target._storage
+    if element_wise and (one is two or _geometry(one) == _geometry(two)):
+        return False
+    (begin, end), (other_begin, other_end) = _span(one), _span(two)
+    return begin < other_end and other_begin < end
 
 
-def _has_fewer_places(target: Any) -> bool:
-    """Whether a tensor has more elements than places in memory, which are written over."""
-    if not isinstance(target, Tensor) or not numel(target._sizes):
-        return False
-    steps = zip(target._sizes, target._strides, strict=True)
-    return numel(target._sizes) > 1 + sum((size - 1) * stride for size, stride in steps)
+def _geometry(tensor: Tensor) -> tuple[Any, ...]:
+    return tensor._dtype, tensor._storage_offset, tuple(tensor._sizes), tuple(tensor._strides)
+
+
+def _span(tensor: Tensor) -> tuple[int, int]:
+    """The bytes of a storage between a tensor's first element and its last."""
+    itemsize, offset = tensor._dtype.itemsize, tensor._storage_offset
+    return offset * itemsize, storage_bytes(tensor._sizes, tensor._strides, offset, itemsize)
+
+
+def _overlaps_itself(target: Tensor) -> bool:
+    return numel(target._sizes) > 1 and may_overlap_itself(target)
 
 
 def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any]) -> Any:

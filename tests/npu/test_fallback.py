@@ -84,3 +84,46 @@ def test_an_operator_that_a_release_lacks_falls_back(monkeypatch: pytest.MonkeyP
     x = torch.tensor([[-1.0, 2.5, 0.0, -3.0, 7.0]])
     with pytest.warns(UserWarning, match="this release of CANN has no aclnnRelu"):
         assert_same(on_npu(x).relu(), x.relu())
+
+
+SHARED = {
+    "a copy within one memory": lambda x: x[::2].copy_(x[1:5]),
+    "elements that share memory": lambda x: x.as_strided([2, 3], [2, 1], 1).mul_(2),
+    "a sum into what is summed": lambda x: torch.sum(x.view(2, 4), 0, out=x[2:6]),
+    "a sum into one place": lambda x: torch.sum(x.view(2, 4), 1, out=x[:1].expand(2)),
+}
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_what_shares_memory_is_written_in_the_order_of_the_cpu(what: str) -> None:
+    x, y = torch.arange(8.0), torch.arange(8.0, device="npu")
+    SHARED[what](x)
+    with torch.npu.record_fallbacks() as names:
+        SHARED[what](y)
+    assert y.tolist() == x.tolist()
+    assert len(names) == 1
+
+
+@pytest.mark.usefixtures("on_npu_alone")
+def test_what_is_one_memory_element_by_element_stays_on_the_npu() -> None:
+    x = torch.arange(4.0, device="npu")
+    x[:2].copy_(x[2:])
+    torch.mul(x, x.view(4), out=x)
+    x.add_(x.view(2, 2).view(4))
+    assert x.tolist() == [8, 18, 8, 18]
+
+
+def test_what_was_written_before_a_call_is_refused_is_there() -> None:
+    x, y = torch.zeros(2), torch.zeros(2, device="npu")
+    for each in (x, y):
+        places, ones = torch.tensor([0, 5], device=each.device), torch.ones(2, device=each.device)
+        with torch.npu.record_fallbacks(), pytest.raises(IndexError):
+            each.put_(places, ones)
+    assert y.tolist() == x.tolist() == [1, 0]
+
+
+def test_a_padding_is_a_number_of_the_tensors_dtype() -> None:
+    pad = torch.ops.aten.constant_pad_nd
+    assert pad(torch.ones(1, dtype=torch.bool, device="npu"), [1, 0], 0.0).tolist() == [False, True]
+    ones = torch.ones(1, dtype=torch.int32, device="npu")
+    assert pad(ones, [1, 0], 2.5).tolist() == [2, 1]

@@ -44,7 +44,7 @@ def test_what_makes_a_tensor_is_given_the_device(text: str, expected: str) -> No
         "xp.ones(2, device='meta')",
         "xp.ones(2, dtype=xp.complex32)",
         "xp._C._dispatch_keys(xp.ones(2))",
-        "xp.tensor([3, 1, 3]).topk(1)",
+        "xp.ones(2, pin_memory=True)",
         "def f(x): x[0] = 2\nfunctionalized(f, xp.ones(2), 'eager', [])",
     ],
 )
@@ -81,7 +81,9 @@ def test_what_is_on_the_cpu_differs_still(text: str) -> None:
     assert DEVICE_NAME(text) != text.replace("npu:0", "cpu")
 
 
-@pytest.mark.parametrize("text", ['"add_cpu" not', "npu:1", "inputs", "meta", "torch.cuda"])
+@pytest.mark.parametrize(
+    "text", ['"add_cpu" not', "npu:1", "inputs", "meta", "torch.cuda", "native/cpu/Kernel.h"]
+)
 def test_nothing_else_is_renamed(text: str) -> None:
     assert "npu:1" in text or DEVICE_NAME(text) == text
     assert DEVICE_NAME("npu:1") == "cpu:1"
@@ -183,6 +185,7 @@ def test_here_is_the_cpu_where_there_is_no_npu() -> None:
 def test_here_is_the_npu_and_sees_what_runs_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.ascend.provide", lambda: None)
     monkeypatch.setattr("conformance.ascend.violations", list)
+    monkeypatch.setattr("conformance.ascend.take_open", list)
     here = Here(SimpleNamespace(npu=FakeNpu(["aten::a", "aten::b", "aten::a"])))  # type: ignore[arg-type]
     assert (here(), here("AutogradPrivateUse3")) == ("npu", "AutogradNPU")
     assert here.judged(ONE).uncovered == "aten::a, aten::b"
@@ -191,6 +194,7 @@ def test_here_is_the_npu_and_sees_what_runs_elsewhere(monkeypatch: pytest.Monkey
 def test_a_broken_rule_is_the_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.ascend.provide", lambda: None)
     monkeypatch.setattr("conformance.ascend.violations", lambda: ["use-after-free: …"])
+    monkeypatch.setattr("conformance.ascend.take_open", list)
     here = Here(SimpleNamespace(npu=FakeNpu([])))  # type: ignore[arg-type]
     here()
     assert here.judged(ONE).type == VIOLATIONS

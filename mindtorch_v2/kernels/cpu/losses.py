@@ -100,6 +100,12 @@ def mse_loss_on_meta(
     return (loss,)
 
 
+@structured.prologue("aten::mse_loss")
+def shape_mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> None:
+    """On meta a mean insists on a dtype of what it is told to write to."""
+    iterator_of_loss("mse_loss", outputs[0], self, target, reduction)
+
+
 @structured.structured("aten::mse_loss", keys=("CPU", "CompositeExplicitAutogradNonFunctional"))
 def mse_loss(outputs: Outputs, self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, ...]:
     (given,) = outputs

@@ -1,7 +1,9 @@
 """Operators that ACLNN has not, or not for these arguments: they run on the CPU.
 
 Tensors are copied to the host and results back, which is slow, so it is said once for each
-operator.  :func:`set_fallback` turns it off: then such a call is an error that says why.
+operator.  :func:`set_fallback` turns it off: then such a call is an error that says why.  Tensors
+that share memory have copies that share memory: what writes over what it reads does so in the order
+of the CPU.  What was written is copied back even if the call is then refused.
 
 Random numbers are drawn on the CPU on purpose, by torch's own generator: a seed gives the same
 numbers on every device.  Reading one element, and calls that have nothing to compute, are not worth
@@ -13,7 +15,7 @@ Mirrors ``aten/src/ATen/native/CPUFallback.cpp``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -37,6 +39,8 @@ _CPU_KEYS: Final = mask_of(DispatchKey.CPU)
 _NO_ROW: Final = "no kernel is written for it"
 _INDICES: Final = "List[Optional[Tensor]]"
 _RANDOM: Final = "nondeterministic_seeded"
+_WIDEST: Final = 16
+"""The bytes of the widest element: where a storage is cut, every tensor of it fits."""
 
 _STATISTICS: Final = frozenset(("running_mean", "running_var"))
 """Arguments that batch norms change, and whose schemas do not say so."""
@@ -136,17 +140,23 @@ def _warn(operator: Operator, reason: Exception | None) -> None:
 
 def _run(operator: Operator, stack: Sequence[Any]) -> Any:
     device = _device_of(stack)
-    copies: dict[int, Tensor] = {}
+    copies = _copies(tensors_of(stack))
     on_cpu = tuple(_on_cpu(value, copies) for value in stack)
     call = Call(operator, on_cpu)
-    answer = call.redispatch(_CPU_KEYS)
+    try:
+        answer = call.redispatch(_CPU_KEYS)
+    finally:  # a kernel may have written something before it found what it refuses
+        _write_all_back(operator, on_cpu, stack)
     originals = {id(copies[id(each)]): each for each in tensors_of(stack) if id(each) in copies}
+    return _back(answer, device, originals)
+
+
+def _write_all_back(operator: Operator, on_cpu: Sequence[Any], stack: Sequence[Any]) -> None:
     for argument, value, given in zip(operator.schema.arguments, on_cpu, stack, strict=True):
         if argument.is_write or argument.name in _STATISTICS:
             for copy, original in zip(tensors_of((value,)), tensors_of((given,)), strict=True):
                 if copy is not original:
                     _write_back(original, copy)
-    return _back(answer, device, originals)
 
 
 def _device_of(stack: Sequence[Any]) -> Device:
@@ -163,23 +173,53 @@ def _on_cpu(value: Any, copies: dict[int, Tensor]) -> Any:
         return _CPU
     if not isinstance(value, Tensor) or value._device.type != EXTENSION_DEVICE:
         return value
-    if id(value) not in copies:
-        copies[id(value)] = _copied(value)
     return copies[id(value)]
 
 
-def _copied(tensor: Tensor) -> Tensor:
-    """The same elements in the same geometry, on the CPU; conjugated or negated later if it is."""
+def _copies(tensors: Iterable[Tensor]) -> dict[int, Tensor]:
+    """By the tensors' ids, the same elements in the same geometry on the CPU."""
+    by_storage: dict[int, list[Tensor]] = {}
+    for tensor in tensors:
+        if tensor._device.type == EXTENSION_DEVICE:
+            by_storage.setdefault(id(tensor._storage), []).append(tensor)
+    copies = {}
+    for sharing in by_storage.values():
+        first = min(map(_start, sharing)) // _WIDEST * _WIDEST
+        storage = _part(sharing[0], first, max(map(_stop, sharing)))
+        copies.update({id(tensor): _copied(tensor, storage, first) for tensor in sharing})
+    return copies
+
+
+def _start(tensor: Tensor) -> int:
+    return tensor._storage_offset * tensor._dtype.itemsize
+
+
+def _stop(tensor: Tensor) -> int:
     itemsize = tensor._dtype.itemsize
-    storage = UntypedStorage._of(storage_bytes(tensor._sizes, tensor._strides, 0, itemsize), _CPU)
+    nbytes = storage_bytes(tensor._sizes, tensor._strides, 0, itemsize)
+    return _start(tensor) + nbytes
+
+
+def _part(tensor: Tensor, first: int, stop: int) -> UntypedStorage:
+    """The same bytes as those of a tensor's storage, between two places."""
+    storage = UntypedStorage._of(stop - first, _CPU)
+    end = min(stop, tensor._untyped_storage()._nbytes)
+    if end > first:
+        storage._put(0, tensor._untyped_storage()._span(first, end))
+    return storage
+
+
+def _copied(tensor: Tensor, storage: UntypedStorage, first: int) -> Tensor:
+    """A tensor of a storage that begins elsewhere; conjugated or negated later if it is."""
     copy = Tensor._make(
-        tensor._sizes, tensor._dtype, device=_CPU, strides=tensor._strides, storage=storage
+        tensor._sizes,
+        tensor._dtype,
+        device=_CPU,
+        strides=tensor._strides,
+        storage=storage,
+        offset=(_start(tensor) - first) // tensor._dtype.itemsize,
     )
     copy._keys |= tensor._lazy_bits()
-    if numel(tensor._sizes):
-        start = tensor._storage_offset * itemsize
-        span = tensor._untyped_storage()._span(start, start + storage._nbytes)
-        storage._put(0, span)
     return copy
 
 

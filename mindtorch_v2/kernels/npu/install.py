@@ -46,6 +46,7 @@ from mindtorch_v2.kernels.npu.plans import Builder, Plan, RefusedError, plan_ahe
 from mindtorch_v2.kernels.npu.rows import ROWS, Compose
 from mindtorch_v2.kernels.npu.templates import Prepared
 from mindtorch_v2.kernels.structured import is_structured
+from mindtorch_v2.kernels.write_back import writes_over_what_it_reads
 from mindtorch_v2.pipeline import Planned, take_plan
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
@@ -84,6 +85,9 @@ _BY_DTYPE_OF_OUT: Final = frozenset(
     )
 )
 """Operators that compute in, or insist on, a dtype of what they are told to write to."""
+
+_COPY: Final = OperatorHandle("aten::copy_")
+_SHARED: Final = UnsupportedError("memory that is read and written")
 
 _COMPUTING: Final = ("mindtorch_v2.kernels.cpu.", "mindtorch_v2.kernels.rearranging")
 """Modules whose composite kernels compute themselves, and call no other operators for it."""
@@ -213,7 +217,10 @@ def _device_of(call: Call) -> Device:
 
 
 def _copy_(self: Tensor, src: Any, non_blocking: bool) -> Tensor:
-    """The composite kernel, but a copy to the NPU that need not be waited for."""
+    """The composite kernel, but a copy to the NPU that need not be waited for; and the CPU's within
+    one memory, where it matters in which order it is read and written."""
+    if self._device.type == EXTENSION_DEVICE and writes_over_what_it_reads(self, (src,)):
+        return run_on_cpu(_COPY.operator, (self, src, non_blocking), _SHARED)  # type: ignore[no-any-return]
     storage = self._storage
     memory = None if storage is None else storage._bytes
     if (

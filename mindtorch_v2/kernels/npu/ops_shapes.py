@@ -48,7 +48,7 @@ def constant_pad_nd(b: Builder, self: Tensor, pad: Sequence[int], value: Number)
     if any(extent < 0 for extent in pad):
         raise UnsupportedError("a negative padding cuts")
     out = b.out
-    b.launch("ConstantPadNd", self, pad, value, out)
+    b.launch("ConstantPadNd", self, pad, as_scalar(value, self._dtype), out)
     return out
 
 

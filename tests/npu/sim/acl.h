@@ -210,6 +210,7 @@ aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irInde
 
 /* The simulator's own: what a test asks and sets (runtime/report.c, config.c, device.c). */
 const char *sim_violations(void);
+const char *sim_take_open(void);
 int sim_violation_count(void);
 void sim_clear_violations(void);
 void sim_reset(void);

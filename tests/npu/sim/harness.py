@@ -105,7 +105,7 @@ class Runtime:
         library.aclCreateScalar.argtypes = [c_void_p, c_int]
         for name in ("aclCreateIntArray", "aclCreateBoolArray", "aclCreateTensorList"):
             getattr(library, name).argtypes = [c_void_p, c_uint64]
-        for name in ("aclGetRecentErrMsg", "aclrtGetSocName", "sim_violations"):
+        for name in ("aclGetRecentErrMsg", "aclrtGetSocName", "sim_violations", "sim_take_open"):
             getattr(library, name).restype = ctypes.c_char_p
         library.sim_config.argtypes = [ctypes.c_char_p, c_int64]
         library.sim_count.argtypes = [ctypes.c_char_p]
@@ -134,6 +134,11 @@ class Runtime:
         found: list[dict[str, Any]] = json.loads(self.acl.sim_violations())
         self.acl.sim_clear_violations()
         return found
+
+    def open(self) -> list[str]:
+        """What documents leave to a device and happened since the last time this was asked."""
+        self.synchronize()
+        return bytes(self.acl.sim_take_open()).decode().split()
 
     def rules(self) -> list[str]:
         return [violation["rule"] for violation in self.violations()]

@@ -124,6 +124,9 @@ static aclError run_launch(void *data)
     if (decides_shapes(call)) {
         tell_shapes(call);
     }
+    if (call->fault != ACL_SUCCESS) {
+        sim_notice_open(SIM_OPEN_FAULT);
+    }
     return call->fault;
 }
 

@@ -49,7 +49,7 @@ INTEGER(hardtanh, x[0] < x[1] ? x[1] : x[0] > x[2] ? x[2] : x[0])
 REAL(elu, x[0] > 0 ? x[2] * x[0] : x[2] * x[1] * expm1(x[3] * x[0]))
 REAL(leaky_relu, x[0] > 0 ? x[0] : x[1] * x[0])
 REAL(log_sigmoid, -softplus(-x[0], 1, 1e300))
-REAL(threshold, x[0] > x[1] ? x[0] : x[2])
+REAL(threshold, UNLESS_NAN(x[0], x[0] > x[1] ? x[0] : x[2]))
 INTEGER(threshold, x[0] > x[1] ? x[0] : x[2])
 
 #define BOTH(Name, mode, real, integer, in, to)                                           \
@@ -164,10 +164,10 @@ static double elu_slope(const double *x)
     return of_result ? x[3] * (x[5] + x[2] * x[1]) : x[3] * x[2] * x[1] * exp(x[3] * x[5]);
 }
 
-REAL(threshold_backward, x[1] > x[2] ? x[0] : 0)
+REAL(threshold_backward, UNLESS_NAN(x[1], x[1] > x[2] ? x[0] : 0))
 INTEGER(threshold_backward, x[1] > x[2] ? x[0] : 0)
 REAL(sigmoid_backward, x[0] * (1 - x[1]) * x[1])
-COMPLEX(sigmoid_backward, x[0] * conj((1 - x[1]) * x[1]))
+COMPLEX(sigmoid_backward, JOINED(2, x[0] * conj((1 - x[1]) * x[1])))
 REAL(tanh_backward, x[0] * (1 - x[1] * x[1]))
 REAL(gelu_backward, x[0] * gelu_tanh_slope(x[1]))
 REAL(gelu_erf_backward, x[0] * gelu_erf_slope(x[1]))

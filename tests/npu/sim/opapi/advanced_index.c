@@ -246,6 +246,7 @@ static void run_put(Call *call)
     lay_out(self, argument_of(call, "indices"), &indexing);
     resolve_masks(&indexing);
     result_dims(&indexing, self, &rank, dims);
+    Written written = written_none(self);
     Loop loop = loop_over(rank, dims);
     loop_add(&loop, values);
     LOOP(loop) {
@@ -256,9 +257,10 @@ static void run_put(Call *call)
         if (accumulate) {
             add_to(self->dtype, element_at(self, to), loop.at[0]);
         } else {
-            memcpy(element_at(self, to), loop.at[0], aclDataTypeSize(self->dtype));
+            written_put(&written, element_at(self, to), loop.at[0]);
         }
     }
+    free(written.seen);
     release(&indexing);
 }
 

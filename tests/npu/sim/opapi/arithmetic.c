@@ -6,18 +6,18 @@
 
 REAL(add, x[0] + x[2] * x[1])
 INTEGER(add, x[0] + x[2] * x[1])
-COMPLEX(add, x[0] + x[2] * x[1])
+COMPLEX(add, JOINED(3, x[0] + x[2] * x[1]))
 REAL(sub, x[0] - x[2] * x[1])
 INTEGER(sub, x[0] - x[2] * x[1])
-COMPLEX(sub, x[0] - x[2] * x[1])
+COMPLEX(sub, JOINED(3, x[0] - x[2] * x[1]))
 REAL(rsub, x[1] - x[2] * x[0])
 INTEGER(rsub, x[1] - x[2] * x[0])
-COMPLEX(rsub, x[1] - x[2] * x[0])
+COMPLEX(rsub, JOINED(3, x[1] - x[2] * x[0]))
 REAL(mul, x[0] * x[1])
 INTEGER(mul, x[0] * x[1])
-COMPLEX(mul, x[0] * x[1])
+COMPLEX(mul, JOINED(2, x[0] * x[1]))
 REAL(div, x[0] / x[1])
-COMPLEX(div, x[0] / x[1])
+COMPLEX(div, JOINED(2, x[0] / x[1]))
 
 #define IN_NUMBERS(name) (IN, name, D_NUMBERS)
 #define OUT_NUMBERS (OUT, out, D_NUMBERS)
@@ -120,7 +120,7 @@ static int64_t integer_div_mod(const int64_t *x)
                               : x[0] / x[1];
 }
 
-COMPLEX(div_mod, x[0] / x[1])
+COMPLEX(div_mod, JOINED(2, x[0] / x[1]))
 
 static aclnnStatus check_div_mod(const Call *call)
 {
@@ -188,9 +188,9 @@ static int64_t integer_pow(const int64_t *x)
 }
 
 REAL(pow, pow(x[0], x[1]))
-COMPLEX(pow, cpow(x[0], x[1]))
+COMPLEX(pow, JOINED(2, cpow(x[0], x[1])))
 /* What a number of the host is known to be before: anything to the power of zero is one. */
-COMPLEX(pow_scalar, x[1] == 0 ? 1 : cpow(x[0], x[1]))
+COMPLEX(pow_scalar, x[1] == 0 ? 1 : JOINED(2, cpow(x[0], x[1])))
 
 static aclnnStatus check_pow(const Call *call)
 {
@@ -237,7 +237,10 @@ static double smaller(double a, double b)
 
 REAL(maximum, larger(x[0], x[1]))
 REAL(minimum, smaller(x[0], x[1]))
-REAL(clamp, smaller(larger(x[0], x[1]), x[2]))
+/* Of a bound that is NaN it is not said whether it bounds. */
+REAL(clamp, UNLESS_NAN(isnan(x[1]) ? x[1] : x[2], smaller(larger(x[0], x[1]), x[2])))
+REAL(clamp_min, UNLESS_NAN(x[1], larger(x[0], x[1])))
+REAL(clamp_max, UNLESS_NAN(x[1], smaller(x[0], x[1])))
 INTEGER(maximum, x[0] > x[1] ? x[0] : x[1])
 INTEGER(minimum, x[0] < x[1] ? x[0] : x[1])
 INTEGER(clamp, x[0] > x[2] || x[1] > x[2] ? x[2] : x[0] < x[1] ? x[1] : x[0])
@@ -260,11 +263,11 @@ ELEMENTWISE(Maximum, PROMOTED, real_maximum, integer_maximum, NULL, (IN, self, D
             (IN, other, D_REALS), (OUT, out, D_REALS))
 ELEMENTWISE(Minimum, PROMOTED, real_minimum, integer_minimum, NULL, (IN, self, D_REALS),
             (IN, other, D_REALS), (OUT, out, D_REALS))
-ELEMENTWISE(ClampMin, PROMOTED, real_maximum, integer_maximum, NULL, (IN, self, D_CLAMP),
+ELEMENTWISE(ClampMin, PROMOTED, real_clamp_min, integer_maximum, NULL, (IN, self, D_CLAMP),
             (SCALAR, clipValueMin, 0), (OUT, out, D_CLAMP))
-ELEMENTWISE(ClampMax, PROMOTED, real_minimum, integer_minimum, NULL, (IN, self, D_CLAMP),
+ELEMENTWISE(ClampMax, PROMOTED, real_clamp_max, integer_minimum, NULL, (IN, self, D_CLAMP),
             (SCALAR, clipValueMax, 0), (OUT, out, D_CLAMP))
-ELEMENTWISE(InplaceClampMax, PROMOTED, real_minimum, integer_minimum, NULL, SELF_REF(D_CLAMP),
+ELEMENTWISE(InplaceClampMax, PROMOTED, real_clamp_max, integer_minimum, NULL, SELF_REF(D_CLAMP),
             (SCALAR, clipValueMax, 0))
 CLAMP(Clamp, (IN, self, D_F | D_I), (LOWER, clipValueMin, 0), (UPPER, clipValueMax, 0),
       (OUT, out, D_F | D_I))

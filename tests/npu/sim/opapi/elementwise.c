@@ -170,6 +170,24 @@ aclnnStatus elementwise_check(const Call *call)
     return ACL_SUCCESS;
 }
 
+/* --- numbers that are none ---------------------------------------------------------------- */
+
+static bool is_finite(double complex number)
+{
+    return isfinite(creal(number)) && isfinite(cimag(number));
+}
+
+double complex settled(const double complex *x, int count, double complex value)
+{
+    bool finite = is_finite(value);
+    for (int i = 0; i < count; i++) {
+        finite = finite && is_finite(x[i]);
+    }
+    return finite ? value
+                  : CMPLX(sim_choose_real(SIM_OPEN_COMPLEX, creal(value)),
+                          sim_choose_real(SIM_OPEN_COMPLEX, cimag(value)));
+}
+
 /* --- computing --------------------------------------------------------------------------- */
 
 /* Where each of a function's arguments comes from. */

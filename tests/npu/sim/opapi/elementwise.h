@@ -28,6 +28,14 @@ typedef struct {
     ComplexFunction complexes;
 } Elementwise;
 
+/* A product or quotient of the first `count` complex numbers: what becomes of parts that are not
+ * finite when they are multiplied with each other. */
+#define JOINED(count, value) settled(x, count, value)
+double complex settled(const double complex *x, int count, double complex value);
+
+/* What a page gives for numbers, and says nothing of for `x` that is NaN. */
+#define UNLESS_NAN(x, value) (isnan(x) ? sim_choose_real(SIM_OPEN_NAN, value) : (value))
+
 #define REAL(name, expression)                  \
     static double real_##name(const double *x)  \
     {                                           \

@@ -210,10 +210,11 @@ OPERATOR(EmbeddingDenseBackward, check_embedding_backward, run_embedding_backwar
 
 enum { SCATTER_SET = 0, SCATTER_ADD = 1, SCATTER_MULTIPLY = 2 };
 
-static void combine(aclDataType dtype, void *target, const void *source, int64_t how)
+static void combine(Written *written, void *target, const void *source, int64_t how)
 {
+    aclDataType dtype = written->view->dtype;
     if (how == SCATTER_SET) {
-        memcpy(target, source, aclDataTypeSize(dtype));
+        written_put(written, target, source);
     } else if (class_of(dtype) == CLASS_INTEGER) {
         int64_t a = load_integer(dtype, target), b = load_integer(dtype, source);
         store_integer(dtype, target, how == SCATTER_ADD ? a + b : a * b);
@@ -285,6 +286,7 @@ static void run_scatter(Call *call)
     int64_t to[SIM_MOST_DIMS];
     int dim;
     wrap_dim(integer_of(call, "dim"), out->rank, &dim);
+    Written written = written_none(out);
     Loop loop = loop_over(index->rank, index->dims);
     loop_add(&loop, index);
     LOOP(loop) {
@@ -294,9 +296,10 @@ static void run_scatter(Call *call)
         if (call->fault) {
             break;
         }
-        combine(out->dtype, element_at(out, to),
-                tensor ? element_at(&source->view, loop.index) : value, how);
+        const void *from = tensor ? element_at(&source->view, loop.index) : value;
+        combine(&written, element_at(out, to), from, how);
     }
+    free(written.seen);
 }
 
 static const Scatter scatter_out = {"self", "src", false, true};
@@ -343,6 +346,7 @@ static void change_slices(Call *call, int64_t how, double factor)
     int dim;
     wrap_dim(integer_of(call, "dim"), self->rank, &dim);
     copy_view(out, self);
+    Written written = written_none(out);
     Loop loop = loop_over(source->rank, source->dims);
     loop_add(&loop, source);
     LOOP(loop) {
@@ -355,8 +359,9 @@ static void change_slices(Call *call, int64_t how, double factor)
         if (factor != 1) {
             store_real(source->dtype, scaled, factor * load_real(source->dtype, scaled));
         }
-        combine(out->dtype, element_at(out, to), scaled, how);
+        combine(&written, element_at(out, to), scaled, how);
     }
+    free(written.seen);
     free(indices);
 }
 

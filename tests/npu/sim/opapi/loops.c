@@ -116,3 +116,22 @@ unsigned char *element_at(const View *view, const int64_t *index)
     }
     return view->data + element * (int64_t)aclDataTypeSize(view->dtype);
 }
+
+Written written_none(const View *view)
+{
+    int64_t lowest, end;
+    view_extent(view, &lowest, &end);
+    return (Written){view, lowest, sim_allocate((size_t)(end - lowest) + 1, 1)};
+}
+
+void written_put(Written *written, unsigned char *place, const void *source)
+{
+    const View *view = written->view;
+    size_t size = aclDataTypeSize(view->dtype);
+    int64_t element = view->offset + (place - view->data) / (int64_t)size - written->lowest;
+    bool differs = written->seen[element] && memcmp(place, source, size) != 0;
+    written->seen[element] = 1;
+    if (!differs || sim_choose_way(SIM_OPEN_TWICE) == 0) {
+        memcpy(place, source, size);
+    }
+}

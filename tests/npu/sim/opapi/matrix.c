@@ -260,7 +260,11 @@ static void run_affine(Call *call)
         }
         i++;
         double bias = beta == 0 ? 0 : beta * load_real(self->dtype, loop.at[1]);
-        store_real(out->dtype, loop.at[0], bias + alpha * sum);
+        double term = alpha * sum;
+        if (alpha == 0 && isnan(term)) { /* whether it is multiplied at all */
+            term = sim_choose_real(SIM_OPEN_NAN, term);
+        }
+        store_real(out->dtype, loop.at[0], bias + term);
     }
     free(values);
 }

@@ -52,12 +52,14 @@ static void run_moment(Call *call)
             means[i] += values[i * n + j] / (double)n;
         }
         means[i] = n == 0 ? NAN : means[i];
+        bool open = n > 0 && !isfinite(means[i]); /* of infinity it is NaN if it runs along */
         for (int64_t j = 0; j < n; j++) {
             double distance = values[i * n + j] - means[i];
             variances[i] += distance * distance;
         }
         variances[i] /= free_count > 0 ? free_count : 0;
         variances[i] = moment->root ? sqrt(variances[i]) : variances[i];
+        means[i] = open ? sim_choose_real(SIM_OPEN_NAN, means[i]) : means[i];
     }
     write_reals(view_of(call, moment->variance), variances);
     if (moment->mean != NULL) {

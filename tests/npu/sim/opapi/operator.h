@@ -195,7 +195,8 @@ void store_complex(aclDataType dtype, void *place, double complex value);
 /* To the nearest that the dtype can hold, ties to even. */
 double round_real(aclDataType dtype, double value);
 int64_t wrap_integer(aclDataType dtype, int64_t value);
-/* From one dtype to another as aclnnCast does: NaN becomes 0, integers wrap. */
+/* From one dtype to another as aclnnCast does: integers wrap, and what becomes of a number that no
+ * integer can be is the device's (runtime/open.c). */
 void convert(aclDataType to, void *target, aclDataType from, const void *source);
 
 enum { NO_DTYPE = -1 };
@@ -234,5 +235,16 @@ void copy_view(const View *to, const View *from);
 /* A view of part of another. */
 View view_slice(const View *view, int dim, int64_t start, int64_t length);
 unsigned char *element_at(const View *view, const int64_t *index);
+
+/* Which elements of a view were written, by kernels that write where indices say. */
+typedef struct {
+    const View *view;
+    int64_t lowest;
+    unsigned char *seen; /* free() it */
+} Written;
+
+Written written_none(const View *view);
+/* Puts an element there; which of two different ones stays is open. */
+void written_put(Written *written, unsigned char *place, const void *source);
 
 #endif

@@ -22,18 +22,49 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
 }
 
+static bool are_alike(const Entry *x, const Entry *y)
+{
+    return (x->real == y->real && x->integer == y->integer) || (isnan(x->real) && isnan(y->real));
+}
+
 /* Descending, NaN first. */
 static int compare_descending(const void *a, const void *b)
 {
-    const Entry *x = a, *y = b;
     int order = compare(a, b);
-    bool equal = (x->real == y->real && x->integer == y->integer) ||
-                 (isnan(x->real) && isnan(y->real));
-    return equal ? order : -order;
+    return are_alike(a, b) ? order : -order;
 }
 
-/* Writes the first `kept` of each sorted line. */
-static void sort(const View *self, unsigned axis, bool descending, int64_t kept,
+/* The other ways in which `count` alike may come: backwards, or the second first and the first
+ * last.  Together they have another one at every place. */
+static void reorder(Entry *alike, int64_t count, int way)
+{
+    for (int64_t i = 0; way == 1 && i < count / 2; i++) {
+        Entry kept = alike[i];
+        alike[i] = alike[count - 1 - i];
+        alike[count - 1 - i] = kept;
+    }
+    if (way == 2) {
+        Entry first = alike[0];
+        memmove(alike, alike + 1, (size_t)(count - 1) * sizeof *alike);
+        alike[count - 1] = first;
+    }
+}
+
+/* In which order those alike come is open, if one of them is among the `kept`. */
+static void settle_ties(Entry *line, int64_t n, int64_t kept)
+{
+    for (int64_t begin = 0, end; begin < kept; begin = end) {
+        for (end = begin + 1; end < n && are_alike(&line[begin], &line[end]);) {
+            end++;
+        }
+        if (end > begin + 1) {
+            reorder(&line[begin], end - begin, sim_choose_way(SIM_OPEN_TIE));
+        }
+    }
+}
+
+/* Writes the first `kept` of each sorted line; those alike of a `stable` order as they came. */
+static void sort(const View *self, unsigned axis, bool descending, bool stable, int64_t kept,
                  const View *values_out, const View *indices_out)
 {
     Reduction reduction = reduction_of(self, axis);
@@ -51,6 +82,9 @@ static void sort(const View *self, unsigned axis, bool descending, int64_t kept,
             line[j] = (Entry){is_real ? reals[i * n + j] : 0, is_real ? 0 : integers[i * n + j], j};
         }
         qsort(line, (size_t)n, sizeof *line, descending ? compare_descending : compare);
+        if (!stable) {
+            settle_ties(line, n, kept);
+        }
         for (int64_t j = 0; j < kept; j++) {
             values[i * kept + j] = line[j].real;
             whole[i * kept + j] = line[j].integer;
@@ -87,7 +121,7 @@ static void run_sort(Call *call)
 {
     const View *self = view_of(call, "self");
     unsigned axis = one_axis(call, self);
-    sort(self, axis, integer_of(call, "descending") != 0, reduction_of(self, axis).length,
+    sort(self, axis, integer_of(call, "descending") != 0, true, reduction_of(self, axis).length,
          view_of(call, "valuesOut"), view_of(call, "indicesOut"));
 }
 
@@ -102,8 +136,8 @@ static void run_argsort(Call *call)
 {
     const View *self = view_of(call, "self");
     unsigned axis = one_axis(call, self);
-    sort(self, axis, integer_of(call, "descending") != 0, reduction_of(self, axis).length, NULL,
-         view_of(call, "out"));
+    sort(self, axis, integer_of(call, "descending") != 0, true, reduction_of(self, axis).length,
+         NULL, view_of(call, "out"));
 }
 
 static aclnnStatus check_topk(const Call *call)
@@ -130,8 +164,8 @@ static aclnnStatus check_topk(const Call *call)
 static void run_topk(Call *call)
 {
     const View *self = view_of(call, "self");
-    sort(self, one_axis(call, self), integer_of(call, "largest") != 0, integer_of(call, "k"),
-         view_of(call, "valuesOut"), view_of(call, "indicesOut"));
+    sort(self, one_axis(call, self), integer_of(call, "largest") != 0, false,
+         integer_of(call, "k"), view_of(call, "valuesOut"), view_of(call, "indicesOut"));
 }
 
 #define DIM (INT64, dim, 0)

@@ -96,15 +96,32 @@ LOADER(int64_t)
 LOADER(float)
 LOADER(double)
 
-static int64_t integer_of_real(double value)
+static bool is_unsigned(aclDataType dtype)
 {
-    if (isnan(value)) {
-        return 0;
+    return dtype == ACL_UINT8 || dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64;
+}
+
+/* Whether an integer can be the number, less what is behind the point. */
+static bool can_be(aclDataType dtype, double value)
+{
+    int bits = 8 * (int)aclDataTypeSize(dtype);
+    double past = ldexp(1, is_unsigned(dtype) ? bits : bits - 1);
+    return trunc(value) >= (is_unsigned(dtype) ? 0 : -past) && trunc(value) < past;
+}
+
+/* What is usual for what no integer can be: nothing for NaN, else the nearest of 64 bits. */
+static int64_t nearest(double value)
+{
+    return isnan(value) ? 0 : value > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static int64_t integer_of_real(aclDataType dtype, double value)
+{
+    if (can_be(dtype, value)) {
+        return dtype == ACL_UINT64 ? (int64_t)(uint64_t)value : (int64_t)value;
     }
-    if (value >= 9223372036854775807.0) {
-        return INT64_MAX;
-    }
-    return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
+    int64_t usual = can_be(ACL_INT64, value) ? (int64_t)value : nearest(value);
+    return (int64_t)sim_choose_bits(SIM_OPEN_INTEGER, (uint64_t)usual);
 }
 
 int64_t load_integer(aclDataType dtype, const void *place)
@@ -128,7 +145,7 @@ int64_t load_integer(aclDataType dtype, const void *place)
     case ACL_UINT64:
         return LOAD(int64_t, place);
     default:
-        return integer_of_real(load_real(dtype, place));
+        return integer_of_real(ACL_INT64, load_real(dtype, place));
     }
 }
 
@@ -224,7 +241,7 @@ void store_real(aclDataType dtype, void *place, double value)
         *(uint8_t *)place = value != 0;
         break;
     default:
-        store_integer(dtype, place, integer_of_real(value));
+        store_integer(dtype, place, integer_of_real(dtype, value));
     }
 }
 

@@ -25,6 +25,7 @@ static const struct {
     [SIM_ALWAYS_WORKSPACE] = {"always_workspace", 0},
     [SIM_REFUSE_REPEAT] = {"refuse_repeat", 0},
     [SIM_PROBING] = {"probing", 0},
+    [SIM_CHOICE] = {"choice", 0},
     [SIM_FAIL_ALLOCATION] = {"fail_allocation", 0},
     [SIM_FAIL_CALL] = {"fail_call", 0},
     [SIM_FAIL_CALL_STATUS] = {"fail_call_status", ACL_ERROR_RT_INTERNAL_ERROR},

@@ -211,6 +211,7 @@ void sim_reset(void)
     memset(system_parameters, 0, sizeof system_parameters);
     sim_take_message();
     sim_last_error(true);
+    sim_take_open();
     pthread_mutex_unlock(&sim_mutex);
     sim_clear_violations();
 }

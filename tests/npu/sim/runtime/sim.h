@@ -100,6 +100,7 @@ typedef enum {
     SIM_ALWAYS_WORKSPACE, /* 1: every operator asks for workspace */
     SIM_REFUSE_REPEAT,    /* 1: no executor can be made repeatable */
     SIM_PROBING,          /* 1: what phase 1 refuses is no violation */
+    SIM_CHOICE,           /* 0, 1, 2: which of the values that documents leave open it makes */
     SIM_FAIL_ALLOCATION,  /* n: the n-th device allocation from now fails with 207001 */
     SIM_FAIL_CALL,        /* n: the n-th call from now fails with SIM_FAIL_CALL_STATUS */
     SIM_FAIL_CALL_STATUS,
@@ -126,6 +127,25 @@ int64_t sim_setting(SimSetting setting);
 /* Counts one down; true at the moment it reaches nothing. */
 bool sim_fault_due(SimSetting setting);
 void sim_config_reset(void);
+
+/* --- what documents leave to the device (runtime/open.c) --------------------------------- */
+
+typedef enum {
+    SIM_OPEN_FAULT,   /* a kernel gave up at a value, an index for one */
+    SIM_OPEN_INTEGER, /* a number became an integer that cannot be it */
+    SIM_OPEN_NAN,     /* a kernel met NaN of which its page says nothing */
+    SIM_OPEN_COMPLEX, /* a part of a complex number was not finite */
+    SIM_OPEN_TWICE,   /* two values were written to one place */
+    SIM_OPEN_TIE,     /* two alike were put in order */
+    SIM_OPEN_REASONS
+} SimOpen;
+
+/* What kernels call, without the lock.  `usual` is what a device as others are would make. */
+void sim_notice_open(SimOpen reason);
+uint64_t sim_choose_bits(SimOpen reason, uint64_t usual);
+double sim_choose_real(SimOpen reason, double usual);
+/* Of the ways to do it, 0, 1 or 2: the usual one is 0. */
+int sim_choose_way(SimOpen reason);
 
 /* --- handles (runtime/handles.c) --------------------------------------------------------- */
 
