@@ -91,8 +91,12 @@ def _by_place(name: str) -> tuple[str, int] | None:
 
 
 def _run(target: OperatorHandle, place: int, /, *stack: Any) -> Any:
-    values = list(stack)
-    values[place] = _positions(stack[0], stack[place])
+    values, first = list(stack), stack[0]
+    if not isinstance(first, Tensor):  # of several, all have the names of the first
+        if not first:
+            raise RuntimeError("expected a non-empty list of Tensors")
+        first = first[0]
+    values[place] = _positions(first, stack[place])
     return target(*values)
 
 

@@ -69,6 +69,9 @@ def resize_output(
     if tuple(tensor._sizes) == tuple(sizes):
         return False
     warn_of_resizing(tensor._sizes, sizes)
+    if tensor._functional is not None:  # what it wraps is to be another tensor
+        _RESIZE_(tensor, sizes)
+        return True
     if is_seen_by_python((tensor,)):
         _RESIZE_(tensor, sizes)
     set_sizes(tensor, sizes, strides)

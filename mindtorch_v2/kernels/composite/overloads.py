@@ -59,6 +59,13 @@ for _name in ("bitwise_left_shift", "bitwise_right_shift"):
     pass_on(f"{_name}_.Tensor_Scalar", f"{_name}_.Tensor")
     pass_on(f"{_name}.Tensor_Scalar_out", f"{_name}.Tensor_out")
 pass_on("copysign.Scalar_out", "copysign.out")
+pass_on("linalg_diagonal", "diagonal")
+pass_on("special_log_softmax", "log_softmax.int")
+pass_on("special_round", "round.decimals")
+pass_on("special_round.out", "round.decimals_out")
+for _name in ("concat", "concatenate"):
+    pass_on(f"{_name}.names", "cat.names")
+    pass_on(f"{_name}.names_out", "cat.names_out")
 
 
 @rows.kernel("aten::mul_.Scalar", keys=KEYS)
@@ -97,12 +104,15 @@ _ALIASES: Final = {
     "arctan2": "atan2",
     "arctanh": "atanh",
     "clip": "clamp",
+    "concat": "cat",
+    "concatenate": "cat",
     "divide": "div",
     "fix": "trunc",
     "greater": "gt",
     "greater_equal": "ge",
     "less": "lt",
     "less_equal": "le",
+    "linalg_matmul": "matmul",
     "multiply": "mul",
     "negative": "neg",
     "not_equal": "ne",
@@ -115,6 +125,7 @@ _ALIASES: Final = {
     "special_expm1": "expm1",
     "special_gammaln": "lgamma",
     "special_log1p": "log1p",
+    "special_logit": "logit",
     "special_polygamma": "polygamma",
     "special_psi": "digamma",
     "special_sinc": "sinc",
