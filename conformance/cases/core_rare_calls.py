@@ -69,9 +69,37 @@ _OTHERS: Final = (
     "xp.nn.BatchNorm1d(2, bias=False)",
     "l = xp.nn.ReLU()\n[type(m).__name__ for m in xp.nn.Sequential(l, l).modules(False)]",
 )
+#: Operators that another one's name stands for.
+_OTHER_NAMES: Final = (
+    "xp.ops.aten.concat([x, x.int()], 1)",
+    "xp.ops.aten.concat([], 0)",
+    "xp.ops.aten.concatenate([x, x[:, :1]], 1)",
+    "xp.ops.aten.concat.out([x, x], 0, out=xp.empty(1))",
+    "xp.ops.aten.linalg_matmul(x, x)",
+    "xp.ops.aten.linalg_matmul(x, xp.ones(3))",
+    "xp.ops.aten.linalg_diagonal(x, offset=1)",
+    "xp.ops.aten.linalg_diagonal(x, dim1=0, dim2=0)",
+    "xp.ops.aten.special_logit(x, 0.1)",
+    "xp.ops.aten.special_log_softmax(x, 1)",
+    "xp.ops.aten.special_round(x * 10, decimals=1)",
+    "xp.ops.aten.special_round.out(x, decimals=1, out=xp.empty(0))",
+)
+#: Names where there are places, which are refused, and no name at all.
+_NAMED: Final = (
+    "xp.cat([x, x], 'N')",
+    "xp.cat([x, x], '*')",
+    "xp.sum(x, '*')",
+    "xp.sum(x, ('N', '*'))",
+    "xp.softmax(x, '*')",
+    "xp.ones(2, names=('*',))",
+    "xp.ones(2, names=('a*',))",
+)
 
 
 def texts() -> Iterator[Text]:
+    for call in (*_OTHER_NAMES, *_NAMED):
+        made = "x = xp.tensor([[0.15, 0.25], [0.351, 0.4]])"
+        yield _target(call), f"{made}\n{call}"
     for call, dtype in product(_CALLS, _DTYPES):
         yield _target(call), call.format(dtype)
     for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):

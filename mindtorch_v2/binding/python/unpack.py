@@ -31,6 +31,7 @@ from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, PYTHON_DTYPES
+from mindtorch_v2.tensor.names import WILDCARD
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
@@ -273,10 +274,12 @@ def dimnames(value: Sequence[Any]) -> list[str]:
 def _dimname(value: Any) -> str:
     """``THPDimname_parse``; RuntimeError for what is no identifier."""
     if value is None:
-        return "dimname::*"
+        return WILDCARD
     if not checks.is_string(value):
         raise type_error(f"expected None or string for Dimname but got {type_name(value)}")
     name = _string(value).partition("\0")[0]  # C++ makes its symbol of a C string
+    if name == "*":
+        return WILDCARD
     if not _is_identifier(name):
         message = (
             "Invalid name: a valid identifier contains only digits, alphabetical characters, "
