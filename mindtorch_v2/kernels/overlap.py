@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, numel
+from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, numel, storage_bytes
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -83,33 +83,32 @@ def may_overlap_itself(tensor: Tensor) -> bool:
 def writes_what_it_reads(output: Tensor, operands: Iterable[Any]) -> bool:
     """Whether an element may be written before another is computed from it: of an operand that
     shares the output's memory, and lies there otherwise than the output."""
-    for operand in operands:
-        if operand is output or not isinstance(operand, Tensor):
-            continue
-        if operand._storage is not output._storage or output._storage is None:
-            continue
-        if not _lies_alike(output, operand) and _may_share(output, operand):
-            return True
-    return False
+    return not _has_its_array_alone(output) and any(
+        operand is not output and share_memory(output, operand, element_wise=True)
+        for operand in operands
+        if isinstance(operand, Tensor)
+    )
 
 
-def _lies_alike(a: Tensor, b: Tensor) -> bool:
-    """Whether each element of one is that of the other at the same place."""
-    return (a._storage_offset, a._sizes, a._strides) == (b._storage_offset, b._sizes, b._strides)
+def share_memory(one: Tensor, two: Tensor, *, element_wise: bool) -> bool:
+    """Whether the memory of two tensors may meet; if ``element_wise``, in different elements."""
+    if one._storage is None or one._storage is not two._storage:
+        return False
+    if element_wise and (one is two or _geometry(one) == _geometry(two)):
+        return False
+    (begin, end), (other_begin, other_end) = _reach(one), _reach(two)
+    return begin < other_end and other_begin < end
 
 
-def _may_share(a: Tensor, b: Tensor) -> bool:
-    if a._dtype.itemsize != b._dtype.itemsize:
-        return True
-    (a_first, a_last), (b_first, b_last) = _reach(a), _reach(b)
-    return a_first <= b_last and b_first <= a_last
+def _geometry(tensor: Tensor) -> tuple[Any, ...]:
+    """Where each element lies."""
+    return tensor._dtype.itemsize, tensor._storage_offset, tensor._sizes, tensor._strides
 
 
 def _reach(tensor: Tensor) -> tuple[int, int]:
-    """The places of a tensor's first element and of its last, in elements."""
-    pairs = zip(tensor._sizes, tensor._strides, strict=True)
-    first = tensor._storage_offset
-    return first, first + sum((size - 1) * stride for size, stride in pairs)
+    """The bytes of a storage between a tensor's first element and its last."""
+    itemsize, offset = tensor._dtype.itemsize, tensor._storage_offset
+    return offset * itemsize, storage_bytes(tensor._sizes, tensor._strides, offset, itemsize)
 
 
 def rows_of(tensor: Tensor, loops: Sequence[int]) -> Iterator[tuple[Tensor, tuple[Any, ...]]]:

@@ -35,11 +35,12 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_internal_overlap,
     assert_no_partial_overlap,
     may_overlap_itself,
+    share_memory,
 )
 from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.geometry import numel, storage_bytes
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -147,7 +148,7 @@ def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> b
     ]
     return any(_overlaps_itself(each) for each, is_out in given if is_out) or any(
         (is_out and other_is_out and one is two)
-        or ((is_out or other_is_out) and _share_memory(one, two, element_wise=element_wise))
+        or ((is_out or other_is_out) and share_memory(one, two, element_wise=element_wise))
         for (one, is_out), (two, other_is_out) in combinations(given, 2)
     )
 
@@ -160,7 +161,7 @@ def writes_over_what_it_reads(
     read = (each for value in others for each in _tensors(value) if each is not target)
     return isinstance(target, Tensor) and (
         _overlaps_itself(target)
-        or any(_share_memory(target, each, element_wise=element_wise) for each in read)
+        or any(share_memory(target, each, element_wise=element_wise) for each in read)
     )
 
 
@@ -168,26 +169,6 @@ def _tensors(value: Any) -> Sequence[Tensor]:
     """The tensor that an argument is, or those of a list."""
     values = value if isinstance(value, (list, tuple)) else (value,)
     return [each for each in values if isinstance(each, Tensor)]
-
-
-def _share_memory(one: Tensor, two: Tensor, *, element_wise: bool) -> bool:
-    """Whether the memory of two tensors meets; if ``element_wise``, in different elements."""
-    if one._storage is None or one._storage is not two._storage:
-        return False
-    if element_wise and (one is two or _geometry(one) == _geometry(two)):
-        return False
-    (begin, end), (other_begin, other_end) = _span(one), _span(two)
-    return begin < other_end and other_begin < end
-
-
-def _geometry(tensor: Tensor) -> tuple[Any, ...]:
-    return tensor._dtype, tensor._storage_offset, tuple(tensor._sizes), tuple(tensor._strides)
-
-
-def _span(tensor: Tensor) -> tuple[int, int]:
-    """The bytes of a storage between a tensor's first element and its last."""
-    itemsize, offset = tensor._dtype.itemsize, tensor._storage_offset
-    return offset * itemsize, storage_bytes(tensor._sizes, tensor._strides, offset, itemsize)
 
 
 def _overlaps_itself(target: Tensor) -> bool:
