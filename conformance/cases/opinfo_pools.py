@@ -94,9 +94,12 @@ ELSEWHERE: Final = words("""
     to_sparse bmm_triton_optimized signal_windows_bartlett signal_windows_blackman
     signal_windows_cosine signal_windows_exponential signal_windows_gaussian
     signal_windows_general_cosine signal_windows_general_hamming signal_windows_hamming
-    signal_windows_hann signal_windows_kaiser signal_windows_nuttall""")
+    signal_windows_hann signal_windows_kaiser signal_windows_nuttall
+    cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
+    special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin index_reduce_amax""")
 """Those that it computes as well: sparse tensors have no kernels yet but this one, the results of
-the next are too large to be shown, and of windows there is but what one without points calls."""
+the next are too large to be shown, of windows there is but what one without points calls, and those
+of the last two lines are in `core_rare_calls`, until recordings have their samples."""
 
 UNINITIALISED: Final = words("""
     empty empty_like empty_strided empty_permuted new_empty new_empty_strided resize_

@@ -107,34 +107,34 @@ def test_none_for_a_dict_does_not_suit_the_function():
 
 
 def test_a_call_binds_before_it_looks_for_a_kernel():
-    assert "missing value" in refusal(torch.ops.aten.erfinv.default)
-    with pytest.raises(NotImplementedError, match="no kernel for aten::erfinv at Meta yet"):
-        torch.ops.aten.erfinv.default(X)
+    assert "missing value" in refusal(torch.ops.aten.special_entr.default)
+    with pytest.raises(NotImplementedError, match="no kernel for aten::special_entr at Meta yet"):
+        torch.ops.aten.special_entr.default(X)
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        lambda: torch.ops.aten.erfinv,
-        lambda: torch.ops.aten.erfinv.op,
-        lambda: torch.ops.aten.erfinv.default,
-        lambda: torch.ops.aten.erfinv.default.op,
-        lambda: torch._C._jit_get_operation("aten::erfinv")[0],
-        lambda: torch._C._get_operation_overload("aten::erfinv", "")[0],
+        lambda: torch.ops.aten.special_entr,
+        lambda: torch.ops.aten.special_entr.op,
+        lambda: torch.ops.aten.special_entr.default,
+        lambda: torch.ops.aten.special_entr.default.op,
+        lambda: torch._C._jit_get_operation("aten::special_entr")[0],
+        lambda: torch._C._get_operation_overload("aten::special_entr", "")[0],
     ],
 )
 def test_every_way_to_call_an_operator_binds_first(path):
     message = refusal(path(), X, nosuch=1)
-    assert "Unknown keyword argument 'nosuch' for operator 'aten::erfinv'" in message or (
+    assert "Unknown keyword argument 'nosuch' for operator 'aten::special_entr'" in message or (
         "expected at most 1 argument(s) but received 2" in message
     )
-    with pytest.raises(NotImplementedError, match="no kernel for aten::erfinv at Meta yet"):
+    with pytest.raises(NotImplementedError, match="no kernel for aten::special_entr at Meta yet"):
         path()(X)
 
 
 def test_resolving_a_packet_calls_nothing():
     assert torch._C._jit_resolve_packet("aten::add", X, X) == "Tensor"
-    assert torch._C._jit_resolve_packet("aten::erfinv", X) == "default"
+    assert torch._C._jit_resolve_packet("aten::special_entr", X) == "default"
     message = refusal(torch._C._jit_resolve_packet, "aten::add", X, "y")
     assert message == refusal(torch.ops.aten.add, X, "y")
 
