@@ -221,18 +221,23 @@ def _scalar_to(value: Any, dtype: DType) -> Any:
     if dtype is _BOOL:
         return value != 0
     if isinstance(value, complex):
-        if not dtype.is_complex:
-            if value.imag:
-                raise _OutOfRangeError
-            return _scalar_to(value.real, dtype)
-        if _is_out_of_range(value.imag, dtype) or _is_out_of_range(value.real, dtype):
-            raise _OutOfRangeError
-        return value
+        return _of_complex(value, dtype)
     if dtype in _BITS:
         return _integral_scalar(value, dtype)
     if _is_out_of_range(value, dtype):
         raise _OutOfRangeError
     return value
+
+
+def _of_complex(value: complex, dtype: DType) -> Any:
+    """An imaginary part of nought has to be in range, too, where it counts: e8m0 has no nought."""
+    if not dtype.is_complex and value.imag:
+        raise _OutOfRangeError
+    if dtype in _BITS:
+        return _integral_scalar(value.real, dtype)
+    if _is_out_of_range(value.real, dtype) or _is_out_of_range(value.imag, dtype):
+        raise _OutOfRangeError
+    return value if dtype.is_complex else value.real
 
 
 def _is_out_of_range(value: int | float, dtype: DType) -> bool:
