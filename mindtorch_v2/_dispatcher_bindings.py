@@ -7,7 +7,6 @@ Mirrors ``initDispatchBindings`` in ``torch/csrc/utils/python_dispatch.cpp``.  T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import profile
@@ -38,7 +37,7 @@ from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods
 from mindtorch_v2.pybind.module import bound_functions
 from mindtorch_v2.schema.function_schema import FunctionSchema
-from mindtorch_v2.schema.parser import parse_name, parse_schema
+from mindtorch_v2.schema.parser import parse_known_schema, parse_name, parse_schema
 
 _functions: Final = profile.active().bindings["functions"]
 _classes: Final = profile.active().bindings["classes"]
@@ -104,13 +103,7 @@ def _annotated(schema: str | None, alias_analysis: str | None) -> tuple[Function
     """``torch::schema``: the schema of a text, and how its aliases are known, which is read first,
     as compiled C++ evaluates."""
     kind = parse_alias_analysis(std_string(alias_analysis))
-    return _parsed(std_string(schema)), kind
-
-
-@lru_cache(maxsize=1 << 10)
-def _parsed(schema: str) -> FunctionSchema:
-    """Kept: who defines operators again and again, as tests do, has the same words for them."""
-    return parse_schema(schema, allow_typevars=False)
+    return parse_known_schema(std_string(schema), allow_typevars=False), kind
 
 
 def _t_t(dispatch: str | None, debug: str | None, method: str) -> tuple[Kernel, int | None]:
@@ -238,13 +231,8 @@ _define(
 
 
 def _found(name: str) -> OperatorEntry | None:
-    return DISPATCHER.find(_full_name(name))
-
-
-@lru_cache(maxsize=1 << 12)
-def _full_name(text: str) -> str:
-    name, overload_name = parse_name(text)
-    return f"{name}.{overload_name}" if overload_name else name
+    parsed, overload_name = parse_name(name)
+    return DISPATCHER.find(f"{parsed}.{overload_name}" if overload_name else parsed)
 
 
 def _existing(name: str) -> OperatorEntry:

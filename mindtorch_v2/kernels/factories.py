@@ -50,7 +50,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel, storage_bytes
-from mindtorch_v2.tensor.plain import forget
+from mindtorch_v2.tensor.plain import set_strides
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import SCALAR_TENSOR_TYPES, check_dtype
@@ -347,9 +347,7 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
     made = make(self, **given)
     is_ordered = made._layout is self._layout is strided and "memory_format" not in given
     if is_ordered:
-        strides = strides_like(self)
-        if strides != made._strides:
-            forget(made)._strides = strides
+        set_strides(made, strides_like(self))
     return made
 
 

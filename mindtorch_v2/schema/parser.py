@@ -50,9 +50,10 @@ def parse_schema(text: str, allow_typevars: bool = True) -> FunctionSchema:
 
 
 @lru_cache(maxsize=1 << 13)
-def parse_known_schema(text: str) -> FunctionSchema:
-    """The same of a text that a profile has, kept: every layer asks for those of its operators."""
-    return parse_schema(text)
+def parse_known_schema(text: str, allow_typevars: bool = True) -> FunctionSchema:
+    """The same, kept: layers ask for those of a profile's operators, and programs define theirs
+    again and again."""
+    return parse_schema(text, allow_typevars)
 
 
 @lru_cache(maxsize=1 << 13)

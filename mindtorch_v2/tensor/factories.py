@@ -50,7 +50,7 @@ from mindtorch_v2.tensor.geometry import (
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.names import set_names
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
-from mindtorch_v2.tensor.plain import forget
+from mindtorch_v2.tensor.plain import forget, set_strides
 from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -209,9 +209,7 @@ def empty_like(tensor: Tensor, **options: Any) -> Tensor:
     given = {"dtype": tensor.dtype, "layout": tensor.layout, "device": tensor.device, **options}
     made = empty(tensor.shape, **given)
     if made.layout is strided and tensor.layout is strided and "memory_format" not in options:
-        strides = dense_strides_like(tensor._sizes, tensor._strides)
-        if strides != made._strides:
-            forget(made)._strides = strides
+        set_strides(made, dense_strides_like(tensor._sizes, tensor._strides))
     return made
 
 

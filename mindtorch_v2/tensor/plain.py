@@ -153,6 +153,12 @@ def forget(tensor: Tensor) -> Tensor:
     return tensor
 
 
+def set_strides(tensor: Tensor, strides: tuple[int, ...]) -> None:
+    """Have a new tensor lie otherwise."""
+    if strides != tensor._strides:
+        forget(tensor)._strides = strides
+
+
 def counter_of(tensor: Tensor, slot: str) -> Any:
     """The version counter of a tensor whose changes nobody has counted yet, which is made now."""
     with _lock:

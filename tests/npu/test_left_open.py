@@ -20,6 +20,7 @@ from conformance.case import Case
 from conformance.compare import Comparison, compare
 from conformance.left_open import OPEN
 from conformance.outcome import Outcome
+from tests.described import described_tensor
 
 from .conftest import is_on_hardware
 
@@ -77,19 +78,7 @@ def outcomes() -> dict[str, Outcome]:
 
 
 def described(*values: str, dtype: str = "torch.int32") -> Outcome:
-    return Outcome(
-        "returned",
-        {
-            "type": "torch.Tensor",
-            "dtype": dtype,
-            "device": "cpu",
-            "layout": "torch.strided",
-            "requires_grad": "False",
-            "shape": [len(values)],
-            "stride": [1],
-            "values": list(values),
-        },
-    )
+    return Outcome("returned", described_tensor(*values, dtype=dtype))
 
 
 def judged(what: str, oracle: Outcome) -> Comparison:

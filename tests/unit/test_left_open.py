@@ -17,21 +17,13 @@ from conformance.left_open import OPEN, settled
 from conformance.on_npu import Here
 from conformance.on_npu import settled as settled_on_npu
 from conformance.outcome import DEVICE_FAULT, LEFT_OPEN, VIOLATIONS, Outcome
+from tests.described import described_tensor
 
 CASE = Case("npu", "to", "xp.ones(2, device=here()).to(xp.int32)", close=True)
 
 
 def tensor(*values: str, dtype: str = "torch.int32") -> Outcome:
-    described = {
-        "type": "torch.Tensor",
-        "dtype": dtype,
-        "device": "cpu",
-        "layout": "torch.strided",
-        "requires_grad": "False",
-        "shape": [len(values)],
-        "stride": [1],
-        "values": list(values),
-    }
+    described = described_tensor(*values, dtype=dtype)
     return Outcome("returned", {"type": "tuple", "items": [described, "7 : int"]})
 
 

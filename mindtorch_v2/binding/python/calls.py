@@ -119,18 +119,18 @@ def _by_name(
     """The stack of a call whose parameters have the names of the operator's arguments."""
     if writes:
         check_out(values)
-    plan = _plan_of(operator, values.signature, receiver is not None, writes)
-    written = values["out"] if plan.outputs > 1 else ()
-    stack = list(plan.stack)
-    if plan.device >= 0:  # before the others
-        stack[plan.device] = device = _device(values)
+    exprs = _exprs_of(operator, values.signature, receiver is not None, writes)
+    written = values["out"] if exprs.outputs > 1 else ()
+    stack = list(exprs.stack)
+    if exprs.device >= 0:  # before the others
+        stack[exprs.device] = device = _device(values)
         if not writes:
             maybe_initialize_device(device)
-    if plan.receiver >= 0:
-        stack[plan.receiver] = receiver
-    for position, place, kind in plan.given:
+    if exprs.receiver >= 0:
+        stack[exprs.receiver] = receiver
+    for position, place, kind in exprs.given:
         if kind is _Kind.OUTPUT:
-            output = values.at(place) if plan.outputs == 1 else written[place]
+            output = values.at(place) if exprs.outputs == 1 else written[place]
             # a tensor that wraps a number is shown to Python as one
             stack[position] = output if is_stopping() else number_to_tensor(output, Tensor)
         elif kind is _Kind.VALUE or values.is_given(place):
@@ -150,8 +150,9 @@ class _Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """Where an operator's arguments come from in calls that a signature takes."""
+class _DispatchLambdaExprs:
+    """Where an operator's arguments come from in calls that a signature takes
+    (``DispatchLambdaArgumentExprs``)."""
 
     stack: tuple[Any, ...]
     """The operator's defaults, in whose places come:"""
@@ -166,7 +167,9 @@ class _Plan:
 
 
 @lru_cache(maxsize=5000)
-def _plan_of(operator: Operator, signature: Signature, has_receiver: bool, writes: bool) -> _Plan:
+def _exprs_of(
+    operator: Operator, signature: Signature, has_receiver: bool, writes: bool
+) -> _DispatchLambdaExprs:
     arguments, places = operator.schema.arguments, signature.places
     outputs = _outputs(operator) if writes else ()
     receiver = device = -1
@@ -187,7 +190,7 @@ def _plan_of(operator: Operator, signature: Signature, has_receiver: bool, write
         elif name in places:
             given.append((position, places[name], _Kind.VALUE))
     defaults = tuple(argument.default_value for argument in arguments)
-    return _Plan(defaults, receiver, device, len(outputs), tuple(given))
+    return _DispatchLambdaExprs(defaults, receiver, device, len(outputs), tuple(given))
 
 
 def _device(values: Values) -> Device | None:
