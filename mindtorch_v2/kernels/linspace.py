@@ -88,9 +88,9 @@ def number_of(bound: Any) -> Any:
 
 def check_scalars(name: str, start: Any, end: Any) -> None:
     bounds = {"start": start, "end": end}
-    ranks = {name: len(b._sizes) for name, b in bounds.items() if isinstance(b, Tensor)}
+    ranks = {which: len(b._sizes) for which, b in bounds.items() if isinstance(b, Tensor)}
     if any(ranks.values()):
-        got = " and ".join(f"{name} with {rank} dimension(s)" for name, rank in ranks.items())
+        got = " and ".join(f"{which} with {rank} dimension(s)" for which, rank in ranks.items())
         raise RuntimeError(
             f"{name} only supports 0-dimensional start and end tensors, but got {got}."
         )

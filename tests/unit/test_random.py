@@ -96,3 +96,8 @@ def test_other_devices_have_no_generators() -> None:
     with pytest.raises(RuntimeError, match="Device type CUDA is not supported"):
         xp.Generator("cuda")
     assert xp.Generator("npu").device.type == "npu"
+
+
+def test_a_count_of_infinitely_many_events_is_what_c_makes_of_infinity() -> None:
+    rates = xp.tensor([float("inf"), 1e30], dtype=xp.float64)
+    assert xp.poisson(rates).tolist() == [-(2.0**63)] * 2

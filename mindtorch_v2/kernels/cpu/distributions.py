@@ -370,6 +370,12 @@ def poisson(rates: Array, generator: Generator | None) -> Array:
     return np.array(counts, np.float64).reshape(rates.shape)
 
 
+def _floor(value: float) -> int:
+    """As C++ converts it: what is no number of 64 bits becomes the least."""
+    is_number = -(2.0**63) <= value < 2.0**63
+    return math.floor(value) if is_number else -(1 << 63)
+
+
 def _poisson(rate: float, generator: Generator) -> float:
     """Small rates by multiplying, others by transformed rejection (Hörmann, 1993)."""
 
@@ -392,7 +398,7 @@ def _poisson(rate: float, generator: Generator) -> float:
     while True:
         u, v = draw() - 0.5, draw()
         distance = 0.5 - abs(u)
-        found = math.floor((2 * a / distance + b) * u + rate + 0.43) if distance else math.inf
+        found = _floor((2 * a / distance + b) * u + rate + 0.43 if distance else math.inf)
         if distance >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2):
             return found
         if found < 0 or (distance < 0.013 and v > distance) or not v:
