@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pinning import check_pin_memory
 from mindtorch_v2.kernels.refs.common import assertion, strides_like
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.uninitialized import filled_if_deterministic
 from mindtorch_v2.kernels.views import unsigned_nbytes
@@ -449,13 +450,20 @@ def empty_out(size: Sizes, memory_format: int | None, out: Tensor) -> Any:
     return filled_if_deterministic(_RESIZE_(out, size, memory_format=memory_format))
 
 
+@prologue("aten::arange")
+def _prepare_arange_to(outputs: Sequence[Tensor], end: Any) -> None:
+    _prepare_arange(outputs, 0, end, 1)
+
+
 @kernel("aten::arange.out", keys=_MADE)
 def arange_out(end: Any, out: Tensor) -> Any:
     return arange_start_out(0, end, 1, out)
 
 
-@kernel("aten::arange.start_out", keys=("CPU", "Meta"))
-def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
+@prologue("aten::arange.start_step")
+def _prepare_arange(outputs: Sequence[Tensor], start: Any, end: Any, step: Any) -> Tensor:
+    """Answers the numbers."""
+    (out,) = outputs
     made = _arange(start, end, step, dtype=out._dtype, device=out._device)
     given, count = numel(out._sizes), numel(made._sizes)
     if given and given != count:
@@ -470,7 +478,17 @@ def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
         set_sizes(out, (count,))
     if not out.is_meta and not is_contiguous(out._sizes, out._strides):
         assert_no_internal_overlap(out)  # what is not contiguous is copied to
-    return _written(out, made)
+    return made
+
+
+@kernel("aten::arange.start_out", keys=("CPU", "Meta"))
+def arange_start_out(start: Any, end: Any, step: Any, out: Tensor) -> Tensor:
+    return _written(out, _prepare_arange((out,), start, end, step))
+
+
+@prologue("aten::eye")
+def _prepare_square_eye(outputs: Sequence[Tensor], n: int) -> None:
+    _prepare_eye(outputs, n, n)
 
 
 @kernel("aten::eye.out", keys=("CPU", "Meta"))
@@ -478,10 +496,16 @@ def eye_out(n: int, out: Tensor) -> Tensor:
     return eye_m_out(n, n, out)
 
 
-@kernel("aten::eye.m_out", keys=("CPU", "Meta"))
-def eye_m_out(n: int, m: int, out: Tensor) -> Tensor:
+@prologue("aten::eye.m")
+def _prepare_eye(outputs: Sequence[Tensor], n: int, m: int) -> None:
+    (out,) = outputs
     factories.check_eye(n, m)
     _resize(out, (n, m))
+
+
+@kernel("aten::eye.m_out", keys=("CPU", "Meta"))
+def eye_m_out(n: int, m: int, out: Tensor) -> Tensor:
+    _prepare_eye((out,), n, m)
     if not out.is_meta:
         check_dtype("eye", out._dtype)
         store(out, np.eye(n, m))

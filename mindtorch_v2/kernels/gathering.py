@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
+from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, prologue, structured
 from mindtorch_v2.kernels.switches import dispatch
@@ -81,11 +82,12 @@ def gather(
                 "scatter_gather_tensor_cpu", self._dtype, said=_switch(output, dim, index, self)
             )
             source, places = _along(raw_array(self)), _along(value_array(index))
-            reached = _reached(places, source.shape[dim])
+            size = source.shape[dim]
+            reached = _reached(places, size)
             if not reached.any():
-                _check_bounds(places, reached, dim, source.shape[dim])
+                raise _out_of_bounds(places, reached, dim, size)
             sizes = list(places.shape)
-            sizes[dim] = source.shape[dim]
+            sizes[dim] = size
             part = source[tuple(map(slice, sizes))]
             is_refused = not reached.all()
             read = np.where(reached, places, 0) if is_refused else places
@@ -93,7 +95,9 @@ def gather(
             if is_refused:
                 found = np.where(reached, found, _along(raw_array(output)))
             store_bits(output, found.reshape(tuple(output._sizes)))
-            _check_bounds(places, reached, dim, source.shape[dim])
+            if is_refused:
+                written = reached.reshape(tuple(output._sizes))
+                raise refused(_out_of_bounds(places, reached, dim, size), output, written)
     return (output,)
 
 
@@ -136,12 +140,9 @@ def _reached(places: Array, size: int) -> Array:
     )
 
 
-def _check_bounds(places: Array, reached: Array, dim: int, size: int) -> None:
-    if not reached.all():
-        raise RuntimeError(
-            f"index {places[~reached].flat[0]} is out of bounds for dimension {dim} with size "
-            f"{size}"
-        )
+def _out_of_bounds(places: Array, reached: Array, dim: int, size: int) -> RuntimeError:
+    place = places[~reached].flat[0]
+    return RuntimeError(f"index {place} is out of bounds for dimension {dim} with size {size}")
 
 
 # --- scatter ----------------------------------------------------------------------------------
@@ -222,7 +223,8 @@ def scatter_into(
             target, tuple(each[reached] for each in np.broadcast_arrays(*grid)), values[reached]
         )
     store(output, rounded(result, output._dtype))
-    _check_bounds(places, reached, dim, target.shape[dim])
+    if not reached.all():
+        raise refused(_out_of_bounds(places, reached, dim, target.shape[dim]), output)
 
 
 def check_scattered(self: Tensor, dim: int, index: Tensor, source: Tensor | None) -> None:
@@ -347,9 +349,10 @@ def index_select_out(self: Tensor, dim: int, index: Tensor, out: Tensor) -> Tens
         is_by_columns = dim == 1 and is_contiguous(out._sizes, out._strides)
         is_of_nothing = len(self._sizes) > 1 and not source.size
         if wrong.size and (is_by_columns or is_of_nothing):
-            raise RuntimeError(
+            error = RuntimeError(
                 f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={source.shape[dim]}"
             )
+            raise refused(error, out, slice(0))
         if wrong.size:
             _select_reached(source, places, dim, out)
         store_bits(out, np.take(source, places, axis=dim).reshape(tuple(out._sizes)))
@@ -363,7 +366,8 @@ def _select_reached(source: Array, places: Array, dim: int, out: Tensor) -> NoRe
     np.moveaxis(_along(raw_array(out)), dim, 0)[reached] = np.moveaxis(source, dim, 0)[
         places[reached]
     ]
-    raise IndexError("index out of range in self")
+    written = (*(slice(None),) * dim, reached) if out._sizes else slice(0)
+    raise refused(IndexError("index out of range in self"), out, written)
 
 
 # --- nonzero, take, masked_select -------------------------------------------------------------
@@ -383,18 +387,24 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
     return nonzero_static_out(self, size, fill_value, result)
 
 
-@kernel("aten::nonzero_static.out")
-def nonzero_static_out(self: Tensor, size: int, fill_value: int, out: Tensor) -> Tensor:
+@prologue("aten::nonzero_static")
+def _prepare_static(outputs: Sequence[Tensor], self: Tensor, size: int, fill_value: int) -> None:
+    (out,) = outputs
     _check_static_size(size)
     if out._dtype is not int64:
         raise RuntimeError(
             "nonzero_static: Expected out tensor to have scalar type Long but got scalar type"
             f"{CPP_NAMES[out._dtype]}"
         )
-    shape = (size, len(self._sizes))
-    resize_output(out, shape)
+    resize_output(out, (size, len(self._sizes)))
     assert_no_internal_overlap(out)
     assert_no_overlap(out, self)
+
+
+@kernel("aten::nonzero_static.out")
+def nonzero_static_out(self: Tensor, size: int, fill_value: int, out: Tensor) -> Tensor:
+    _prepare_static((out,), self, size, fill_value)
+    shape = tuple(out._sizes)
     if numel(shape):
         found = value_array(_NONZERO(self))[:size]
         places = np.full(shape, fill_value, np.int64)
@@ -500,10 +510,13 @@ def _take_reached(self: Tensor, index: Tensor, out: Tensor) -> NoReturn:
     loops = TensorIterator(_TAKEN, (out,), (index,)).loops
     places, count = value_array(index).transpose(loops).reshape(-1), numel(self._sizes)
     first = int(np.argmax((places < -count) | (places >= count)))
+    written = np.zeros(tuple(out._sizes), bool)
+    written.transpose(loops).flat[:first] = True
     raw_array(out).transpose(loops).flat[:first] = raw_array(self).reshape(-1)[places[:first]]
-    raise IndexError(
+    error = IndexError(
         f"out of range: tried to access index {places[first]} on a tensor of {count} elements."
     )
+    raise refused(error, out, written)
 
 
 def _check_taken(self: Tensor, index: Tensor, out: Tensor) -> None:

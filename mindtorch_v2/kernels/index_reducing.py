@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.filling import copy_
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
+from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.scattering import check_rows
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import ALL_TYPES, HALVES, dispatch_over
@@ -112,7 +113,7 @@ def _reduce(
         _divide(rows, inside, dtype, include_self)
     store(output, found.reshape(tuple(output._sizes)))
     if len(outside):
-        raise IndexError("index out of range in self")
+        raise refused(IndexError("index out of range in self"), output)
 
 
 def _neutral(name: str, dtype: DType) -> Any:

@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.pointwise import element
 from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import dispatch
@@ -63,9 +64,10 @@ def _write(
         return
     for place, value in zip(places, values, strict=True):
         if not least * size <= place < size:
-            raise IndexError(
+            error = IndexError(
                 f"{name}index {place} is out of bounds for dimension {dim} with size {size}"
             )
+            raise refused(error, self)
         offset = self._storage_offset + place % size * strides[dim]
         store(_AS_STRIDED(self, others, steps, offset), value)
 

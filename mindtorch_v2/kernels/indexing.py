@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.overlap import (
     has_internal_overlap,
 )
 from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -272,7 +273,7 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
             loops = TensorIterator(_WRITTEN, (output,), operands).loops
             places, results, error = info.reached(loops)
             raw_array(output)[results] = raw_array(info.source)[places]
-            raise error
+            raise refused(error, output, results)
         store_bits(output, raw_array(info.source)[info.places()])
     return (output,)
 
@@ -357,7 +358,7 @@ def index_put_impl_(
     _check_values(info, values)
     if not self.is_meta:
         dispatch("index_put", self._dtype)
-        _put(info, values, accumulate)
+        _put(self, info, values, accumulate)
     return self
 
 
@@ -408,12 +409,12 @@ def _check_values(info: AdvancedIndex, values: Tensor) -> None:
         )
 
 
-def _put(info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
+def _put(self: Tensor, info: AdvancedIndex, values: Tensor, accumulate: bool) -> None:
     if not numel(info.shape):
         return
     _check_indexed(info)
     if not info.is_inside():
-        _put_reached(info, values, accumulate)
+        raise refused(_put_reached(info, values, accumulate), self)
     places, dtype = info.places(), info.source._dtype
     found = as_array(values, dtype) if accumulate else raw_array(values)
     if info.rank > 1:
@@ -443,8 +444,8 @@ def _in_loops(
     return tuple(turned), np.broadcast_to(found, info.shape).transpose(order)
 
 
-def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> NoReturn:
-    """What comes before the first place that there is not; then IndexError."""
+def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> IndexError:
+    """Put what comes before the first place that there is not; answers what is raised then."""
     places, results, error = info.reached(_loops(info, values))
     dtype = info.source._dtype
     total = np.array(as_array(info.source, dtype))
@@ -454,7 +455,7 @@ def _put_reached(info: AdvancedIndex, values: Tensor, accumulate: bool) -> NoRet
     else:
         total[places] = found
     store(info.source, total)
-    raise error
+    return error
 
 
 @kernel("aten::index_put_", key="Meta")

@@ -6,6 +6,7 @@ Mirrors ``TensorFactories.cpp`` and ``RangeFactories.cpp`` of ``aten/src/ATen/na
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.pointwise import element
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import ALL_TYPES, COMPLEX_TYPES, HALVES, dispatch_over
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import fill, store
@@ -75,11 +77,19 @@ def logspace_on_meta(start: Any, end: Any, steps: int, base: float, *options: An
     return factories.empty_like(made, dtype=default_complex_dtype() if is_complex else dtype)
 
 
-@kernel("aten::logspace.out", keys=("CPU", "Meta"))
-def logspace_out(start: Number, end: Number, steps: int, base: float, out: Tensor) -> Tensor:
+@prologue("aten::logspace")
+def _prepare_logspace(
+    outputs: Sequence[Tensor], start: Number, end: Number, steps: int, base: float
+) -> None:
+    (out,) = outputs
     _check_steps(steps)
     if numel(out._sizes) != steps:
         set_sizes(out, (steps,))
+
+
+@kernel("aten::logspace.out", keys=("CPU", "Meta"))
+def logspace_out(start: Number, end: Number, steps: int, base: float, out: Tensor) -> Tensor:
+    _prepare_logspace((out,), start, end, steps, base)
     if out.is_meta or not steps:
         return out
     dtype = out._dtype

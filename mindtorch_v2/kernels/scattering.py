@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
@@ -99,12 +100,11 @@ def index_add(
         else:
             add_in_turn(rows, inside, changes, self._dtype)
         store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
-    if len(outside) and is_scattered:
-        raise RuntimeError(
-            f"index {places[outside[0]]} is out of bounds for dimension {dim} with size {size}"
-        )
     if len(outside):
-        raise IndexError("index out of range in self")
+        place = places[outside[0]]
+        scattered = f"index {place} is out of bounds for dimension {dim} with size {size}"
+        error = IndexError("index out of range in self")
+        raise refused(RuntimeError(scattered) if is_scattered else error, output)
     return (output,)
 
 
@@ -225,10 +225,11 @@ def _put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
         found[inside] = values[: len(inside)]
     store(self, rounded(found.reshape(tuple(self._sizes)), self._dtype))
     if len(outside):
-        raise IndexError(
+        error = IndexError(
             f"out of range: tried to access index {places[outside[0]]} on a tensor of {count} "
             "elements."
         )
+        raise refused(error, self)
 
 
 @kernel("aten::put", key="CompositeExplicitAutograd")
@@ -274,7 +275,7 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     found.reshape(-1)[reached] = values[: len(reached)]
     store(self, found)
     if len(places) > len(reached):
-        raise RuntimeError("Number of elements of source < number of ones in mask")
+        raise refused(RuntimeError("Number of elements of source < number of ones in mask"), self)
     return self
 
 

@@ -38,11 +38,15 @@ from mindtorch_v2.kernels.overlap import (
     share_memory,
 )
 from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
-from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.kernels.refused import listening, refused
+from mindtorch_v2.tensor.copying import copy_values, raw_array, store, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
+
+Shape = tuple[Sequence[int], tuple[int, ...]]
+"""Sizes and strides."""
 
 ENVIRONMENT: Final = "MINDTORCH_KERNELS"
 FUNCTIONAL: Final = "functional"
@@ -60,10 +64,14 @@ COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Ten
 
 
 NO_FORMS: Final = frozenset(
-    f"aten::{name}" for name in ("max.unary_out", "min.unary_out", "linspace.out")
+    f"aten::{name}"
+    for name in (
+        *("max.unary_out", "min.unary_out", "linspace.out"),
+        *("var.correction_out", "std.correction_out"),
+    )
 )
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
-bounds of real numbers."""
+bounds of real numbers, dtypes that nothing of their own dtype can be computed of."""
 
 NO_VALUES: Final = frozenset(f"aten::{name}" for name in ("resize_", "resize_as_", "set_"))
 """Of whatever overload: they give a tensor a shape or a memory that nothing written back has."""
@@ -131,7 +139,7 @@ def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stac
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
     try:
-        return _run(form, operator, keyset, *stack)
+        return _run(form, own, operator, keyset, *stack)
     finally:
         _running.names.pop()
 
@@ -183,7 +191,7 @@ def _run_own(own: Native, operator: Operator, keyset: int, stack: Sequence[Any])
     return own.function(operator, keyset, *stack) if own.with_keyset else own.function(*stack)
 
 
-def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
+def _run(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: Any) -> Any:
     count = 1
     if form.kind == INPLACE:
         inputs, outputs = stack, stack[:1]
@@ -198,25 +206,41 @@ def _run(form: Form, operator: Operator, keyset: int, /, *stack: Any) -> Any:
         _check_overlaps(inputs, outputs, is_within=_begins(form) is None)
     shapes = _shapes(form, inputs, outputs)
     _check_overlaps(inputs, outputs)
-    made = _functional(form, operator, keyset, stack)
+    try:
+        with listening() as heard:
+            made = _functional(form, operator, keyset, stack)
+    except Exception as error:
+        if not heard:
+            _resize(outputs, shapes or ())
+            raise
+        (output, written), (target, *_) = heard[-1], outputs
+        if own.function and target._strides != output._strides:  # nor are the loops the same
+            return _run_own(own, operator, keyset, stack)
+        _resize(outputs, shapes or [_checked(target, output, form.kind)])
+        raw_array(target)[written] = raw_array(output)[written]
+        refused(error, target, written)
+        raise
     values = made if isinstance(made, tuple) else (made,)
     if shapes is None:
         shapes = [_checked(*each, form.kind) for each in zip(outputs, values, strict=True)]
+    _resize(outputs, shapes)
     from_complex = any(map(_is_complex, inputs))
-    for output, value, (sizes, strides) in zip(outputs, values, shapes, strict=True):
-        if tuple(output._sizes) != tuple(sizes):
-            set_sizes(output, sizes, strides)
+    for output, value in zip(outputs, values, strict=True):
         _write(output, value, from_complex)
     return outputs[:count] if count > 1 else outputs[0]
+
+
+def _resize(outputs: Sequence[Tensor], shapes: Sequence[Shape]) -> None:
+    for output, (sizes, strides) in zip(outputs, shapes, strict=False):
+        if tuple(output._sizes) != tuple(sizes):
+            set_sizes(output, sizes, strides)
 
 
 def _is_complex(value: Any) -> bool:
     return value._dtype.is_complex if isinstance(value, Tensor) else isinstance(value, complex)
 
 
-def _shapes(
-    form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]
-) -> list[tuple[Sequence[int], tuple[int, ...]]] | None:
+def _shapes(form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> list[Shape] | None:
     """What the outputs are to be, by the ``out=`` kernel's prologue or by the meta function of a
     structured kernel; None without either."""
     function = _begins(form)
@@ -271,7 +295,7 @@ def _check_overlaps(
                 assert_no_partial_overlap(output, value)
 
 
-def _checked(target: Tensor, value: Tensor, kind: str) -> tuple[Sequence[int], tuple[int, ...]]:
+def _checked(target: Tensor, value: Tensor, kind: str) -> Shape:
     """What an output is to be; RuntimeError for a shape or a dtype that it cannot take."""
     if kind == INPLACE and tuple(target._sizes) != tuple(value._sizes):
         raise RuntimeError(
@@ -293,4 +317,7 @@ def _write(target: Tensor, value: Tensor, from_complex: bool) -> None:
     same = target._dtype in (value._dtype, BOOL)
     if from_complex and not target._dtype.is_complex and not same:
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
-    copy_values(target, value)
+    if tuple(value._sizes) == tuple(target._sizes):
+        copy_values(target, value)
+    else:  # of a factory, which keeps an output's shape where the elements are as many
+        store(target, value_array(value).reshape(tuple(target._sizes)))

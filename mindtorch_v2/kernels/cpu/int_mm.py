@@ -6,6 +6,7 @@ Mirrors ``_int_mm_out_cpu`` of ``aten/src/ATen/native/LinearAlgebra.cpp`` and, f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store
@@ -27,7 +29,9 @@ _CHAR: Final = DTYPES["int8"]
 _INT: Final = DTYPES["int32"]
 
 
-def _check(self: Tensor, mat2: Tensor, result: Tensor) -> None:
+@prologue("aten::_int_mm")
+def _check(outputs: Sequence[Tensor], self: Tensor, mat2: Tensor) -> None:
+    (result,) = outputs
     expected = "int_mm_out_cpu: Expected"
     for name, given in (("self", self), ("mat2", mat2)):
         if len(given._sizes) != 2:
@@ -65,7 +69,7 @@ def _check(self: Tensor, mat2: Tensor, result: Tensor) -> None:
 
 @kernel("aten::_int_mm.out")
 def int_mm_out(self: Tensor, mat2: Tensor, out: Tensor) -> Tensor:
-    _check(self, mat2, out)
+    _check((out,), self, mat2)
     wide = np.dtype(np.int32)
     store(out, as_array(self, self._dtype).astype(wide) @ as_array(mat2, _CHAR).astype(wide))
     return out

@@ -332,6 +332,7 @@ def glu(outputs: Outputs, self: Tensor, dim: int) -> tuple[Tensor, ...]:
     return Pointwise("", _glu, BINARY_OP, 2)(outputs, *halves)
 
 
+@structured.prologue("aten::glu_backward")  # each of its steps has something to say of an output
 @structured.structured("aten::glu_backward", keys=("CPU",))
 def glu_backward(
     outputs: Outputs, grad_output: Tensor, self: Tensor, dim: int

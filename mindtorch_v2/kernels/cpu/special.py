@@ -7,7 +7,7 @@ Mirrors ``aten/src/ATen/native/UnaryOps.cpp``, ``BinaryOps.cpp``, ``cpu/UnaryOps
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -287,7 +287,9 @@ def _complex_of_two(name: str, compute: Any) -> None:
         foretell(f"aten::{name}", result)
         return out_form(one, two, out=result)
 
-    def run_out(one: Tensor, two: Tensor, out: Tensor) -> Tensor:
+    @structured.prologue(f"aten::{name}")
+    def prepare(outputs: Sequence[Tensor], one: Tensor, two: Tensor) -> None:
+        (out,) = outputs
         _check_floating(one, two)
         if one._dtype is not two._dtype:
             raise RuntimeError(
@@ -300,6 +302,9 @@ def _complex_of_two(name: str, compute: Any) -> None:
                 f"{CPP_NAMES[out._dtype]} for argument 'out'"
             )
         TensorIterator(_MADE_OP, (out,), (one, two))
+
+    def run_out(one: Tensor, two: Tensor, out: Tensor) -> Tensor:
+        prepare((out,), one, two)
         if not out.is_meta:
             dispatch(f"{name}_cpu", one._dtype)
         if not out.is_meta and numel(out._sizes):
