@@ -62,9 +62,12 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     ``in_python`` is false where C++ prints it itself: then it only counts as given.
     """
     check_rehearsal()
-    if function in _given and not _always[0]:
+    told = handlers.told
+    if function in _given and (not _always[0] or function in (told or ())):
         return
     _given.add(function)
+    if told is not None:
+        told.add(function)
     if in_python:
         warn(function, message)
 
@@ -73,6 +76,7 @@ class _Handlers(threading.local):
     buffer: list[str] | None = None
     is_rehearsal = False
     handed_on: bool | None = None
+    told: set[str] | None = None
 
 
 class WouldWarnError(Exception):
@@ -87,6 +91,17 @@ def rehearsal() -> Iterator[None]:
         yield
     finally:
         handlers.is_rehearsal = outer
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """A block in which one warning is enough, even if they are given always: who asks what a kernel
+    begins with, and runs it then, makes one call of C++'s."""
+    outer, handlers.told = handlers.told, set()
+    try:
+        yield
+    finally:
+        handlers.told = outer
 
 
 def check_rehearsal() -> None:

@@ -43,7 +43,7 @@ from mindtorch_v2.tensor.copying import copy_values, raw_array, store, value_arr
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.warn import warn_once
+from mindtorch_v2.warn import once, warn_once
 
 Shape = tuple[Sequence[int], tuple[int, ...]]
 """Sizes and strides."""
@@ -139,7 +139,8 @@ def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stac
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
     try:
-        return _run(form, own, operator, keyset, *stack)
+        with once():
+            return _run(form, own, operator, keyset, *stack)
     finally:
         _running.names.pop()
 

@@ -96,6 +96,44 @@ with pytest.raises(RuntimeError, match="single memory location"):
     torch.ones(1).expand(3).add_(1)
 assert x.tolist() == [1.0, -2.0, 3.0] and x._version == 0
 """,
+        # what was written before an index was refused stays written: in place, into an output, of
+        # which no other element is touched, and into one whose elements are gone through in another
+        # order; which has been resized by then
+        """
+with pytest.raises(IndexError, match="access index 7"):
+    x.put_(torch.tensor([1, 7, 0]), torch.tensor([5.0, 6.0, 7.0]))
+assert x.tolist() == [1.0, 5.0, 3.0]
+with pytest.raises(IndexError, match="index 4 is out of bounds"):
+    x[torch.tensor([2, 4])] = 9.0
+assert x.tolist() == [1.0, 5.0, 9.0]
+with pytest.raises(IndexError, match="index 3 is out of bounds"):
+    x.index_fill_(0, torch.tensor([0, 3]), torch.tensor(2.0))  # made of another that fills
+assert x.tolist() == [2.0, 5.0, 9.0]
+out = torch.full((2, 2), -1.0)
+with pytest.raises(RuntimeError, match="index 3 is out of bounds for dimension 0 with size 3"):
+    torch.gather(x, 0, torch.tensor([0, 3]), out=out[0])
+assert out.tolist() == [[2.0, -1.0], [-1.0, -1.0]]
+out = torch.full((2, 2), -1.0).t()
+with pytest.raises(IndexError, match="access index 8"):
+    torch.take(x, torch.tensor([[1, 9], [8, 0]]), out=out)
+assert out.tolist() == [[5.0, -1.0], [-1.0, -1.0]]
+out = torch.empty(0)
+with pytest.raises(RuntimeError, match="index 3 is out of bounds"):
+    torch.gather(x, 0, torch.tensor([3]), out=out)
+assert out.shape == (1,)
+""",
+        # a factory makes what its output is, and keeps its shape where the elements are as many; a
+        # kernel begins once, whatever is asked of it before
+        """
+out = torch.empty(2, 2, dtype=torch.int64).t()
+assert torch.arange(0.5, 4.0, out=out).tolist() == [[0, 1], [2, 3]]
+import warnings
+torch.set_warn_always(True)
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    x.scatter_(0, torch.tensor([0]), torch.ones(1), reduce="add")
+assert len(given) == 1 and x.tolist() == [2.0, -2.0, 3.0]
+""",
         # a functional kernel that is made of the mutating one gets that back
         """
 x.masked_fill_(x < 0, 0.0)

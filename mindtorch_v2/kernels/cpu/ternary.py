@@ -6,14 +6,17 @@ addcdiv), ``Lerp.cpp``, and ``masked_fill_`` of ``TensorAdvancedIndexing.cpp``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
 from mindtorch_v2.kernels.pointwise import (
     Pointwise,
@@ -169,8 +172,20 @@ def lerp_tensor(outputs: Outputs, self: Tensor, end: Tensor, weight: Tensor) -> 
 _IN_PLACE: Final = Config(check_mem_overlap=False, check_all_same_dtype=False, resize_outputs=False)
 
 
-@kernel("aten::masked_fill_.Scalar")
-def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
+@structured.prologue("aten::masked_fill.Scalar")
+@structured.prologue("aten::masked_fill.Tensor")
+def _prepare_masked_fill(
+    outputs: Sequence[Tensor], self: Tensor, mask: Tensor, value: Operand
+) -> None:
+    """In place a mask has to fit; another output gets the shape of both."""
+    if structured.changed_in_place(outputs) is None:
+        resize_output(outputs[0], infer_size(self._sizes, mask._sizes))
+    else:
+        _check_value(value)
+        _check_mask(self, mask)
+
+
+def _check_mask(self: Tensor, mask: Tensor) -> None:
     if mask._dtype is not BOOL:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
@@ -185,6 +200,19 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
         )
     assert_no_partial_overlap(self, mask)
     TensorIterator(_IN_PLACE, (self,), (mask,))
+
+
+def _check_value(value: Operand) -> None:
+    if isinstance(value, Tensor) and value._sizes:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
+            f"with {len(value._sizes)} dimension(s)."
+        )
+
+
+@kernel("aten::masked_fill_.Scalar")
+def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
+    _check_mask(self, mask)
     check_implemented("aten::masked_fill.Scalar", self._dtype)
     filling = np.asarray(scalar_to(value, self._dtype, ELEMENT_TYPES[self._dtype]))
     bits = elements_of(self._dtype).encode(filling)
@@ -196,9 +224,5 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Number) -> Tensor:
 def masked_fill_tensor_(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
     if not isinstance(value, Tensor):
         return masked_fill_(self, mask, value)
-    if value._sizes:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
-            f"with {len(value._sizes)} dimension(s)."
-        )
+    _check_value(value)
     return masked_fill_(self, mask, value_array(value).item())
