@@ -1,11 +1,12 @@
 """Arithmetic with tensors of zeros that store none: what comes of it is known without computing.
 
-Mirrors ``add_zerotensor`` and ``mul_zerotensor`` of ``aten/src/ATen/native/BinaryOps.cpp``, and
-what ``aten/src/ATen/ZeroTensorFallback.cpp`` makes of such a tensor.
+Mirrors ``add_zerotensor`` and its like in ``aten/src/ATen/native/BinaryOps.cpp``, and what
+``aten/src/ATen/ZeroTensorFallback.cpp`` makes of such a tensor.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from mindtorch_v2.dispatch.key import DispatchKey
@@ -13,30 +14,52 @@ from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ADD: Final = OperatorHandle("aten::add.Tensor")
+_CROSS: Final = OperatorHandle("aten::linalg_cross")
+_DIV: Final = OperatorHandle("aten::div.Tensor")
 _EXPAND: Final = OperatorHandle("aten::expand")
+_FULL: Final = OperatorHandle("aten::full")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _TO: Final = OperatorHandle("aten::to.dtype_layout")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
 _ZEROS: Final = OperatorHandle("aten::_efficientzerotensor")
 _STORED: Final = OperatorHandle("aten::zeros")
 
+_OF_NUMBERS: Final = {
+    kind: DTYPES[name]
+    for kind, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128"))
+}
 _META: Final = mask_of(DispatchKey.Meta)
 
 
-def _on_meta(operand: Operand) -> Operand:
-    """The iterator's broadcasting and promotion are asked for with tensors of no values."""
-    if not isinstance(operand, Tensor):
+def _tensor(operand: Operand) -> Tensor:
+    """``scalar_to_tensor`` of a number, which counts as any tensor then."""
+    if isinstance(operand, Tensor):
         return operand
-    moved: Tensor = _TO(operand, device=Device("meta"))
-    return moved
+    return factories.full((), operand, dtype=_OF_NUMBERS[type(operand)])
+
+
+def _on_meta(operand: Tensor) -> Any:
+    """The iterator's broadcasting and promotion are asked for with tensors of no values."""
+    return _TO(operand, device=Device("meta"))
+
+
+def _device(self: Tensor, other: Tensor) -> Device:
+    """``correct_out_device``: that of an operand which is not on the CPU."""
+    return other._device if self._device.type == "cpu" else self._device
+
+
+def _options(like: Any, device: Device) -> dict[str, Any]:
+    return {"dtype": like._dtype, "layout": like._layout, "device": device}
 
 
 def _zeros(like: Any, device: Device) -> Any:
-    return _ZEROS(list(like._sizes), dtype=like._dtype, layout=like._layout, device=device)
+    return _ZEROS(list(like._sizes), **_options(like, device))
 
 
 def materialised(tensor: Tensor) -> Tensor:
@@ -48,21 +71,47 @@ def materialised(tensor: Tensor) -> Tensor:
 
 @kernel("aten::add.Tensor", key="ZeroTensor")
 def add(self: Tensor, other: Operand, alpha: Number) -> Any:
+    other = _tensor(other)
+    device = _device(self, other)
     found = _ADD.redispatch(_META, _on_meta(self), _on_meta(other), alpha=alpha)
     if not self._is_zerotensor():
-        return _copied(self, found)
-    if not isinstance(other, Tensor) or other._is_zerotensor():
-        return _zeros(found, self._device)
-    copied = _copied(other, found)
+        return _copied(self, found, device)
+    if other._is_zerotensor():
+        return _zeros(found, device)
+    copied = _copied(other, found, device)
     return copied if alpha == 1 else _MUL(copied, alpha)
 
 
-def _copied(tensor: Tensor, like: Any) -> Any:
-    expanded = _EXPAND(tensor, list(like._sizes))
-    return _TO_COPY(expanded, dtype=like._dtype, layout=like._layout, device=tensor._device)
+def _copied(tensor: Tensor, like: Any, device: Device) -> Any:
+    return _TO_COPY(_EXPAND(tensor, list(like._sizes)), **_options(like, device))
+
+
+@kernel("aten::sub.Tensor", key="ZeroTensor")
+def sub(self: Tensor, other: Operand, alpha: Number) -> Any:
+    if isinstance(alpha, bool):
+        raise RuntimeError("torch boolean negative, the `-` operator, is not supported.")
+    return add(self, other, -alpha)
 
 
 @kernel("aten::mul.Tensor", key="ZeroTensor")
 def mul(self: Tensor, other: Operand) -> Any:
+    other = _tensor(other)
     found = _MUL.redispatch(_META, _on_meta(self), _on_meta(other))
-    return _zeros(found, self._device)
+    return _zeros(found, _device(self, other))
+
+
+@kernel("aten::div.Tensor", key="ZeroTensor")
+def div(self: Tensor, other: Operand) -> Any:
+    other = _tensor(other)
+    device = _device(self, other)
+    found = _DIV.redispatch(_META, _on_meta(self), _on_meta(other))
+    if not other._is_zerotensor():
+        return _zeros(found, device)
+    value = math.nan if self._is_zerotensor() else math.inf
+    return _FULL(list(found._sizes), value, **_options(found, device))
+
+
+@kernel("aten::linalg_cross", key="ZeroTensor")
+def linalg_cross(self: Tensor, other: Tensor, dim: int) -> Any:
+    found = _CROSS.redispatch(_META, _on_meta(self), _on_meta(other), dim=dim)
+    return _zeros(found, _device(self, other))

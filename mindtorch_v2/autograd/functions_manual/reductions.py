@@ -11,6 +11,8 @@ from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
 from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, ne, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.distributions import limits_of
+from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.promotion import accumulate_type
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
@@ -227,6 +229,23 @@ def linalg_vector_norm_backward(
     grad: Any, self: Any, order: Any, norm: Any, dims: Any, keepdim: bool
 ) -> Any:
     return norm_backward(grad, self, order, norm, dims or (), keepdim)
+
+
+def renorm_backward(grad: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """Of parts along ``dim`` whose norm is above ``maxnorm``, which were scaled to that."""
+    rank = len(self._sizes)
+    dim = wrap_dim(dim, rank)
+    others = [each for each in range(rank) if each != dim]
+    wide = accumulate_type(self._dtype)
+    norm = call("linalg_vector_norm", self, p, others, True, dtype=wide)
+    of_norm = mul(conj(self), grad)
+    if wide.is_complex:
+        of_norm = call("real", of_norm)
+    of_norm = call("sum", of_norm, others, True, dtype=real_value_type(wide))
+    of_norm = norm_backward(of_norm, self, p, norm, others)
+    inverse = call("reciprocal", add(norm, 1e-7))
+    of_scaled = mul(mul(inverse, maxnorm), sub(grad, mul(inverse, of_norm)))
+    return call("where", gt(norm, maxnorm), call("to", of_scaled, grad._dtype), grad)
 
 
 def cumprod_backward(grad: Any, input: Any, dim: int, output: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Helpers of what is reduced at places that an index names."""
+"""Helpers of what is reduced at places that an index names: of elements, or of whole rows."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.autograd.at import call
 from mindtorch_v2.autograd.function import delayed_error
@@ -10,6 +10,23 @@ from mindtorch_v2.autograd.operators import BINARY, div, eq, gt, mul
 from mindtorch_v2.dispatch import tls
 
 _Gradients = tuple[Any, Any]
+
+
+class _Ways(NamedTuple):
+    """How an operator goes by an index, each time through another operator."""
+
+    reduce: str
+    take: str
+    add: str
+    clear: str
+    source: str
+    """What the operator calls the tensor that is reduced."""
+    compares_again: bool
+    """Whether it asks once more what is the extreme of its place, or keeps what it has counted."""
+
+
+_OF_ELEMENTS: Final = _Ways("scatter_reduce", "gather", "scatter_add", "scatter", "src", True)
+_OF_ROWS: Final = _Ways("index_reduce", "index_select", "index_add", "index_fill", "source", False)
 
 
 def scatter_reduce_backward(
@@ -28,18 +45,51 @@ def scatter_reduce_backward(
     if reduce == "sum":
         found = grad, call("gather", grad, dim, index)
     elif reduce == "prod":
-        found = _of_products(grad, self, dim, index, src, include_self, result)
+        found = _of_products(_OF_ELEMENTS, grad, self, dim, index, src, include_self, result)
     elif reduce == "mean":
-        found = _of_means(grad, dim, index, src, include_self)
+        found = _of_means(_OF_ELEMENTS, grad, dim, index, src, include_self)
     elif reduce in ("amax", "amin"):
-        found = _of_extremes(grad, self, dim, index, src, result)
+        found = _of_extremes(_OF_ELEMENTS, grad, self, dim, index, src, result)
     else:
         raise RuntimeError(
             "Expected 'reduce' to be one of 'sum', 'prod', 'mean', 'amax', 'amin' but got "
             f"{reduce}."
         )
+    return _cleared(_OF_ELEMENTS, found, dim, index, include_self)
+
+
+def index_reduce_backward(
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    reduce: str,
+    include_self: bool,
+    result: Any,
+) -> _Gradients:
+    """Those of the tensor and of the rows that are reduced into it."""
+    if grad is None:
+        return None, None
+    if reduce == "prod":
+        found = _of_products(_OF_ROWS, grad, self, dim, index, source, include_self, result)
+    elif reduce == "mean":
+        found = _of_means(_OF_ROWS, grad, dim, index, source, include_self)
+    elif reduce in ("amax", "amin"):
+        found = _of_extremes(_OF_ROWS, grad, self, dim, index, source, result)
+    else:
+        raise RuntimeError(
+            f"Expected 'reduce' to be one of 'prod', 'amax', 'amin' or 'mean' but got {reduce}."
+        )
+    return _cleared(_OF_ROWS, found, dim, index, include_self)
+
+
+def _cleared(
+    ways: _Ways, found: _Gradients, dim: int, index: Any, include_self: bool
+) -> _Gradients:
+    """What was not included has no gradient."""
     of_self, of_source = found
-    return of_self if include_self else call("scatter", of_self, dim, index, 0), of_source
+    return of_self if include_self else call(ways.clear, of_self, dim, index, 0), of_source
 
 
 def _as(mask: Any, like: Any) -> Any:
@@ -47,46 +97,57 @@ def _as(mask: Any, like: Any) -> Any:
 
 
 def _of_products(
-    grad: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+    ways: _Ways,
+    grad: Any,
+    self: Any,
+    dim: int,
+    index: Any,
+    source: Any,
+    include_self: bool,
+    result: Any,
 ) -> _Gradients:
     """Without a division by what is zero; the only zero at a place has the others' product."""
+
+    def product(of: Any, factors: Any) -> Any:
+        return call(ways.reduce, of, dim, index, factors, "prod", include_self=include_self)
+
     one = call("masked_fill", self, eq(self, 0), 1)
-    product = call("scatter_reduce", one, dim, index, src, "prod", include_self=include_self)
-    of_self = div(mul(grad, product), one)
-    is_zero = eq(src, 0)
-    zeros = call(
-        "scatter_add", call("zeros_like", self), dim, index, call("to", is_zero, self._dtype)
-    )
-    zeros = call("gather", zeros, dim, index)
+    of_self = div(mul(grad, product(one, source)), one)
+    is_zero = eq(source, 0)
+    zeros = call(ways.add, call("zeros_like", self), dim, index, _as(is_zero, self))
+    zeros = call(ways.take, zeros, dim, index)
     is_only = BINARY["&"](is_zero, eq(zeros, 1))
-    others = call("masked_fill", src, is_only, 1)
-    others = call("scatter_reduce", self, dim, index, others, "prod", include_self=include_self)
-    divisor = call("masked_fill", src, is_zero, 1)  # GCC computes the second operand first
-    quotient = div(call("gather", mul(grad, result), dim, index), divisor)
-    of_source = call("where", is_only, call("gather", mul(grad, others), dim, index), quotient)
+    others = product(self, call("masked_fill", source, is_only, 1))
+    divisor = call("masked_fill", source, is_zero, 1)  # GCC computes the second operand first
+    quotient = div(call(ways.take, mul(grad, result), dim, index), divisor)
+    of_source = call("where", is_only, call(ways.take, mul(grad, others), dim, index), quotient)
     if tls.is_grad_enabled() and call("any", gt(zeros, 1)).item():
+        name = ways.source
         of_source = delayed_error(
-            "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
-            "scattered to the same position in self",
+            f"{ways.reduce}(): Double backward is unsupported for {name} when >1 zeros in {name} "
+            "are scattered to the same position in self",
             [of_source],
         )
     return of_self, of_source
 
 
-def _of_means(grad: Any, dim: int, index: Any, src: Any, include_self: bool) -> _Gradients:
+def _of_means(
+    ways: _Ways, grad: Any, dim: int, index: Any, source: Any, include_self: bool
+) -> _Gradients:
     count = call("ones_like" if include_self else "zeros_like", grad)
-    count = call("scatter_add", count, dim, index, call("ones_like", src))
+    count = call(ways.add, count, dim, index, call("ones_like", source))
     call("masked_fill_", count, eq(count, 0), 1)
-    of_self, count = div(grad, count), call("gather", count, dim, index)
-    return of_self, div(call("gather", grad, dim, index), count)
+    of_self, count = div(grad, count), call(ways.take, count, dim, index)
+    return of_self, div(call(ways.take, grad, dim, index), count)
 
 
-def _of_extremes(grad: Any, self: Any, dim: int, index: Any, src: Any, result: Any) -> _Gradients:
+def _of_extremes(
+    ways: _Ways, grad: Any, self: Any, dim: int, index: Any, source: Any, result: Any
+) -> _Gradients:
     """Those that are the extreme of a place share its gradient."""
-    value = call("gather", result, dim, index)
-    is_result = _as(eq(self, result), self)
-    is_value = _as(eq(src, value), self)
-    count = call("scatter_add", is_result, dim, index, is_value)
-    share = div(grad, count)
-    of_self, share_of_source = mul(eq(self, result), share), call("gather", share, dim, index)
-    return of_self, mul(eq(src, value), share_of_source)
+    value = call(ways.take, result, dim, index)
+    is_result, is_value = _as(eq(self, result), self), _as(eq(source, value), self)
+    share = div(grad, call(ways.add, is_result, dim, index, is_value))
+    of_self = mul(eq(self, result) if ways.compares_again else is_result, share)
+    share = call(ways.take, share, dim, index)
+    return of_self, mul(eq(source, value) if ways.compares_again else is_value, share)
