@@ -240,7 +240,7 @@ FUNCTIONS: Final = words("""
     sym_int sym_float sym_max sym_min sym_not sym_ite
     assert_close autocast is_autocast_enabled get_autocast_dtype
     relu softmax log_softmax linear conv1d conv2d conv3d embedding one_hot pad dropout
-    cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize
+    cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize xlog1py
     _check _check_value _check_is_size""")
 
 #: Properties of tensors, dtypes, devices, storages, arrays, generators.

@@ -84,6 +84,26 @@ _OTHER_NAMES: Final = (
     "xp.ops.aten.special_round(x * 10, decimals=1)",
     "xp.ops.aten.special_round.out(x, decimals=1, out=xp.empty(0))",
 )
+#: Zeros that are not stored, beside others and each other.
+_ZEROS: Final = (
+    *(
+        f"xp.{name}({{0}}, {other})"
+        for name in ("add", "sub", "mul", "div")
+        for other in ("xp.ones(2, 3).to(xp.{1})", "{0}", "2", "2.5", "True", "xp.tensor(2.5)")
+    ),
+    *(
+        f"xp.{name}(xp.full((2, 3), 2).to(xp.{{1}}), {{0}})"
+        for name in ("add", "sub", "mul", "div")
+    ),
+    *(
+        f"xp.{name}({{0}}, xp.ones(2, 1).to(xp.{{1}}), alpha={alpha})"
+        for name in ("add", "sub", "rsub")
+        for alpha in ("2", "0.5", "True")
+    ),
+    "xp.add({0}, xp.ones(3, device='meta'))",
+    "xp.linalg.cross({0}, xp.ones(3).to(xp.{1}))",
+    "xp.linalg.cross(xp.ones(2, 3).to(xp.{1}), {0})",
+)
 #: Names where there are places, which are refused, and no name at all.
 _NAMED: Final = (
     "xp.cat([x, x], 'N')",
@@ -105,6 +125,9 @@ def texts() -> Iterator[Text]:
     for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):
         made = f"xp.tensor([[1, 2, 3], [4, 5, 60], [1, 0, 0]], dtype=xp.{dtype})"
         yield _target(call.replace("{0}.", "xp.")), call.format(made, dtype)
+    for call, dtype in product(_ZEROS, ("float32", "float16", "int64", "bool", "complex64")):
+        zeros = f"xp._efficientzerotensor(3, dtype=xp.{dtype})"
+        yield _target(call), f"y = {call.format(zeros, dtype)}\n(y, y._is_zerotensor())"
     for call in _OTHERS:
         yield _target(call), call
 

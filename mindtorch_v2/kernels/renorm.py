@@ -12,6 +12,7 @@ import numpy as np
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
@@ -37,6 +38,8 @@ def renorm(
     computed = to_opmath(self._dtype)
     dtype = None if computed is self._dtype else enum_value(computed)
     norm = value_array(_VECTOR_NORM(self, float(p.real), others, True, dtype=dtype))
+    assert_no_internal_overlap(output)  # of the product that comes now
+    assert_no_partial_overlap(output, self)
     with np.errstate(all="ignore"):
         factor = _factor(norm, norm.dtype.type(maxnorm.real))
         found = as_array(self, self._dtype) * rounded(factor, self._dtype)
