@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linspace import check_scalars, inferred, linspace_on_meta, number_of
 from mindtorch_v2.kernels.outputs import set_sizes
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import element
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
@@ -26,7 +27,7 @@ from mindtorch_v2.tensor.copying import fill, store
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -98,8 +99,15 @@ def logspace_out(start: Number, end: Number, steps: int, base: float, out: Tenso
         fill(out, _power(base, scalar_to(start, read)).item())
         return out
     dispatch_over(COMPLEX_TYPES if dtype.is_complex else _CASES, "logspace_cpu", dtype)
-    store(out, _powers(start, end, steps, base, dtype).reshape(tuple(out._sizes)))
+    _store(out, _powers(start, end, steps, base, dtype))
     return out
+
+
+def _store(out: Tensor, numbers: Array) -> None:
+    """In the output's shape; to what is not contiguous they are copied."""
+    if not is_contiguous(out._sizes, out._strides):
+        assert_no_internal_overlap(out)
+    store(out, numbers.reshape(tuple(out._sizes)))
 
 
 def _check_steps(steps: int) -> None:
@@ -168,7 +176,7 @@ def range_out(start: Number, end: Number, step: Number, out: Tensor) -> Tensor:
     if numel(out._sizes) != count:
         set_sizes(out, (count,))
     if not out.is_meta:
-        store(out, (low + np.arange(count).astype(type(low)) * by).reshape(tuple(out._sizes)))
+        _store(out, low + np.arange(count).astype(type(low)) * by)
     return out
 
 

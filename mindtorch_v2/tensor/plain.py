@@ -45,6 +45,8 @@ KEYS: Final = tensor_keyset(mask_of(DispatchKey.CPU))
 
 _CPU: Final = Device("cpu")
 _BYTES: Final = np.dtype(np.uint8)
+_MOST_DIMS: Final = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+"""Of NumPy's arrays."""
 _SMALL: Final = 1 << 16
 """In bytes: what is larger asks for its memory as any tensor does."""
 _lock: Final = Lock()
@@ -58,6 +60,8 @@ def _form(
     row by row; None for others."""
     elements = elements_of(dtype)
     if elements.raw != elements.computed or 0 in sizes or strides != contiguous_strides(sizes):
+        return None
+    if len(sizes) > _MOST_DIMS:
         return None
     return tuple(sizes), elements.raw, elements.raw.itemsize
 
