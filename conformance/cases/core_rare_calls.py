@@ -90,6 +90,36 @@ _OTHER_NAMES: Final = (
     "xp.ops.aten.special_round(x * 10, decimals=1)",
     "xp.ops.aten.special_round.out(x, decimals=1, out=xp.empty(0))",
 )
+#: What torch has for its own tests: optional lists, defaults that tell overloads apart, derivatives
+#: for each key.
+_TESTS: Final = (
+    *(
+        f"xp._C._nn._test_optional_{kind}list(xp.tensor({values}).to(xp.{{0}}), {addends})"
+        for kind in ("int", "float", "filled_int")
+        for values, addends in (("[1, 2]", "[3, 4]"), ("[1, 2]", "None"), ("[[1, 2]]", "[3, 4]"))
+    ),
+    "xp._C._nn._test_optional_filled_intlist(xp.tensor([1, 2]).to(xp.{0}), 5)",
+    "xp._C._nn._test_string_default(x)",
+    "xp._C._nn._test_string_default(x, a='x')",
+    "xp._C._nn._test_ambiguous_defaults(x)",
+    "xp._C._nn._test_ambiguous_defaults(x, 2, '2')",
+    "xp._C._nn._test_ambiguous_defaults(x, 1, '2')",
+    "xp._C._nn._test_ambiguous_defaults(x, 1, 3)",
+    "xp.ops.aten._test_ambiguous_defaults.b(x)",
+    *(
+        f"x.requires_grad_()\ny = {call}\n(y, y.grad_fn.name(), xp.autograd.grad(y.sum(), x))"
+        for call in (
+            "xp._test_autograd_multiple_dispatch(x)",
+            "xp._test_autograd_multiple_dispatch(x, True)",
+            "xp._test_autograd_multiple_dispatch_view(x)",
+            "xp._test_autograd_multiple_dispatch_view(x * 1).mul_(2)",
+            "xp._test_autograd_multiple_dispatch_view_copy(x)",
+            "xp._test_functorch_fallback(x, x)",
+            "xp._test_parallel_materialize(x, 2)",
+            "xp.ops.aten._test_serialization_subcmul(x, x, 3)",
+        )
+    ),
+)
 #: Zeros that are not stored, beside others and each other.
 _ZEROS: Final = (
     *(
@@ -131,6 +161,9 @@ def texts() -> Iterator[Text]:
     for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):
         made = f"xp.tensor([[1, 2, 3], [4, 5, 60], [1, 0, 0]], dtype=xp.{dtype})"
         yield _target(call.replace("{0}.", "xp.")), call.format(made, dtype)
+    for call, dtype in product(_TESTS, ("float32", "int32")):
+        made = f"x = xp.tensor([[1, 2], [3, 4]]).to(xp.{dtype})"
+        yield _target(call), f"{made}\n{call.format(dtype)}"
     for call, dtype in product(_ZEROS, ("float32", "float16", "int64", "bool", "complex64")):
         zeros = f"xp._efficientzerotensor(3, dtype=xp.{dtype})"
         yield _target(call), f"y = {call.format(zeros, dtype)}\n(y, y._is_zerotensor())"

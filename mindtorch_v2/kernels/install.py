@@ -80,6 +80,7 @@ from mindtorch_v2.kernels.composite import (
     quantiles,
     repeating,
     stacking,
+    testing,
 )
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import losses as composite_losses
@@ -230,6 +231,7 @@ __all__ = [
     "special",
     "stacking",
     "ternary",
+    "testing",
     "unary",
     "unique",
     "unsafe_views",
