@@ -36,8 +36,10 @@ def is_warned_of(function: str) -> bool:
     return function in _LOCATIONS
 
 
-def warn(function: str, message: str, *, line: int = 0) -> None:
-    """A UserWarning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it.
+def warn(
+    function: str, message: str, *, line: int = 0, category: type[Warning] = UserWarning
+) -> None:
+    """A warning from a C++ ``function``, each time (``TORCH_WARN``), if Python learns of it.
 
     ``line`` counts from the one that the release is known to warn at.
     """
@@ -51,9 +53,9 @@ def warn(function: str, message: str, *, line: int = 0) -> None:
         place = f"{file}:{int(known) + line}"
     text = f"{message} (Triggered internally at {place}.)"
     if handlers.buffer is None:
-        warnings.warn(text, UserWarning, stacklevel=level_of_python())
+        warnings.warn(text, category, stacklevel=level_of_python())
     else:
-        handlers.buffer.append(text)
+        handlers.buffer.append((category, text))
 
 
 def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
@@ -73,7 +75,7 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
 
 
 class _Handlers(threading.local):
-    buffer: list[str] | None = None
+    buffer: list[tuple[type[Warning], str]] | None = None
     is_rehearsal = False
     handed_on: bool | None = None
     told: set[str] | None = None
@@ -123,15 +125,15 @@ def warning_handler() -> Iterator[None]:
         raised = False
     finally:
         buffer, handlers.buffer = handlers.buffer, outer
-        for text in buffer or ():
-            _hand_on(text, raised)
+        for category, text in buffer or ():
+            _hand_on(category, text, raised)
 
 
-def _hand_on(text: str, raised: bool) -> None:
+def _hand_on(category: type[Warning], text: str, raised: bool) -> None:
     """Warn; where something else was raised, a warning that is an error is printed only."""
     try:
-        warnings.warn(text, UserWarning, stacklevel=level_of_python())
-    except UserWarning:
+        warnings.warn(text, category, stacklevel=level_of_python())
+    except category:
         if not raised:
             raise
         traceback.print_exc()
@@ -152,8 +154,8 @@ class as_called:  # noqa: N801 (used as a function)
     def __exit__(self, *raised: object) -> None:
         found = handlers.buffer
         handlers.handed_on, handlers.buffer = self._outer
-        for text in found or ():
-            warnings.warn(text, UserWarning, stacklevel=6)
+        for category, text in found or ():
+            warnings.warn(text, category, stacklevel=6)
 
 
 def call_in_python(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:

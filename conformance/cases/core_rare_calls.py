@@ -120,6 +120,16 @@ _TESTS: Final = (
         )
     ),
 )
+#: Memory that would be pinned for a device that is named; and what warns in backward.
+_WARNED: Final = (
+    "x.is_pinned('cpu')",
+    "x.is_pinned(device='meta')",
+    "x.to('meta').is_pinned('cpu')",
+    "xp.ops.aten.is_pinned(x, 'cpu')",
+    "x.pin_memory('cpu')",
+    "x.requires_grad_()\ny = xp._C._nn._test_warn_in_autograd(x)\nxp.autograd.grad(y.sum(), x)",
+    "x.requires_grad_()\ny = xp.ops.aten._test_warn_in_autograd(x).sum()\ny.backward()\nx.grad",
+)
 #: Zeros that are not stored, beside others and each other.
 _ZEROS: Final = (
     *(
@@ -161,6 +171,8 @@ def texts() -> Iterator[Text]:
     for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):
         made = f"xp.tensor([[1, 2, 3], [4, 5, 60], [1, 0, 0]], dtype=xp.{dtype})"
         yield _target(call.replace("{0}.", "xp.")), call.format(made, dtype)
+    for call in _WARNED:
+        yield _target(call), f"x = xp.ones(2)\n{call}"
     for call, dtype in product(_TESTS, ("float32", "int32")):
         made = f"x = xp.tensor([[1, 2], [3, 4]]).to(xp.{dtype})"
         yield _target(call), f"{made}\n{call.format(dtype)}"

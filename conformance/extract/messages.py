@@ -482,6 +482,12 @@ def masked_by_numbers() -> None:
         torch.ones(1).masked_scatter(torch.ones(1, dtype=torch.uint8), torch.ones(1))
 
 
+def pinned_for_the_cpu() -> None:
+    """Which no release has an allocator for."""
+    with suppress(RuntimeError):
+        torch.ones(1).pin_memory("cpu")
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -549,6 +555,11 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "asarray": lambda: torch.asarray(torch.ones(1, requires_grad=True)),
     "py_set_default_tensor_type": lambda: torch.set_default_tensor_type(torch.FloatTensor),
     "alertNotDeterministic": lambda: put_at_its_place(),
+    "is_pinned": lambda: torch.ones(1).is_pinned("cpu"),
+    "pin_memory": lambda: pinned_for_the_cpu(),
+    "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(
+        torch.ones(1, requires_grad=True)
+    ).backward(),
 }
 #: The same of warnings that Python gives.
 PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
@@ -569,4 +580,6 @@ NOT_EVERYWHERE = (
     "mse_kernel",
     "asarray",
     "raise_warning_for_bcomplex32",
+    "is_pinned",
+    "pin_memory",
 )

@@ -16,6 +16,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.support import exception_of
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import is_warned_of, warn
 
 _IS_PINNED: Final = OperatorHandle("aten::is_pinned")
 _PIN_MEMORY: Final = OperatorHandle("aten::_pin_memory")
@@ -30,13 +31,25 @@ def check_pin_memory(pin_memory: bool | None) -> None:
         raise NotImplementedError("PrimTorch does not support pinned memory")
 
 
+def _warn_of_device(name: str, device: Device | None) -> None:
+    if device is not None and is_warned_of(name):
+        warn(
+            name,
+            f"The argument 'device' of Tensor.{name}() is deprecated. Please do not pass this "
+            "argument.",
+            category=DeprecationWarning,
+        )
+
+
 @kernel("aten::is_pinned", keys=_KEYS)
 def is_pinned(self: Tensor, device: Device | None) -> bool:
+    _warn_of_device("is_pinned", device)
     return False
 
 
 @kernel("aten::pin_memory", key="CompositeImplicitAutograd")
 def pin_memory(self: Tensor, device: Device | None) -> Any:
+    _warn_of_device("pin_memory", device)
     return self if _IS_PINNED(self, device=device) else _PIN_MEMORY(self, device=device)
 
 

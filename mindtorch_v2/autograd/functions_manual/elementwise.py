@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, strided
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
+from mindtorch_v2.warn import warn
 
 _CONTIGUOUS = MEMORY_FORMATS["contiguous_format"]
 
@@ -222,3 +223,9 @@ def isDifferentiableType(dtype: Any) -> bool:  # noqa: N802 (C++'s name)
     """Of a dtype or its number."""
     found = BY_NUMBER[dtype] if isinstance(dtype, int) else dtype
     return bool(found.is_floating_point or found.is_complex)
+
+
+def warn_backwards(grad: Any) -> Any:
+    """Of an operator that is there to see whether backward hands warnings on."""
+    warn("warn_backwards", "Warn from backward")
+    return grad

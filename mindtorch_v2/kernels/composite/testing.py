@@ -77,6 +77,11 @@ def test_ambiguous_defaults_b(dummy: Tensor, a: int, b: str) -> Tensor:
     return factories.full((), 2, dtype=int64)
 
 
+@kernel("aten::_test_warn_in_autograd", key=_EXPLICIT)
+def test_warn_in_autograd(self: Tensor) -> Any:
+    return _CLONE(self)
+
+
 @kernel("aten::_test_autograd_multiple_dispatch.fullcoverage", key=_EXPLICIT)
 def test_autograd_multiple_dispatch(self: Tensor) -> Any:
     return _CLONE(self)
