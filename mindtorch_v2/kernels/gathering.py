@@ -492,8 +492,7 @@ def take(self: Tensor, index: Tensor) -> Any:
 
 @kernel("aten::take.out", keys=("CPU", "Meta"))
 def take_out(self: Tensor, index: Tensor, out: Tensor) -> Tensor:
-    _check_taken(self, index, out)
-    resize_output(out, index._sizes)
+    _prepare_take((out,), self, index)
     count = numel(self._sizes)
     if numel(index._sizes) and not out.is_meta:
         dispatch("take_cpu", self._dtype)
@@ -517,6 +516,13 @@ def _take_reached(self: Tensor, index: Tensor, out: Tensor) -> NoReturn:
         f"out of range: tried to access index {places[first]} on a tensor of {count} elements."
     )
     raise refused(error, out, written)
+
+
+@prologue("aten::take")
+def _prepare_take(outputs: Sequence[Tensor], self: Tensor, index: Tensor) -> None:
+    (out,) = outputs
+    _check_taken(self, index, out)
+    resize_output(out, index._sizes)
 
 
 def _check_taken(self: Tensor, index: Tensor, out: Tensor) -> None:

@@ -160,14 +160,22 @@ def range_(start: Number, end: Number, *options: Any) -> Any:
     return range_step(start, end, 1, *options)
 
 
+@prologue("aten::range")
+def _prepare_range_by_one(outputs: Sequence[Tensor], start: Number, end: Number) -> None:
+    _prepare_range(outputs, start, end, 1)
+
+
 @kernel("aten::range.out_", key=_EXPLICIT)
 def range_out_no_step(start: Number, end: Number, out: Tensor) -> Any:
     return _RANGE_OUT(start, end, 1, out=out)
 
 
-@kernel("aten::range.out", keys=("CPU", "Meta"))
-def range_out(start: Number, end: Number, step: Number, out: Tensor) -> Tensor:
-    """The numbers from one end to the other, which is among them."""
+@prologue("aten::range.step")
+def _prepare_range(
+    outputs: Sequence[Tensor], start: Number, end: Number, step: Number
+) -> tuple[Any, Any, int]:
+    """Answers the first number, the distance and how many there are."""
+    (out,) = outputs
     dtype = out._dtype
     dispatch_over(_CASES, "range_cpu", dtype)
     low, high, by = (_accumulated(each, dtype) for each in (start, end, step))
@@ -175,6 +183,13 @@ def range_out(start: Number, end: Number, step: Number, out: Tensor) -> Tensor:
     count = int((high - low) / by) + 1 if dtype.is_floating_point else _steps(low, high, by) + 1
     if numel(out._sizes) != count:
         set_sizes(out, (count,))
+    return low, by, count
+
+
+@kernel("aten::range.out", keys=("CPU", "Meta"))
+def range_out(start: Number, end: Number, step: Number, out: Tensor) -> Tensor:
+    """The numbers from one end to the other, which is among them."""
+    low, by, count = _prepare_range((out,), start, end, step)
     if not out.is_meta:
         _store(out, low + np.arange(count).astype(type(low)) * by)
     return out

@@ -21,7 +21,7 @@ class Refused(NamedTuple):
     """What a kernel writes to, and NumPy's index of the elements that it has come to."""
 
     output: Tensor
-    written: Any
+    places: Any
 
 
 class _Listener(threading.local):
@@ -31,11 +31,11 @@ class _Listener(threading.local):
 _listener = _Listener()
 
 
-def refused(error: Error, output: Tensor, written: Any = ...) -> Error:
+def refused(error: Error, output: Tensor, places: Any = ...) -> Error:
     """The error that a kernel raises now, after so much was written; all, where it began with a
     copy of what it changes."""
     if _listener.heard is not None:
-        _listener.heard.append(Refused(output, written))
+        _listener.heard.append(Refused(output, places))
     return error
 
 

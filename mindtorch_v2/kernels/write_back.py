@@ -38,7 +38,7 @@ from mindtorch_v2.kernels.overlap import (
     share_memory,
 )
 from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
-from mindtorch_v2.kernels.refused import listening, refused
+from mindtorch_v2.kernels.refused import Refused, listening, refused
 from mindtorch_v2.tensor.copying import copy_values, raw_array, store, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
@@ -211,15 +211,13 @@ def _run(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: An
         with listening() as heard:
             made = _functional(form, operator, keyset, stack)
     except Exception as error:
-        if not heard:
-            _resize(outputs, shapes or ())
-            raise
-        (output, written), (target, *_) = heard[-1], outputs
-        if own.function and target._strides != output._strides:  # nor are the loops the same
-            return _run_own(own, operator, keyset, stack)
-        _resize(outputs, shapes or [_checked(target, output, form.kind)])
-        raw_array(target)[written] = raw_array(output)[written]
-        refused(error, target, written)
+        written = _written(heard, outputs[0], shapes)
+        if written is not None and own.function and outputs[0]._strides != written.output._strides:
+            return _run_own(own, operator, keyset, stack)  # whose loops are others
+        _resize(outputs, shapes or ())
+        if written is not None:
+            raw_array(outputs[0])[written.places] = raw_array(written.output)[written.places]
+            refused(error, outputs[0], written.places)
         raise
     values = made if isinstance(made, tuple) else (made,)
     if shapes is None:
@@ -229,6 +227,17 @@ def _run(form: Form, own: Native, operator: Operator, keyset: int, /, *stack: An
     for output, value in zip(outputs, values, strict=True):
         _write(output, value, from_complex)
     return outputs[:count] if count > 1 else outputs[0]
+
+
+def _written(
+    heard: Sequence[Refused], target: Tensor, shapes: Sequence[Shape] | None
+) -> Refused | None:
+    """What the functional operator had made of its answer, and not of something on the way."""
+    sizes = shapes[0][0] if shapes else target._sizes
+    for each in reversed(heard):
+        if tuple(each.output._sizes) == tuple(sizes) and each.output._dtype is target._dtype:
+            return each
+    return None
 
 
 def _resize(outputs: Sequence[Tensor], shapes: Sequence[Shape]) -> None:
