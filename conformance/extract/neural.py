@@ -381,6 +381,9 @@ HABITS: dict[str, Callable[[], bool]] = {
             lambda: A.replication_pad1d_backward(torch.ones(1, 1, 4), torch.ones(1, 1, 3), [1, 1])
         )[1]
     ),
+    "gradients of replicated padding look at channels": lambda: is_refused(
+        lambda: A.replication_pad1d_backward(torch.ones(2, 1, 3), torch.ones(2, 2, 3), [0, 0])
+    ),
     "reflection wants every dimension": lambda: (
         is_refused(lambda: A.reflection_pad2d(torch.ones(1, 1, 2, 2), [0, 0, -1, -1]))
     ),

@@ -151,7 +151,8 @@ class _Border:
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        if _ARE_ALIKE and len(sizes) > self.rank:
+        looks = _ARE_ALIKE or (_LOOK_AT_CHANNELS and not is_mirrored and self.rank < 3)
+        if looks and len(sizes) > self.rank:
             channel = len(sizes) - 1 - self.rank
             got = grad._sizes[wrap_dim(channel, len(grad._sizes), scalar=False)]
             if got != sizes[channel]:
@@ -162,6 +163,7 @@ class _Border:
 
 
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
+_LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
 _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
 """Whose gradient is of nothing where what it is computed from is empty."""
 _GRADIENTS_OF_SOME: Final = ("replication_pad3d", *(("replication_pad2d",) if _ARE_ALIKE else ()))
