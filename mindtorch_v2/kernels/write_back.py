@@ -233,6 +233,8 @@ def _written(
     heard: Sequence[Refused], target: Tensor, shapes: Sequence[Shape] | None
 ) -> Refused | None:
     """What the functional operator had made of its answer, and not of something on the way."""
+    if not heard:  # nor need the target be one tensor
+        return None
     sizes = shapes[0][0] if shapes else target._sizes
     for each in reversed(heard):
         if tuple(each.output._sizes) == tuple(sizes) and each.output._dtype is target._dtype:
