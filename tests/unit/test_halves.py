@@ -51,3 +51,13 @@ def test_a_loss_of_float16_is_rounded_at_each_step() -> None:
     in_floats = (near.float() ** 2 / 2 / torch.tensor(beta).half().float()).half()
     assert loss.tolist() == (near * 0.5 * near / torch.tensor(beta).half()).tolist()
     assert loss.tolist() != in_floats.tolist()
+
+
+def test_a_layer_norm_rounds_its_weight_s_gradient_after_each_row() -> None:
+    """As PyTorch 2.13.0 answers; of the sum that is rounded once, three elements are others."""
+    count = torch.arange(20)
+    x = (count * 13 % 61 * 0.25 - 7.0).view(5, 4).bfloat16()
+    grad = (count * 5 % 17 * 0.25 - 2).view(5, 4).bfloat16()
+    weight = (torch.arange(4) * 7 % 11 * 0.125 + 0.5).bfloat16().requires_grad_()
+    torch.nn.functional.layer_norm(x, (4,), weight).backward(grad)
+    assert weight.grad.tolist() == [0.2431640625, 1.046875, -5.6875, 2.15625]

@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.kernels.switches import HALVES, dispatch
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -168,6 +168,14 @@ def _row(tensor: Tensor | None, dtype: DType) -> Array | None:
     return as_array(tensor, to_opmath(dtype)).reshape(1, -1)
 
 
+def _added_in_turn(rows: Array, dtype: DType) -> Array:
+    """The sum of rows in a buffer of ``dtype``, to which it is rounded after each."""
+    total = np.zeros(rows.shape[1], np.float32)
+    for row in rows:
+        total = rounded((total + row).astype(np.float32), dtype)
+    return total
+
+
 @kernel("aten::native_layer_norm_backward", keys=("CPU", "Meta"))
 def native_layer_norm_backward(
     grad_out: Tensor,
@@ -203,7 +211,10 @@ def native_layer_norm_backward(
         x *= scale
         gamma = _row(weight, dtype)
         scaled = dy if gamma is None else dy * gamma
-        of_weight, of_bias = np.einsum("ij,ij->j", dy, x), dy.sum(axis=0)
+        if dtype in HALVES:
+            of_weight, of_bias = (_added_in_turn(each, dtype) for each in (dy * x, dy))
+        else:
+            of_weight, of_bias = np.einsum("ij,ij->j", dy, x), dy.sum(axis=0)
         x *= means_of_products(scaled, x)
         dx = scaled - scaled.mean(axis=1, keepdims=True)
         dx -= x
