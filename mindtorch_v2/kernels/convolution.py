@@ -420,7 +420,9 @@ def convolution_backward(
     if not input.is_meta:
         dtype = input._dtype
         grad, values, kernels = (as_array(each, dtype) for each in (grad_output, input, weight))
-        found = arrays.backward(grad, values, kernels, parameters)
+        found = arrays.backward(
+            grad, values, kernels, parameters, lambda given: rounded(given, dtype)
+        )
         for target, value in zip(made, found, strict=True):
             if target is not None:
                 store(target, rounded(value.reshape(tuple(target._sizes)), dtype))

@@ -35,16 +35,16 @@ def convolve(
 
 
 def backward(
-    grad: Array, values: Array, weight: Array, parameters: ConvParams
+    grad: Array, values: Array, weight: Array, parameters: ConvParams, rounding: Rounding
 ) -> tuple[Array, Array, Array]:
     """Gradients of the input, the weight and the bias."""
     axes = (0, *range(2, grad.ndim))
     of_bias = np.asarray(grad.sum(axis=axes))
     if parameters.transposed:
         of_input = gather(grad, weight, parameters, values.shape)
-        return of_input, _weigh(values, grad, weight.shape, parameters), of_bias
-    of_input = spread(grad, weight, parameters, values.shape)
-    return of_input, _weigh(grad, values, weight.shape, parameters), of_bias
+        return of_input, _weigh(values, grad, weight.shape, parameters, rounding), of_bias
+    of_input = spread(grad, weight, parameters, values.shape, rounding)
+    return of_input, _weigh(grad, values, weight.shape, parameters, rounding), of_bias
 
 
 def gather(
@@ -91,15 +91,23 @@ def spread(
     return padded[(slice(None), slice(None), *inner)]
 
 
-def _weigh(grad: Array, values: Array, shape: Sequence[int], parameters: ConvParams) -> Array:
-    """The gradient of a weight by which ``values`` came to what ``grad`` is the gradient of."""
+def _weigh(
+    grad: Array, values: Array, shape: Sequence[int], parameters: ConvParams, rounding: Rounding
+) -> Array:
+    """The gradient of a weight by which ``values`` came to what ``grad`` is the gradient of.
+
+    It is rounded when what an element of the batch gives has been added.
+    """
     space, groups = grad.shape[2:], parameters.groups
     columns = _columns(values, parameters, shape[2:], space)
     batch, channels, window, _ = columns.shape
     grads = grad.reshape(batch, groups, shape[0] // groups, prod(space))
     inputs = columns.reshape(batch, groups, channels // groups * window, -1)
-    found = np.matmul(grads, inputs.swapaxes(2, 3)).sum(axis=0)
-    return np.asarray(found).reshape(tuple(shape))
+    products = np.matmul(grads, inputs.swapaxes(2, 3))
+    total = np.zeros_like(products[0])
+    for each in products:
+        total = rounding(total + each)
+    return np.asarray(total).reshape(tuple(shape))
 
 
 def _columns(
