@@ -153,6 +153,9 @@ def copy_values(target: Tensor, source: Tensor) -> None:
         return
     if source._device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if source._is_zerotensor():  # which stores none
+        store(target, np.zeros(tuple(target._sizes)))
+        return
     on_accelerator = is_on_accelerator(target) and is_on_accelerator(source)
     if on_accelerator and accelerator().copy(target, source):
         return
