@@ -52,6 +52,11 @@ def expected(condition: str) -> str:
     )
 
 
+def out_of_bounds(index: object, dim: int, size: int) -> str:
+    """What is said of an index by functions that look at their indices themselves."""
+    return f"index {index} is out of bounds for dimension {dim} with size {size}"
+
+
 def is_asserted(function: str) -> bool:
     """Whether this release's C++ ``function`` has the assertion that is known of it."""
     return function in _FACTS["asserts"]

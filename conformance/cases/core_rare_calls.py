@@ -1,4 +1,6 @@
-"""Operators that few programs call, for the area core-ops: ranges, samples, inverse functions."""
+"""Operators that few programs call, for the area core-ops: ranges, samples, inverse functions,
+zeros that are not stored, and what torch has for its own tests.
+"""
 
 from __future__ import annotations
 

@@ -275,7 +275,7 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: 
             kernels,
             parameters,
             sizes,
-            lambda array: rounded(array, dtype),
+            _rounding(dtype),
             _product(dtype, parameters.backend(input, weight)),
         )
         if bias is not None:
@@ -291,6 +291,10 @@ def _check_bias(bias: Tensor, dtype: DType, *, is_added: bool) -> None:
         check_can_cast(promote_types(dtype, bias._dtype), dtype)
     else:
         warn_of_cast(bias._dtype, dtype)
+
+
+def _rounding(dtype: DType) -> arrays.Rounding:
+    return lambda array: rounded(array, dtype)
 
 
 def _product(dtype: DType, backend: str) -> Callable[..., Array]:
@@ -420,9 +424,7 @@ def convolution_backward(
     if not input.is_meta:
         dtype = input._dtype
         grad, values, kernels = (as_array(each, dtype) for each in (grad_output, input, weight))
-        found = arrays.backward(
-            grad, values, kernels, parameters, lambda given: rounded(given, dtype)
-        )
+        found = arrays.backward(grad, values, kernels, parameters, _rounding(dtype))
         for target, value in zip(made, found, strict=True):
             if target is not None:
                 store(target, rounded(value.reshape(tuple(target._sizes)), dtype))

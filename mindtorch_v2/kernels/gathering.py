@@ -29,6 +29,7 @@ from mindtorch_v2.kernels.structured import Outputs, changed_in_place, prologue,
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.messages import out_of_bounds
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.elements import Array
@@ -141,8 +142,7 @@ def _reached(places: Array, size: int) -> Array:
 
 
 def _out_of_bounds(places: Array, reached: Array, dim: int, size: int) -> RuntimeError:
-    place = places[~reached].flat[0]
-    return RuntimeError(f"index {place} is out of bounds for dimension {dim} with size {size}")
+    return RuntimeError(out_of_bounds(places[~reached].flat[0], dim, size))
 
 
 # --- scatter ----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import dispatch
+from mindtorch_v2.messages import out_of_bounds
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
@@ -64,10 +65,7 @@ def _write(
         return
     for place, value in zip(places, values, strict=True):
         if not least * size <= place < size:
-            error = IndexError(
-                f"{name}index {place} is out of bounds for dimension {dim} with size {size}"
-            )
-            raise refused(error, self)
+            raise refused(IndexError(name + out_of_bounds(place, dim, size)), self)
         offset = self._storage_offset + place % size * strides[dim]
         store(_AS_STRIDED(self, others, steps, offset), value)
 

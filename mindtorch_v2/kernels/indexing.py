@@ -29,7 +29,7 @@ from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.views import expand, permute
-from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.messages import internal_assert, out_of_bounds
 from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -138,10 +138,7 @@ class AdvancedIndex:
         return (
             tuple(each[:count] for each in grid),
             tuple(each[:count] for each in results),
-            IndexError(
-                f"index {grid[dim][count]} is out of bounds for dimension {number} with size "
-                f"{self.source._sizes[dim]}"
-            ),
+            IndexError(out_of_bounds(grid[dim][count], number, self.source._sizes[dim])),
         )
 
 

@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structure
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
+from mindtorch_v2.messages import out_of_bounds
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
@@ -101,10 +102,10 @@ def index_add(
             add_in_turn(rows, inside, changes, self._dtype)
         store(output, rounded(found.reshape(tuple(output._sizes)), self._dtype))
     if len(outside):
-        place = places[outside[0]]
-        scattered = f"index {place} is out of bounds for dimension {dim} with size {size}"
-        error = IndexError("index out of range in self")
-        raise refused(RuntimeError(scattered) if is_scattered else error, output)
+        error: Exception = IndexError("index out of range in self")
+        if is_scattered:
+            error = RuntimeError(out_of_bounds(places[outside[0]], dim, size))
+        raise refused(error, output)
     return (output,)
 
 

@@ -12,11 +12,10 @@ from typing import Any, Final
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, Operand
+from mindtorch_v2.kernels.promotion import Number, Operand, number_dtype
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ADD: Final = OperatorHandle("aten::add.Tensor")
@@ -30,10 +29,6 @@ _TO_COPY: Final = OperatorHandle("aten::_to_copy")
 _ZEROS: Final = OperatorHandle("aten::_efficientzerotensor")
 _STORED: Final = OperatorHandle("aten::zeros")
 
-_OF_NUMBERS: Final = {
-    kind: DTYPES[name]
-    for kind, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128"))
-}
 _META: Final = mask_of(DispatchKey.Meta)
 
 
@@ -41,7 +36,7 @@ def _tensor(operand: Operand) -> Tensor:
     """``scalar_to_tensor`` of a number, which counts as any tensor then."""
     if isinstance(operand, Tensor):
         return operand
-    return factories.full((), operand, dtype=_OF_NUMBERS[type(operand)])
+    return scalar_tensor_static(operand, number_dtype(operand))
 
 
 def _on_meta(operand: Tensor) -> Any:

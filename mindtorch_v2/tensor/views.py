@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from mindtorch_v2.messages import out_of_bounds
 from mindtorch_v2.tensor.geometry import check_numel, check_strides, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 
@@ -151,9 +152,7 @@ def _selected(tensor: Tensor, dim: int, index: int, shown_dim: int) -> Tensor:
         )
     size = tensor._sizes[dim] if tensor._sizes else 0
     if not -size <= index < size:
-        raise IndexError(
-            f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
-        )
+        raise IndexError(out_of_bounds(index, shown_dim, size))
     return select(tensor, dim, index)
 
 

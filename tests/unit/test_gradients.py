@@ -29,9 +29,11 @@ SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().sche
 
 def operators() -> Iterator[str]:
     """Those that record a node, less ``out=`` forms, whose gradient is refused, those that draw
-    random numbers, which are another function each time, and lists changed in place, which have
-    no nodes here yet."""
+    random numbers, which are another function each time, lists changed in place, which have no
+    nodes here yet, and those of torch's tests, which have a test of their own here."""
     for name, facts in profile.active().derivatives["operators"].items():
+        if name in OF_TESTS:
+            continue
         if facts.get("node") and native.has_kernel(name) and not is_random(name):
             schema = parse_printed_schema(SCHEMAS[name])
             changed = [each for each in schema.arguments if each.is_write]
@@ -198,11 +200,10 @@ BEFORE: Final[dict[str, Callable[[Any], Any]]] = {
 
 OF_THE_FORWARD: Final = ("aten::log_sigmoid_backward",)
 """Kernels that read what the forward has kept, which a step of the input does not change."""
-OF_TESTS: Final = (
-    "aten::_test_autograd_multiple_dispatch.fullcoverage",
-    "aten::_test_warn_in_autograd",
+OF_TESTS: Final = frozenset(
+    ("aten::_test_autograd_multiple_dispatch.fullcoverage", "aten::_test_warn_in_autograd")
 )
-"""What torch's own tests call: one has another gradient on purpose, one warns in backward."""
+"""What torch's own tests call, with a gradient on purpose that is another, or warns."""
 
 
 def spelled(name: str) -> str:
@@ -343,12 +344,19 @@ def is_nothing(grad: Any) -> bool:
     return grad is None or grad._is_zerotensor()
 
 
+def test_what_torch_s_own_tests_call_has_the_gradient_that_they_look_for() -> None:
+    x = torch.ones(2, requires_grad=True)
+    torch._test_autograd_multiple_dispatch(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]  # that of a copy, and one more
+    with pytest.warns(UserWarning, match="Warn from backward"):
+        torch.ops.aten._test_warn_in_autograd(x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
 @pytest.mark.parametrize("name", sorted(operators()))
 def test_a_gradient_is_the_limit_of_differences(name: str) -> None:
     if name in OF_THE_FORWARD:
         pytest.skip("its gradient is that of the forward's input, which it does not look at")
-    if name in OF_TESTS:
-        pytest.skip("its gradient is there to be told from others, as cases of core-ops do")
     checked = attempt(name)
     if isinstance(checked, Exception):
         pytest.skip(f"no arguments are known that it takes: {checked}")

@@ -23,42 +23,26 @@ class _Ways(NamedTuple):
     """What the operator calls the tensor that is reduced."""
     compares_again: bool
     """Whether it asks once more what is the extreme of its place, or keeps what it has counted."""
+    reductions: str
+    """As they are listed where it is told another."""
 
 
-_OF_ELEMENTS: Final = _Ways("scatter_reduce", "gather", "scatter_add", "scatter", "src", True)
-_OF_ROWS: Final = _Ways("index_reduce", "index_select", "index_add", "index_fill", "source", False)
+_OF_ELEMENTS: Final = _Ways(
+    *("scatter_reduce", "gather", "scatter_add", "scatter"),
+    source="src",
+    compares_again=True,
+    reductions="'sum', 'prod', 'mean', 'amax', 'amin'",
+)
+_OF_ROWS: Final = _Ways(
+    *("index_reduce", "index_select", "index_add", "index_fill"),
+    source="source",
+    compares_again=False,
+    reductions="'prod', 'amax', 'amin' or 'mean'",
+)
 
 
-def scatter_reduce_backward(
-    grad: Any,
-    self: Any,
-    dim: int,
-    index: Any,
-    src: Any,
-    reduce: str,
-    include_self: bool,
-    result: Any,
-) -> _Gradients:
-    """Those of the tensor and of what is scattered into it."""
-    if grad is None:
-        return None, None
-    if reduce == "sum":
-        found = grad, call("gather", grad, dim, index)
-    elif reduce == "prod":
-        found = _of_products(_OF_ELEMENTS, grad, self, dim, index, src, include_self, result)
-    elif reduce == "mean":
-        found = _of_means(_OF_ELEMENTS, grad, dim, index, src, include_self)
-    elif reduce in ("amax", "amin"):
-        found = _of_extremes(_OF_ELEMENTS, grad, self, dim, index, src, result)
-    else:
-        raise RuntimeError(
-            "Expected 'reduce' to be one of 'sum', 'prod', 'mean', 'amax', 'amin' but got "
-            f"{reduce}."
-        )
-    return _cleared(_OF_ELEMENTS, found, dim, index, include_self)
-
-
-def index_reduce_backward(
+def _reduce_backward(
+    ways: _Ways,
     grad: Any,
     self: Any,
     dim: int,
@@ -68,28 +52,34 @@ def index_reduce_backward(
     include_self: bool,
     result: Any,
 ) -> _Gradients:
-    """Those of the tensor and of the rows that are reduced into it."""
+    """Those of the tensor and of what is reduced into it."""
     if grad is None:
         return None, None
-    if reduce == "prod":
-        found = _of_products(_OF_ROWS, grad, self, dim, index, source, include_self, result)
-    elif reduce == "mean":
-        found = _of_means(_OF_ROWS, grad, dim, index, source, include_self)
-    elif reduce in ("amax", "amin"):
-        found = _of_extremes(_OF_ROWS, grad, self, dim, index, source, result)
-    else:
-        raise RuntimeError(
-            f"Expected 'reduce' to be one of 'prod', 'amax', 'amin' or 'mean' but got {reduce}."
+    if f"'{reduce}'" not in ways.reductions:
+        raise RuntimeError(f"Expected 'reduce' to be one of {ways.reductions} but got {reduce}.")
+    if reduce == "sum":
+        of_self, of_source = grad, call(ways.take, grad, dim, index)
+    elif reduce == "prod":
+        of_self, of_source = _of_products(
+            ways, grad, self, dim, index, source, include_self, result
         )
-    return _cleared(_OF_ROWS, found, dim, index, include_self)
+    elif reduce == "mean":
+        of_self, of_source = _of_means(ways, grad, dim, index, source, include_self)
+    else:
+        of_self, of_source = _of_extremes(ways, grad, self, dim, index, source, result)
+    if not include_self:
+        of_self = call(ways.clear, of_self, dim, index, 0)
+    return of_self, of_source
 
 
-def _cleared(
-    ways: _Ways, found: _Gradients, dim: int, index: Any, include_self: bool
-) -> _Gradients:
-    """What was not included has no gradient."""
-    of_self, of_source = found
-    return of_self if include_self else call(ways.clear, of_self, dim, index, 0), of_source
+def scatter_reduce_backward(*arguments: Any) -> _Gradients:
+    """``grad, self, dim, index, src, reduce, include_self, result``."""
+    return _reduce_backward(_OF_ELEMENTS, *arguments)
+
+
+def index_reduce_backward(*arguments: Any) -> _Gradients:
+    """``grad, self, dim, index, source, reduce, include_self, result``."""
+    return _reduce_backward(_OF_ROWS, *arguments)
 
 
 def _as(mask: Any, like: Any) -> Any:

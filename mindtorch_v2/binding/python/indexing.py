@@ -30,7 +30,7 @@ from mindtorch_v2.binding.python.manual import call_operator, item_of, options_t
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment, level_of_python
-from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.messages import internal_assert, out_of_bounds
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo
@@ -467,9 +467,7 @@ def _select(tensor: Tensor, dim: int, index: Any, shown_dim: int) -> Any:
             )
         size = _size_at(tensor, dim)
         if not -size <= index < size:
-            raise IndexError(
-                f"index {index} is out of bounds for dimension {shown_dim} with size {size}"
-            )
+            raise IndexError(out_of_bounds(index, shown_dim, size))
     return call_operator("aten::select.int", self=tensor, dim=dim, index=index)
 
 

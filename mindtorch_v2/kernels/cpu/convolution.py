@@ -68,7 +68,7 @@ def spread(
     weight: Array,
     parameters: ConvParams,
     output: Sequence[int],
-    rounding: Rounding = np.asarray,
+    rounding: Rounding,
 ) -> Array:
     """Each place of ``values`` times the kernel, added to the places of the output it meets.
 
