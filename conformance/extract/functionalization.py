@@ -112,6 +112,8 @@ ASSERTS: dict[str, Callable[[], object]] = {
         torch.ones(2, 2, requires_grad=True).t(), torch.ones(1), (1,), (1,)
     ),
     "lift": lambda: torch.ops.aten.lift(wrapped()),
+    # Of as many elements as there were before the tensor became shorter.
+    "unsafe_view": lambda: torch.ops.aten._unsafe_view(wrapped().resize_(1), [-1]),
     "popped empty": FUNCTORCH._func_decrement_nesting,
     "no level": FUNCTORCH.current_level,
 }

@@ -26,6 +26,7 @@ from mindtorch_v2.functionalize.wrapper import (
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.views import infer_size, view_strides
 
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _AS_STRIDED_COPY: Final = OperatorHandle("aten::as_strided_copy")
@@ -107,7 +108,11 @@ def to_copy(self: Tensor, *options: Any) -> Any:
 
 
 def unsafe_view(self: Tensor, size: Sequence[int]) -> Any:
-    """A view, though the schema does not say so."""
+    """A view, though the schema does not say so.
+
+    RuntimeError where ``size`` does not fit the elements that the wrapper counts, which are those
+    from before a ``resize_`` to fewer.
+    """
     if not is_functional(self):
         with skip_functionalize():
             return _UNSAFE_VIEW(self, size)
@@ -120,7 +125,12 @@ def unsafe_view(self: Tensor, size: Sequence[int]) -> Any:
     def reverse(base: Tensor, changed: Tensor, index: int) -> Any:
         return _UNSAFE_VIEW(changed, base._sizes)
 
-    return view_with_meta(answer, self, ViewMeta(forward, reverse))
+    out = view_with_meta(answer, self, ViewMeta(forward, reverse))
+    inferred = infer_size(size, self.numel())
+    if view_strides(self._sizes, self._strides, inferred) is None and "unsafe_view" in ASSERTS:
+        raise RuntimeError(ASSERTS["unsafe_view"])
+    wrapper_of(out).numel = numel(inferred)
+    return out
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:

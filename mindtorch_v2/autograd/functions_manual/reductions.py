@@ -244,7 +244,8 @@ def renorm_backward(grad: Any, self: Any, p: Any, dim: int, maxnorm: Any) -> Any
     of_norm = call("sum", of_norm, others, True, dtype=real_value_type(wide))
     of_norm = norm_backward(of_norm, self, p, norm, others)
     inverse = call("reciprocal", add(norm, 1e-7))
-    of_scaled = mul(mul(inverse, maxnorm), sub(grad, mul(inverse, of_norm)))
+    remaining = sub(grad, mul(inverse, of_norm))  # before the scale, as compiled C++ has it
+    of_scaled = mul(mul(inverse, maxnorm), remaining)
     return call("where", gt(norm, maxnorm), call("to", of_scaled, grad._dtype), grad)
 
 
