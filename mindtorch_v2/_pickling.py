@@ -38,6 +38,8 @@ def reduce_ex(self: Any, proto: Any) -> Any:
 
 
 def reduce_ex_internal(self: Any, proto: Any) -> Any:
+    if self._is_zerotensor():
+        raise RuntimeError("ZeroTensor is not serializable, please file an issue if required.")
     warn_if_has_hooks(self)
     if self.is_meta:
         facts = (self.dtype, tuple(self.size()), self.stride(), self.requires_grad)

@@ -40,6 +40,32 @@ _REDUCED: Final = (
     ),
     "xp.index_reduce({0}[0], 0, xp.tensor([0, 2, 0]), {0}[1], 'amax', include_self=False)",
 )
+_NOT_STORED: Final = (
+    *("z.copy_(o)", "z.copy_(z)", "z.copy_(1)", "z.copy_(o[:, :2])", "z.view(6).copy_(o.view(6))"),
+    *(
+        "z[0] = o[0]",
+        "z[0] = 1",
+        "o[0] = z[0]\no",
+        "o.copy_(z)",
+        "z.fill_(1)",
+        "z.zero_()",
+        "z.add_(o)",
+    ),
+    *("o.add_(z)", "z.t_()", "z.detach().copy_(o)", "xp.add(o, o, out=z)", "xp.ones(2, 3, out=z)"),
+    *("z.data_ptr()", "z.untyped_storage().nbytes()", "z.untyped_storage().data_ptr()"),
+    *(
+        "z.untyped_storage().clone()",
+        "z.untyped_storage().tolist()",
+        "z.untyped_storage().fill_(1)",
+    ),
+    *("o.untyped_storage().copy_(z.untyped_storage())", "z.untyped_storage().resize_(4)"),
+    *("deepcopy(z)", "z[0, 0].item()", "float(z[1, 1])", "z.tolist()", "str(z)", "repr(z.t())"),
+    *("y = z[0].dot(o[0])\n(y.clone(), y._is_zerotensor())", "z.resize_(0).shape"),
+    *("y = o[0].inner(z[0])\n(y.clone(), y._is_zerotensor())", "z.clone().add_(1)"),
+    "y = z.to(xp.complex64)\n(y[0].vdot(y[1].conj()).clone(), y[0].dot(y[1].conj()).clone())",
+)
+"""Of zeros that are not stored, and ones."""
+
 _OTHERS: Final = (
     "xp.renorm(xp.ones(2, 3), -1, 0, 1)",
     "xp.renorm(xp.ones(3), 1, 0, 1)",
@@ -181,6 +207,8 @@ def texts() -> Iterator[Text]:
     for call, dtype in product(_ZEROS, ("float32", "float16", "int64", "bool", "complex64")):
         zeros = f"xp._efficientzerotensor(3, dtype=xp.{dtype})"
         yield _target(call), f"y = {call.format(zeros, dtype)}\n(y, y._is_zerotensor())"
+    for call in _NOT_STORED:
+        yield _target(call), f"z, o = xp._efficientzerotensor(2, 3), xp.ones(2, 3)\n{call}"
     for call in _OTHERS:
         yield _target(call), call
 

@@ -170,8 +170,10 @@ PROGRAMS: Final = (
     ("y = x.view(-1)", "x.resize_(2)", "y.add_(1)", "return x, y"),
     ("y = x.clone()", "y.resize_(1).resize_(2)", "y.add_(1)", "return y"),
     *(
-        ("y = x.clone()", f"y.resize_({size})", f"z = xp.ops.aten._unsafe_view(y, {wanted})")
-        + ("z.add_(1)", "return y, z, z.numel()")
+        (
+            *("y = x.clone()", f"y.resize_({size})", f"z = xp.ops.aten._unsafe_view(y, {wanted})"),
+            *("z.add_(1)", "return y, z, z.numel()"),
+        )
         for size in ("2", "2, 2", "()", "0")
         for wanted in ("[-1]", "[2, -1]", "[2]", "[6]", "[4]", "[0]", "[]")
     ),

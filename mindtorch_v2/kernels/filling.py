@@ -40,6 +40,11 @@ _COPIED: Final = Config(
 
 @kernel("aten::copy_", key="CompositeExplicitAutograd")
 def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
+    if self._is_zerotensor():
+        raise RuntimeError(
+            "ZeroTensors are immutable. Please materialize the tensor using `.clone()`, if you "
+            "want a mutable zero tensor."
+        )
     if self is src:
         return self
     if not isinstance(src, Tensor):  # a number, which C++ has in a tensor that is copied like any

@@ -44,10 +44,12 @@ def to_list(tensor: Tensor) -> Any:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     if tensor.layout is not strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
-    tensor = tensor._resolved()
+    is_stored = not tensor._is_zerotensor()
+    if is_stored:
+        tensor = tensor._resolved()
     if not numel(tensor._sizes):
         return _lists_of_nothing(tensor._sizes)
-    if tensor._is_zerotensor():
+    if not is_stored:
         raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")
     check_dtype("tolist", tensor.dtype)
     return value_array(tensor).tolist()

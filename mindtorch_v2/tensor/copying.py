@@ -34,7 +34,8 @@ _FAR: Final = 1 << 58
 def raw_array(tensor: Tensor) -> Array:
     """The bits of a tensor as a NumPy view of its storage: writing to it changes the tensor.
 
-    Of an accelerator's memory it is a view of a copy, which nobody can write to.
+    Of an accelerator's memory it is a view of a copy, which nobody can write to, and so is that of
+    zeros that are not stored.
     """
     kept = kept_array(tensor)
     if kept is not None:
@@ -42,6 +43,8 @@ def raw_array(tensor: Tensor) -> Array:
     if 0 in tensor._sizes:
         raw = elements_of(tensor._dtype).raw
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
+    if tensor._is_zerotensor():
+        return np.broadcast_to(np.zeros((), elements_of(tensor._dtype).raw), tensor._sizes)
     if is_on_accelerator(tensor):
         start, stop = _span(tensor)
         return _strided(tensor, tensor._untyped_storage()._span(start, stop), 0)
@@ -153,7 +156,7 @@ def copy_values(target: Tensor, source: Tensor) -> None:
         return
     if source._device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    if source._is_zerotensor():  # which stores none
+    if source._is_zerotensor():  # which stores none, on whatever device
         store(target, np.zeros(tuple(target._sizes)))
         return
     on_accelerator = is_on_accelerator(target) and is_on_accelerator(source)

@@ -131,6 +131,8 @@ def to_dlpack(tensor: Tensor, *, versioned: bool = False) -> Any:
         tensor = _with_strides_of_one(tensor)
     if tensor._storage is None:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    if tensor._is_zerotensor():
+        raise BufferError("a tensor of zeros that are not stored has no memory: share its clone()")
     tensor._untyped_storage()._is_exported = True
     array = raw_array(tensor)
     numbers = array.view(f"u{array.itemsize}") if array.itemsize <= 8 else array

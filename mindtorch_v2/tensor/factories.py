@@ -26,6 +26,7 @@ from mindtorch_v2.tensor.arange import (
 from mindtorch_v2.tensor.copying import fill, is_on_accelerator, store, zero
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.device_memory import allocated_on
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
     LAYOUTS,
@@ -46,11 +47,13 @@ from mindtorch_v2.tensor.geometry import (
     channels_last_strides,
     check_size_nonnegative,
     dense_strides_like,
+    numel,
 )
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.names import set_names
 from mindtorch_v2.tensor.options import BACKEND_OF_DEVICE, compute_dispatch_key
 from mindtorch_v2.tensor.plain import forget, set_strides
+from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -352,9 +355,9 @@ def _efficientzerotensor(
 ) -> Tensor:
     """A tensor of zeros that stores nothing."""
     zero = functionality_bit(DispatchKey.ZeroTensor)
-    return Tensor._make(
-        _shape(size), dtype or get_default_dtype(), device=Device(device or "cpu"), extra_keys=zero
-    )
+    shape, kind, where = _shape(size), dtype or get_default_dtype(), Device(device or "cpu")
+    storage = UntypedStorage._without_memory(numel(shape) * kind.itemsize, allocated_on(where))
+    return Tensor._make(shape, kind, device=where, storage=storage, extra_keys=zero)
 
 
 def _neg_view(tensor: Tensor) -> Tensor:

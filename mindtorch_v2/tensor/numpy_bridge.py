@@ -68,6 +68,10 @@ def _check_shareable(tensor: Tensor) -> None:
             f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to "
             "copy the tensor to host memory first."
         )
+    if tensor._is_zerotensor():  # which earlier releases share, though there is no memory
+        raise RuntimeError(
+            " Cannot convert a ZeroTensor to numpy. Set force=True if you need the zero array."
+        )
     obstacles = (
         (
             tensor.requires_grad and tls.is_grad_enabled(),

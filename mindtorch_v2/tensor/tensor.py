@@ -554,8 +554,8 @@ class Tensor(TensorBase):
         return self._fresh(dtype=dtype, device=device)
 
     def _resolved(self) -> Tensor:
-        """A copy whose values are as they are shown, or itself if nothing is to be done."""
-        return self._fresh() if self._lazy_bits() else self
+        """A copy that stores its values as they are shown, or itself if nothing is to be done."""
+        return self._fresh() if self._lazy_bits() or self._is_zerotensor() else self
 
     def cpu(self) -> Tensor:
         return self._converted(Device("cpu"), self._dtype)

@@ -69,3 +69,10 @@ def test_dtypes_that_numpy_does_not_know_come_back(dtype: str) -> None:
     assert again.dtype is tensor.dtype
     assert (again == tensor).all()
     assert again.data_ptr() == tensor.data_ptr()
+
+
+def test_zeros_that_are_not_stored_have_no_memory_to_share() -> None:
+    zeros = torch._efficientzerotensor(2, 3)
+    with pytest.raises(BufferError, match=r"share its clone\(\)"):
+        torch.to_dlpack(zeros)
+    assert torch.from_dlpack(torch.to_dlpack(zeros.clone())).tolist() == [[0.0] * 3] * 2

@@ -518,8 +518,10 @@ def _check_dot(self: Tensor, other: Tensor) -> None:
         )
 
 
-def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) -> Tensor:
+def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) -> Any:
     dtype = self._dtype
+    if self._is_zerotensor() or other._is_zerotensor():
+        return _ZERO((), dtype=dtype, layout=self._layout, device=self._device)
     check_implemented(facts, dtype)
     result = new_tensor((), dtype, self._device)
     with np.errstate(all="ignore"):
@@ -530,7 +532,7 @@ def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) ->
 
 
 @kernel("aten::dot")
-def dot(self: Tensor, tensor: Tensor) -> Tensor:
+def dot(self: Tensor, tensor: Tensor) -> Any:
     _check_dot(self, tensor)
     return _dot("aten::dot", self, tensor)
 
@@ -549,6 +551,7 @@ def vdot(self: Tensor, other: Tensor) -> Any:
 
 
 _DOT: Final = OperatorHandle("aten::dot")
+_ZERO: Final = OperatorHandle("aten::_efficientzerotensor")
 _FILL_: Final = OperatorHandle("aten::fill_.Tensor")
 
 
