@@ -128,6 +128,7 @@ EXPORTS: Final[dict[str, Any]] = {
     ),
     "_FunctionBase": FunctionBase,
     "_current_autograd_node": current_node,
+    "_current_graph_task_execution_order": engine.current_graph_task_execution_order,
     "_current_graph_task_id": engine.current_graph_task_id,
     "_is_multithreading_enabled": grad_mode.is_multithreading_enabled,
     "_set_grad_enabled": grad_mode._set_grad_enabled,

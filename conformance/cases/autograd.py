@@ -27,6 +27,7 @@ from conformance.cases import (
     autograd_nn,
     autograd_odd_calls,
     autograd_odd_gradients,
+    autograd_order,
 )
 from conformance.cases.autograd_functions import FUNCTIONS
 from conformance.cases.autograd_pools import (
@@ -81,6 +82,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for text in FUNCTIONS:
         yield "Function", text
     yield from autograd_odd_calls.texts()
+    yield from autograd_order.texts()
     yield from autograd_odd_gradients.texts()
     for number in range(PROGRAMS):
         yield "programs", program(random.Random(number))

@@ -40,6 +40,16 @@ _REDUCED: Final = (
     ),
     "xp.index_reduce({0}[0], 0, xp.tensor([0, 2, 0]), {0}[1], 'amax', include_self=False)",
 )
+_ON_META: Final = (
+    *("xp.renorm({0}, 0.5, 0, 1)", "xp.renorm({0}, xp.inf, 1, 1)", "xp.renorm({0}, 0, 0, 1)"),
+    *("xp.renorm({0}, 1, 2, 1)", "xp.renorm({0}, 1, 0, -1)", "xp.renorm({0}, 1j, 0, 1)"),
+    *("xp.renorm({0}, 1, 0, 1j)", "xp.renorm({0}[0], 1, 0, 1)", "xp.renorm({0}.t(), 2, 0, 1)"),
+    *("{0}.t().renorm_(2, 0, 1)", "xp.ops.aten.renorm_.default({0}, 2, 2, 1)"),
+    *("{0}.index_reduce(0, xp.tensor([0, 2, 0]), {0}, 'bad')", "{0}.erfinv_()"),
+    *("{0}.index_reduce(3, xp.tensor([0, 2, 0]), {0}, 'mean')", "{0}.log_normal_(0, -1)"),
+    *("{0}.index_reduce_(3, xp.tensor([0, 2, 0]), {0}, 'mean')", "{0}.cauchy_(0, -1)"),
+    *("{0}.t().index_reduce(0, xp.tensor([0, 2, 0]), {0}, 'amax')", "{0}.geometric_(2)"),
+)
 _NOT_STORED: Final = (
     *("z.copy_(o)", "z.copy_(z)", "z.copy_(1)", "z.copy_(o[:, :2])", "z.view(6).copy_(o.view(6))"),
     *(
@@ -199,6 +209,11 @@ def texts() -> Iterator[Text]:
     for call, dtype in product(_REDUCED, ("float32", "float64", "bfloat16", "int64", "int8")):
         made = f"xp.tensor([[1, 2, 3], [4, 5, 60], [1, 0, 0]], dtype=xp.{dtype})"
         yield _target(call.replace("{0}.", "xp.")), call.format(made, dtype)
+    for call, dtype in product((*_REDUCED, *_ON_META), (*_DTYPES, "bool", "complex64")):
+        made = f"xp.zeros(2, 3, 3, dtype=xp.{dtype}, device='meta')[0]"
+        on_meta = call.replace("xp.empty(0,", "xp.empty(0, device='meta',")
+        on_meta = on_meta.replace("xp.tensor([0, 2, 0])", "xp.zeros(3, dtype=int, device='meta')")
+        yield _target(call.replace("{0}.", "xp.")), on_meta.format(made, dtype)
     for call in _WARNED:
         yield _target(call), f"x = xp.ones(2)\n{call}"
     for call, dtype in product(_TESTS, ("float32", "int32")):

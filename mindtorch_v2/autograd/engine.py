@@ -5,7 +5,6 @@ Mirrors ``torch/csrc/autograd/engine.cpp`` for one thread and no accelerator.
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
@@ -27,6 +26,7 @@ from mindtorch_v2.autograd.node import (
 )
 from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.autograd.ownership import has_storage_of_its_own, others_that_hold
+from mindtorch_v2.autograd.ready_queue import NodeTask, ReadyQueue, local_ready_queue
 from mindtorch_v2.autograd.saved_variable import defaults
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
@@ -62,7 +62,8 @@ _LATE_HOOKS_ARE_CALLED: Final = profile.active().autograd["python"]["late_hooks_
 class GraphTask(RunningTask):
     """One call of backward."""
 
-    def __init__(self, keep_graph: bool, create_graph: bool) -> None:
+    def __init__(self, roots: Sequence[Edge], keep_graph: bool, create_graph: bool) -> None:
+        self.graph_roots = [edge.function for edge in roots]
         self.keep_graph = keep_graph
         self.grad_mode = create_graph
         self.dependencies: dict[Node, int] = {}
@@ -70,8 +71,11 @@ class GraphTask(RunningTask):
         self.exec_info: dict[Node, ExecInfo] = {}
         self.captured: list[Gradient] = []
         self.final_callbacks: list[Callable[[], Any]] = []
-        self._queue: list[tuple[int, int, Node, list[Gradient]]] = []
-        self._pushed = 0
+        outer = current_graph_task()
+        is_reentrant = isinstance(outer, GraphTask)
+        self.depth: int = outer.depth + 1 if is_reentrant else 0
+        self._queue = outer._queue if is_reentrant else local_ready_queue()
+        self._outstanding = 0
         self.id = next(_task_ids)
         self.nodes_in_graph: set[Node] = set()
 
@@ -140,22 +144,48 @@ class GraphTask(RunningTask):
             if self.exec_info[node].should_execute() and stack:
                 self.exec_info[stack[-1][0]].needed = True
 
+    def execution_order(self) -> list[Node]:
+        """All nodes in the order in which they run; RuntimeError once some have run."""
+        dependencies = {**self.dependencies}
+        ready, order = ReadyQueue(), []
+        for root in self.graph_roots:
+            ready.push(NodeTask(self, root, []))
+        while ready:
+            node = ready.pop().node
+            order.append(node)
+            for edge in node._edges:
+                following = edge.function
+                if following is None or not self.should_execute(following):
+                    continue
+                if following not in dependencies:
+                    raise RuntimeError(f"{following.name()} has got a gradient already")
+                dependencies[following] -= 1
+                if not dependencies[following]:
+                    del dependencies[following]
+                    ready.push(NodeTask(self, following, []))
+        return order
+
     # --- running ------------------------------------------------------------------------------
 
     def push(self, node: Node, grads: list[Gradient]) -> None:
-        """The latest operation comes first; of equal ones the first that was ready."""
-        heapq.heappush(self._queue, (-node._sequence, self._pushed, node, grads))
-        self._pushed += 1
+        self._queue.push(NodeTask(self, node, grads))
+        self._outstanding += 1
 
     def run(self) -> list[Gradient]:
         hooks = [*defaults.hooks]  # what a node changes there lasts no longer than the node runs
         with running(task=self), tls.guarded(tls.AutoGradMode, self.grad_mode):
-            while self._queue:
-                _, _, node, grads = heapq.heappop(self._queue)
+            while self._outstanding:
+                ready = self._queue.pop()
+                if ready.task is not self:  # of a backward that failed
+                    continue
+                self._outstanding -= 1
+                node, grads = ready.node, ready.grads
+                del ready
                 try:
                     with running(node=node):
                         self._evaluate(node, grads)
                 except Exception:
+                    self._queue.forget(self)
                     if anomaly.is_anomaly_enabled():
                         anomaly.print_stack(node)
                     raise
@@ -382,7 +412,7 @@ def execute(
         )
     if not accumulate_grad and not outputs:
         raise ValueError("grad requires non-empty inputs.")
-    task = GraphTask(keep_graph, create_graph)
+    task = GraphTask(roots, keep_graph, create_graph)
     single = roots[0].function if len(roots) == 1 else None
     root = single or GraphRoot(roots, grads)
     numbers = (edge.function._topological_nr for edge in outputs if edge.function is not None)
@@ -432,6 +462,27 @@ def current_graph_task_id() -> int:
     """Of the backward that runs in this thread; -1 without one."""
     task = current_graph_task()
     return task.id if isinstance(task, GraphTask) else -1
+
+
+def current_graph_task_execution_order() -> list[Node]:
+    """The nodes in the order in which the backward runs them that is running in this thread.
+
+    RuntimeError outside of one, and unless it is told to run in one thread: torch cannot foretell
+    more.
+    """
+    task = current_graph_task()
+    if not isinstance(task, GraphTask):
+        raise RuntimeError(
+            "_current_graph_task_execution_order should only be called during the backward pass"
+        )
+    if tls.thread_local.raw.multithreading:
+        raise RuntimeError(
+            "get_current_graph_task_execution_order expects the current backward to be executed "
+            "with multithreading disabled, e.g. by running:\n\n"
+            ">>> with torch.autograd.set_multithreading_enabled(False):\n"
+            "...     torch.autograd.grad(...)\n"
+        )
+    return task.execution_order()
 
 
 def will_engine_execute_node(node: Any) -> bool:

@@ -27,7 +27,7 @@ _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 def renorm(
     outputs: Outputs, self: Tensor, p: Number, dim: int, maxnorm: Number
 ) -> tuple[Tensor, ...]:
-    _check(self, p, maxnorm)
+    check_renorm(self, p, maxnorm)
     output = set_output(
         outputs[0], self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
     )
@@ -52,7 +52,8 @@ def _factor(norm: Any, most: Any) -> Any:
     return np.where(norm > most, most / (norm + kind(1e-7)), kind(1))
 
 
-def _check(self: Tensor, p: Number, maxnorm: Number) -> None:
+def check_renorm(self: Tensor, p: Number, maxnorm: Number) -> None:
+    """RuntimeError for what no part can be scaled to, on the CPU and on meta."""
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
     if not p > 0:

@@ -24,11 +24,13 @@ from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
 _RESIZE_OUTPUT_: Final = OperatorHandle("aten::_resize_output_")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 
 
 @body(_META + "meta_binop_inplace")
@@ -161,4 +163,18 @@ def _resize_output_(self: Tensor, size: Sequence[int], device: Device) -> Tensor
     if self._device != device:
         raise RuntimeError("out Tensor doesn't have the correct device set")
     resize_output(self, size)
+    return self
+
+
+@body(_META + "meta_index_reduce")
+def meta_index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Any:
+    return _EMPTY_LIKE(self, memory_format=_CONTIGUOUS)
+
+
+@body(_META + "meta_index_reduce_")
+def meta_index_reduce_(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     return self

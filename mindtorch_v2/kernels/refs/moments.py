@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.reductions import mean, reduction
+from mindtorch_v2.kernels.renorm import check_renorm
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -220,3 +221,26 @@ def _check_dtype(dtype: DType, own: DType) -> None:
             f"{_NAME}: the dtype of the input ({own}) should be convertible without narrowing to "
             f"the specified dtype ({dtype if formatted else '{dtype}'})"
         )
+
+
+# --- renorm -----------------------------------------------------------------------------------
+
+_ADD: Final = OperatorHandle("aten::add.Scalar")
+_GT: Final = OperatorHandle("aten::gt.Scalar")
+_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_RECIPROCAL: Final = OperatorHandle("aten::reciprocal")
+_SCALE: Final = OperatorHandle("aten::mul.Scalar")
+_WHERE: Final = OperatorHandle("aten::where.ScalarOther")
+
+
+@body(_REFS + "renorm")
+def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Any:
+    check_renorm(input, p, maxnorm)
+    dim = wrap_dim(dim, len(input._sizes))
+    others = [each for each in range(len(input._sizes)) if each != dim]
+    computed = get_computation_dtype(input._dtype)
+    options = {} if computed is input._dtype else {"dtype": computed}
+    norm = _VECTOR_NORM(input, p, others, True, **options)
+    scale = _SCALE(_RECIPROCAL(_ADD(norm, 1e-7)), maxnorm)
+    factor = _WHERE(_GT(norm, maxnorm), scale, 1.0)
+    return _CONTIGUOUS(_MUL(input, to_dtype(factor, input._dtype)), memory_format=_FORMAT)
