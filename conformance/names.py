@@ -391,7 +391,8 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
                 _is_fwd_grad_enabled _set_fwd_grad_enabled _set_grad_enabled
                 _is_view_replay_enabled _set_view_replay_enabled _set_conj _set_neg
                 _get_autograd_fallback_mode _set_autograd_fallback_mode
-                _current_autograd_node _current_graph_task_id _group_tensors_by_device_and_dtype
+                _current_autograd_node _current_graph_task_execution_order _current_graph_task_id
+                _group_tensors_by_device_and_dtype
                 _infer_size _get_nested_int _should_allow_numbers_as_tensors _any_requires_grad
                 _tensors_data_ptrs_at_indices_equal
                 _enter_dual_level _exit_dual_level _get_privateuse1_backend_name TensorBase
