@@ -43,6 +43,7 @@ _REDUCED: Final = (
 _ON_META: Final = (
     *("xp.renorm({0}, 0.5, 0, 1)", "xp.renorm({0}, xp.inf, 1, 1)", "xp.renorm({0}, 0, 0, 1)"),
     *("xp.renorm({0}, 1, 2, 1)", "xp.renorm({0}, 1, 0, -1)", "xp.renorm({0}, 1j, 0, 1)"),
+    *("xp.renorm({0}, 1, 0, -1.5)", "xp.renorm({0}, 1, 0, -1.23456789)"),
     *("xp.renorm({0}, 1, 0, 1j)", "xp.renorm({0}[0], 1, 0, 1)", "xp.renorm({0}.t(), 2, 0, 1)"),
     *("{0}.t().renorm_(2, 0, 1)", "xp.ops.aten.renorm_.default({0}, 2, 2, 1)"),
     *("{0}.index_reduce(0, xp.tensor([0, 2, 0]), {0}, 'bad')", "{0}.erfinv_()"),
@@ -75,6 +76,8 @@ _NOT_STORED: Final = (
     "y = z.to(xp.complex64)\n(y[0].vdot(y[1].conj()).clone(), y[0].dot(y[1].conj()).clone())",
 )
 """Of zeros that are not stored, and ones."""
+_SIZES: Final = ("-1", "2, -3", "0, -1", "1 << 40, 1 << 40", "3, 1 << 62", "0, 2", "")
+"""Of such zeros: few can be."""
 
 _OTHERS: Final = (
     "xp.renorm(xp.ones(2, 3), -1, 0, 1)",
@@ -224,6 +227,9 @@ def texts() -> Iterator[Text]:
         yield _target(call), f"y = {call.format(zeros, dtype)}\n(y, y._is_zerotensor())"
     for call in _NOT_STORED:
         yield _target(call), f"z, o = xp._efficientzerotensor(2, 3), xp.ones(2, 3)\n{call}"
+    for size, device in product(_SIZES, ("cpu", "meta")):
+        made = f"z = xp._efficientzerotensor([{size}], device='{device}')"
+        yield "_efficientzerotensor", f"{made}\n(z.shape, z.untyped_storage().nbytes())"
     for call in _OTHERS:
         yield _target(call), call
 

@@ -73,9 +73,9 @@ class GraphTask(RunningTask):
         self.final_callbacks: list[Callable[[], Any]] = []
         outer = current_graph_task()
         is_reentrant = isinstance(outer, GraphTask)
-        self.depth: int = outer.depth + 1 if is_reentrant else 0
-        self._queue = outer._queue if is_reentrant else local_ready_queue()
-        self._outstanding = 0
+        self.reentrant_depth: int = outer.reentrant_depth + 1 if is_reentrant else 0
+        self._ready_queue = outer._ready_queue if is_reentrant else local_ready_queue()
+        self._outstanding_tasks = 0
         self.id = next(_task_ids)
         self.nodes_in_graph: set[Node] = set()
 
@@ -149,7 +149,7 @@ class GraphTask(RunningTask):
         dependencies = {**self.dependencies}
         ready, order = ReadyQueue(), []
         for root in self.graph_roots:
-            ready.push(NodeTask(self, root, []))
+            ready.push(NodeTask(self.reentrant_depth, root, []))
         while ready:
             node = ready.pop().node
             order.append(node)
@@ -162,41 +162,46 @@ class GraphTask(RunningTask):
                 dependencies[following] -= 1
                 if not dependencies[following]:
                     del dependencies[following]
-                    ready.push(NodeTask(self, following, []))
+                    ready.push(NodeTask(self.reentrant_depth, following, []))
         return order
 
     # --- running ------------------------------------------------------------------------------
 
     def push(self, node: Node, grads: list[Gradient]) -> None:
-        self._queue.push(NodeTask(self, node, grads))
-        self._outstanding += 1
+        self._ready_queue.push(NodeTask(self.reentrant_depth, node, grads))
+        self._outstanding_tasks += 1
 
     def run(self) -> list[Gradient]:
-        hooks = [*defaults.hooks]  # what a node changes there lasts no longer than the node runs
         with running(task=self), tls.guarded(tls.AutoGradMode, self.grad_mode):
-            while self._outstanding:
-                ready = self._queue.pop()
-                if ready.task is not self:  # of a backward that failed
-                    continue
-                self._outstanding -= 1
-                node, grads = ready.node, ready.grads
-                del ready
-                try:
-                    with running(node=node):
-                        self._evaluate(node, grads)
-                except Exception:
-                    self._queue.forget(self)
-                    if anomaly.is_anomaly_enabled():
-                        anomaly.print_stack(node)
-                    raise
-                if defaults.hooks != hooks:
-                    defaults.hooks[:] = hooks
+            try:
+                self._run_nodes()
+            finally:
+                while self._outstanding_tasks:  # of a backward that failed none runs any more
+                    self._pop()
         if self.not_ready:
             raise RuntimeError("could not compute gradients for some functions")
         with running(task=self):
             for callback in self.final_callbacks:
                 callback()
         return self.captured
+
+    def _pop(self) -> NodeTask:
+        self._outstanding_tasks -= 1
+        return self._ready_queue.pop()
+
+    def _run_nodes(self) -> None:
+        hooks = [*defaults.hooks]  # what a node changes there lasts no longer than the node runs
+        while self._outstanding_tasks:
+            task = self._pop()
+            try:
+                with running(node=task.node):
+                    self._evaluate(task.node, task.grads)
+            except Exception:
+                if anomaly.is_anomaly_enabled():
+                    anomaly.print_stack(task.node)
+                raise
+            if defaults.hooks != hooks:
+                defaults.hooks[:] = hooks
 
     def _evaluate(self, node: Node, grads: list[Gradient]) -> None:
         if self.exec_info:

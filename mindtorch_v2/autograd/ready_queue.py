@@ -14,22 +14,19 @@ from __future__ import annotations
 
 import heapq
 import threading
-from typing import TYPE_CHECKING
+from typing import Final
 
 from mindtorch_v2.autograd.node import Gradient, Node
 
-if TYPE_CHECKING:
-    from mindtorch_v2.autograd.engine import GraphTask
-
 
 class NodeTask:
-    """A node that is ready, and what it gets."""
+    """A node that is ready, and what it gets, in a backward at some reentrant depth."""
 
-    __slots__ = ("_priority", "grads", "node", "task")
+    __slots__ = ("_priority", "grads", "node")
 
-    def __init__(self, task: GraphTask, node: Node, grads: list[Gradient]) -> None:
-        self.task, self.node, self.grads = task, node, grads
-        self._priority = (task.depth, node._sequence)
+    def __init__(self, reentrant_depth: int, node: Node, grads: list[Gradient]) -> None:
+        self.node, self.grads = node, grads
+        self._priority = (reentrant_depth, node._sequence)
 
     def __lt__(self, other: NodeTask) -> bool:
         """Whether it runs earlier."""
@@ -49,23 +46,18 @@ class ReadyQueue:
         heapq.heappush(self._heap, task)
 
     def pop(self) -> NodeTask:
+        """That of the innermost backward which runs next."""
         return heapq.heappop(self._heap)
-
-    def forget(self, task: GraphTask) -> None:
-        """Of a backward that failed torch takes out no node: it runs none of them any more."""
-        for each in self._heap:
-            if each.task is task:
-                each.grads = []
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.queue = ReadyQueue()
+        self.ready_queue: Final = ReadyQueue()
 
 
-_local = _Local()
+_local: Final = _Local()
 
 
 def local_ready_queue() -> ReadyQueue:
     """That of this thread."""
-    return _local.queue
+    return _local.ready_queue

@@ -62,7 +62,8 @@ def check_renorm(self: Tensor, p: Number, maxnorm: Number) -> None:
     if isinstance(maxnorm, complex):
         raise RuntimeError("renorm: maxnorm must be real-valued")
     if not maxnorm >= 0:
-        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {float(maxnorm):g}")
+        shown = maxnorm if self.is_meta else f"{float(maxnorm):g}"
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {shown}")
     rank = len(self._sizes)
     if rank <= 1:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {rank} dimensions")

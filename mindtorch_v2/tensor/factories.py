@@ -45,9 +45,11 @@ from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     channels_last_strides,
+    check_numel,
     check_size_nonnegative,
+    contiguous_strides,
     dense_strides_like,
-    numel,
+    storage_bytes,
 )
 from mindtorch_v2.tensor.layouts import check_mkldnn
 from mindtorch_v2.tensor.names import set_names
@@ -356,7 +358,11 @@ def _efficientzerotensor(
     """A tensor of zeros that stores nothing."""
     zero = functionality_bit(DispatchKey.ZeroTensor)
     shape, kind, where = _shape(size), dtype or get_default_dtype(), Device(device or "cpu")
-    storage = UntypedStorage._without_memory(numel(shape) * kind.itemsize, allocated_on(where))
+    check_size_nonnegative(shape)
+    if where.type == "meta":
+        check_numel(shape)  # before the bytes, where sizes may be symbols
+    count = storage_bytes(shape, contiguous_strides(shape), 0, kind.itemsize)
+    storage = UntypedStorage._without_memory(count, allocated_on(where))
     return Tensor._make(shape, kind, device=where, storage=storage, extra_keys=zero)
 
 

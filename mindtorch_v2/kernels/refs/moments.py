@@ -239,8 +239,8 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Any:
     dim = wrap_dim(dim, len(input._sizes))
     others = [each for each in range(len(input._sizes)) if each != dim]
     computed = get_computation_dtype(input._dtype)
-    options = {} if computed is input._dtype else {"dtype": computed}
-    norm = _VECTOR_NORM(input, p, others, True, **options)
+    dtype = None if computed is input._dtype else computed
+    norm = _VECTOR_NORM(input, p, others, True, dtype=dtype)
     scale = _SCALE(_RECIPROCAL(_ADD(norm, 1e-7)), maxnorm)
     factor = _WHERE(_GT(norm, maxnorm), scale, 1.0)
     return _CONTIGUOUS(_MUL(input, to_dtype(factor, input._dtype)), memory_format=_FORMAT)
