@@ -14,6 +14,7 @@ from conformance.area import Text
 
 _LEAVES: Final = """\
 seen = []
+failing, caught = None, ValueError
 def leaves(count, sign):
     made = [xp.ones(2, requires_grad=True) for _ in range(count)]
     _ = [t.register_hook(lambda g, i=i: seen.append(sign * i)) for i, t in enumerate(made)]
