@@ -1,8 +1,9 @@
 """What the suite itself takes: a live run as a ratio to what the oracle alone needs for its cases.
 
-Of every area one batch is taken, of consecutive cases as a run has them: what the first call of an
-operator takes, the others of its cases share.  All areas together are the sum of these, each as
-often as the area has such batches.  Time is the processor's, of this process and of the workers
+Of every area one batch is taken, from several places, since an area's parts cost unlike much; at
+each place consecutive cases as a run has them: what the first call of an operator takes, the others
+of its cases share.  All areas together are the sum of these, each as often as the area has such
+batches.  Time is the processor's, of this process and of the workers
 that it forks.
 """
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 BAR: Final = 1.5
 MEMORY_MB: Final = 1500
 CASES: Final = 1000
-"""Of each area, at most; from its middle."""
+"""Of each area, at most."""
+PLACES: Final = 10
+"""In an area, evenly apart, at which as many cases are taken."""
 ROUNDS: Final = 2
 
 
@@ -45,9 +48,9 @@ def measure(options: argparse.Namespace) -> Result:
         if options.areas and area.name not in options.areas:
             continue
         cases = list(area.cases(profile.active()))
-        start = max(0, len(cases) - CASES) // 2
-        pairs = _pairs(runner, cases[start : start + CASES])
-        often = len(cases) / min(len(cases), CASES)
+        batch = _batch(cases)
+        pairs = _pairs(runner, batch)
+        often = len(cases) / len(batch)
         total = [
             (a + often * c, b + often * d) for (a, b), (c, d) in zip(total, pairs, strict=True)
         ]
@@ -59,6 +62,16 @@ def measure(options: argparse.Namespace) -> Result:
     rows.append(Row("memory of a worker, of 1.5 GB", figures, {"run / oracle": memory}, 1.0))
     title = f"suite: {options.subject} and torch {live().release}"
     return Result(f"suite-{live().release}", title, rows, {"torch": live().version})
+
+
+def _batch(cases: list[Case]) -> list[Case]:
+    """At most CASES of them, from PLACES."""
+    if len(cases) <= CASES:
+        return cases
+    at_each = CASES // PLACES
+    part = len(cases) // PLACES
+    starts = (part * place + (part - at_each) // 2 for place in range(PLACES))
+    return [case for start in starts for case in cases[start : start + at_each]]
 
 
 def _pairs(runner: Runner, cases: Sequence[Case]) -> list[tuple[float, float]]:

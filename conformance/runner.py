@@ -16,6 +16,8 @@ from conformance.case import OWN_SUBJECT, Case
 from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
 from conformance.execute import HELPERS, ParsedCases, execute, parse_all
+from conformance.grammar import ParsedCase
+from conformance.heard import Heard
 from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.normalise import BOTH_SIDES, DEVICE_NAME, Rule, normalise, subject_module
 from conformance.outcome import Outcome
@@ -71,15 +73,22 @@ class Runner:
 
         ``recorded`` has the outcomes of a recorded oracle, one for each case.
         """
-        _provide_devices(cases)
+        are_on_npu = _provide_devices(cases)
         if self.oracle is None:
             yield from self._replay(cases, recorded)
             return
         parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
-        oracle = self.outcomes(self.oracle, cases, parsed)
-        subject = self.outcomes(self.subject, cases, parsed)
+        heard = Heard(self.subject.__name__, is_rewritten_more=are_on_npu)
+        oracle = self._answers(self.oracle, cases, parsed, heard.oracle)
+        subject = self._answers(self.subject, cases, parsed, heard.subject)
         for case, left, right in zip(cases, oracle, subject, strict=True):
-            yield self.judge(case, left, right)
+            heard.forget()
+            assert left is not None
+            if right is None:
+                left = normalise(left, BOTH_SIDES)
+                yield Comparison(case, left, left, "agree")
+            else:
+                yield self.judge(case, left, right)
 
     def _replay(self, cases: Sequence[Case], recorded: Sequence[Outcome]) -> Iterator[Comparison]:
         """The worker compares as well, and tells outcomes that differ alone.
@@ -112,12 +121,28 @@ class Runner:
         """What each case does with ``xp``, as it came out of the worker."""
         return worker.run(cases, self._execute(xp, parsed), self.limits, prepare(xp))
 
+    def _answers(
+        self, xp: ModuleType, cases: Sequence[Case], parsed: ParsedCases, hear: worker.Hear
+    ) -> Iterator[worker.Answer]:
+        execute = self._execute(xp, parsed)
+        return worker.answers(cases, execute, self.limits, prepare(xp), hear=hear)
+
     def interactive(self) -> Interactive:
         """The same, one case at a time; close it when done."""
         return Interactive(self)
 
     def worker(self, xp: ModuleType) -> worker.Interactive:
-        return worker.Interactive(self._execute(xp), self.limits, prepare(xp))
+        """One that is asked; what runs in a fork of its own, it parses before it forks."""
+        parsed: dict[str, ParsedCase] = {}
+        provide = prepare(xp)
+
+        def prepare_and_parse(case: Case) -> None:
+            provide(case)
+            parsed.clear()
+            if case.isolation == "fork":
+                parsed.update(parse_all([case], self.vocabulary))
+
+        return worker.Interactive(self._execute(xp, parsed), self.limits, prepare_and_parse)
 
     def _execute(
         self, xp: ModuleType, parsed: ParsedCases = MappingProxyType({})
@@ -142,10 +167,12 @@ class Runner:
         return (*rules, DEVICE_NAME) if on_npu.is_on_npu(case.text) else rules
 
 
-def _provide_devices(cases: Sequence[Case]) -> None:
-    """What cases on an NPU need, which takes longer than a case may."""
-    if any(on_npu.is_on_npu(case.text) for case in cases):
+def _provide_devices(cases: Sequence[Case]) -> bool:
+    """What cases on an NPU need, which takes longer than a case may; whether there are any."""
+    are_on_npu = any(on_npu.is_on_npu(case.text) for case in cases)
+    if are_on_npu:
         ascend.provide()
+    return are_on_npu
 
 
 def prepare(xp: ModuleType) -> Prepare:

@@ -37,6 +37,8 @@ Execute = Callable[[Case], Answer]
 """What a worker does with a case."""
 Prepare = Callable[[Case], None]
 """What a worker does before a case, and before it forks for one."""
+Hear = Callable[[bytes], Answer]
+"""What a line that a worker wrote says; ValueError and the like if it says nothing."""
 
 
 def _nothing(case: Case) -> None:
@@ -54,6 +56,16 @@ _AS_EXPECTED: Final = b"="
 """What a worker writes in place of an outcome that is expected."""
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_PDEATHSIG: Final = 1
+
+
+def outcome_of(line: bytes) -> Outcome:
+    """The outcome that a worker has written."""
+    return Outcome.from_json(json.loads(line))
+
+
+def answer_of(line: bytes) -> Answer:
+    """The same, of a worker that knows what is expected."""
+    return None if line == _AS_EXPECTED else outcome_of(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +91,11 @@ class Worker:
         prepare: Prepare = _nothing,
         *,
         gather: float = 0.0,
-        may_expect: bool = False,
+        hear: Hear = outcome_of,
     ) -> None:
         self._limits = limits
         self._gather = gather
-        self._may_expect = may_expect
+        self._says = hear
         self._lines: deque[bytes] = deque()
         self._rest = b""
         self._pid = 0
@@ -130,11 +142,8 @@ class Worker:
             ended = self._wait()
             if ended is not None:
                 return ended
-        line = self._lines.popleft()
-        if self._may_expect and line == _AS_EXPECTED:
-            return None
         try:
-            return Outcome.from_json(json.loads(line))
+            return self._says(self._lines.popleft())
         except (ValueError, TypeError, KeyError, AttributeError):
             self._end()
             return Outcome("crashed", message="wrote what is no outcome")
@@ -218,7 +227,7 @@ def run(
     prepare: Prepare = _nothing,
 ) -> Iterator[Outcome]:
     """The outcomes of ``cases`` in order: one each, whatever the cases do."""
-    for answer in answers(cases, execute, limits, prepare, may_expect=False):
+    for answer in answers(cases, execute, limits, prepare, hear=outcome_of):
         assert answer is not None
         yield answer
 
@@ -229,14 +238,13 @@ def answers(
     limits: Limits,
     prepare: Prepare = _nothing,
     *,
-    may_expect: bool = True,
+    hear: Hear = answer_of,
 ) -> Iterator[Answer]:
-    """The same, of cases of which an outcome is expected: ``execute`` answers None for that."""
+    """The same, of cases of which an outcome is expected: ``execute`` answers None for that, or
+    ``hear`` does, which is asked for each line."""
     done = 0
     while done < len(cases):
-        worker = Worker(
-            cases[done:], execute, limits, prepare, gather=GATHER_SECONDS, may_expect=may_expect
-        )
+        worker = Worker(cases[done:], execute, limits, prepare, gather=GATHER_SECONDS, hear=hear)
         try:
             for outcome in islice(worker, len(cases) - done):
                 done += 1
@@ -395,9 +403,7 @@ def _forked(case: Case, execute: Execute) -> Answer:
         answer = file.read()
     if ended != 0 or not answer.endswith(b"\n"):
         return _crash(ended)
-    if answer == _AS_EXPECTED + b"\n":
-        return None
-    return Outcome.from_json(json.loads(answer))
+    return answer_of(answer.removesuffix(b"\n"))
 
 
 # --- watching ---------------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+"""What is called alike unread is what would have been found to agree."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from conformance.heard import Heard
+from conformance.normalise import BOTH_SIDES, normalise, subject_module
+from conformance.outcome import Outcome
+
+NAME = "mindtorch_v2"
+
+pieces = (
+    "torch",
+    NAME,
+    ".",
+    "-",
+    "_",
+    "n",
+    "\n",
+    "\\",
+    "é",
+    "0",
+    " ",
+    "'",
+    '"',
+    " at 0x12>",
+    " : str",
+)
+texts = st.lists(st.sampled_from(pieces), max_size=5).map("".join)
+outcomes = st.one_of(
+    st.builds(lambda value: Outcome("returned", value=value), texts),
+    st.builds(lambda kind, message: Outcome("raised", type=kind, message=message), texts, texts),
+)
+
+
+def line(outcome: Outcome) -> bytes:
+    return json.dumps(outcome.to_json(), separators=(",", ":")).encode()
+
+
+def is_alike(oracle: Outcome, subject: Outcome, *, rewritten_more: bool = False) -> bool:
+    heard = Heard(NAME, is_rewritten_more=rewritten_more)
+    assert heard.oracle(line(oracle)) == oracle
+    answer = heard.subject(line(subject))
+    assert answer in (None, subject)
+    return answer is None
+
+
+def renamed(outcome: Outcome) -> Outcome:
+    """The oracle's outcome that a subject of this outcome would be alike to, if names were all."""
+    return Outcome.from_json(json.loads(line(outcome).replace(NAME.encode(), b"torch")))
+
+
+@given(outcomes)
+@example(Outcome("returned", value=f"x.{NAME}"))
+@example(Outcome("returned", value=f"{NAME}é"))
+@example(Outcome("returned", value=f"\n{NAME}"))
+def test_what_is_alike_agrees(subject: Outcome) -> None:
+    for oracle in (renamed(subject), subject):
+        if is_alike(oracle, subject):
+            own = (subject_module(NAME), *BOTH_SIDES)
+            assert normalise(oracle, BOTH_SIDES) == normalise(subject, own)
+
+
+@pytest.mark.parametrize("value", ["1 : int", f"<class '{NAME}.Tensor'> : class", f"{NAME}._C : x"])
+def test_usual_outcomes_are_alike(value: str) -> None:
+    subject = Outcome("returned", value=value)
+    assert is_alike(renamed(subject), subject)
+
+
+def test_others_are_read() -> None:
+    one, other = Outcome("returned", value="1 : int"), Outcome("returned", value="2 : int")
+    assert not is_alike(one, other)
+    assert not is_alike(one, one, rewritten_more=True)
+    absent = Outcome("absent", type="AttributeError", message="x")
+    assert not is_alike(absent, absent)
+
+
+def test_what_an_earlier_case_did_is_forgotten() -> None:
+    heard, outcome = Heard(NAME, is_rewritten_more=False), Outcome("returned", value="1 : int")
+    heard.oracle(line(outcome))
+    heard.forget()
+    assert heard.subject(line(outcome)) == outcome
