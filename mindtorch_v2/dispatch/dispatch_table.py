@@ -123,6 +123,14 @@ class DispatchTable(Mapping[int, Kernel]):
     def __len__(self) -> int:
         return len(self._kernels)
 
+    def agrees_with(self, other: DispatchTable) -> bool:
+        """Whether calls come to the same code by either."""
+        one, another = self._kernels, other._kernels
+        return one.keys() == another.keys() and all(
+            kernel is another[key] or kernel.code == another[key].code
+            for key, kernel in one.items()
+        )
+
     def lookup(self, mask: int) -> tuple[int, Kernel]:
         """The highest runtime key of a mask, and the kernel there; MISSING if there is none."""
         return self._row[table_index(mask)]

@@ -234,10 +234,7 @@ class OperatorEntry:
         table = self._table
         if table is None:
             with self.lock:  # no registration comes in between
-                own = self._sources
-                served = {key: self._computed(key, own).kernel for key in own}
-                # Where no kernel of its own has a say, the fallback is all there is.
-                self._table = table = DispatchTable({**self._fallbacks.fallbacks, **served})
+                self._table = table = self._computed_table()
         return table
 
     # --- the table ----------------------------------------------------------------------------
@@ -263,21 +260,27 @@ class OperatorEntry:
         # 4. an error
         return _NOTHING
 
+    def _computed_table(self) -> DispatchTable:
+        own, kernels = self._sources, self.kernels
+        served = {
+            key: AMBIGUOUS_AUTOGRAD_OTHER if at is None else kernels[at][0]
+            for key, (at, _) in own.items()
+        }
+        # Where no kernel of its own has a say, the fallback is all there is.
+        return DispatchTable({**self._fallbacks.fallbacks, **served})
+
     @_while_nothing_changes
     def check_invariants(self) -> None:
         """RuntimeError if the table is not what the registrations make of it."""
         table = self._table
         if table is None:  # nothing is kept that could be out of date
             return
-        own = self._sources
-        for key in RUNTIME_KEYS[1:]:
-            kept, computed = table.get(key, MISSING), self._computed(key, own).kernel
-            if computed is not kept and computed.code != kept.code:
-                raise RuntimeError(
-                    internal_assert(_INVARIANT, "checkInvariants")
-                    + f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
-                    + f"Computed table:\n~~~~~~~~~~~\n{self.dump_computed_table()}"
-                )
+        if not table.agrees_with(self._computed_table()):
+            raise RuntimeError(
+                internal_assert(_INVARIANT, "checkInvariants")
+                + f"Canonical state\n~~~~~~~~~~~\n{self.dump_state()}\n\n"
+                + f"Computed table:\n~~~~~~~~~~~\n{self.dump_computed_table()}"
+            )
 
     # --- as text ------------------------------------------------------------------------------
 
@@ -308,9 +311,10 @@ class OperatorEntry:
         """The whole table, with the reason of each entry."""
         lines = []
         own = self._sources
+        with_entry = own.keys() | self._fallbacks.fallbacks.keys()
         for key in self._shown_keys():
-            kernel, reason = self._computed(key, own)
-            if kernel is not MISSING:
+            if key in with_entry:
+                kernel, reason = self._computed(key, own)
                 passes = "fallthrough " if kernel.is_fallthrough else ""
                 lines.append(f"{key_name(key)}: {passes}{kernel.debug} [{reason}]\n")
         return "".join(lines)

@@ -39,7 +39,7 @@ _MISSING: Final = object()
 class Overload:
     """One signature with its loaders, bound to what it calls."""
 
-    __slots__ = ("cast", "implementation", "loaders", "signature")
+    __slots__ = ("_usual_count", "cast", "implementation", "loaders", "signature")
 
     def __init__(
         self,
@@ -57,12 +57,16 @@ class Overload:
             for parameter in signature.parameters
         )
         self.cast = cast or caster_for(signature.returns)
+        #: How many arguments by position are neither too few nor too many; none is variadic.
+        self._usual_count = -1 if signature.is_variadic else len(self.loaders)
 
     def load(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The C++ values of a call's arguments; NoMatch if this overload does not take them.
 
         What ``*args, **kwargs`` take are the last two values.
         """
+        if not kwargs and len(args) == self._usual_count:
+            return self._loaded(args)
         parameters = self.signature.parameters
         if self.signature.is_variadic:
             count = len(parameters)
