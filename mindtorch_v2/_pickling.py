@@ -16,6 +16,7 @@ from mindtorch_v2.overrides import handle_torch_function, has_torch_function
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.utils.hooks import warn_if_has_hooks
 
 _UNTYPED: Final = tuple(
@@ -38,7 +39,7 @@ def reduce_ex(self: Any, proto: Any) -> Any:
 
 
 def reduce_ex_internal(self: Any, proto: Any) -> Any:
-    if self._is_zerotensor():
+    if is_zero_tensor(self):
         raise RuntimeError("ZeroTensor is not serializable, please file an issue if required.")
     warn_if_has_hooks(self)
     if self.is_meta:

@@ -34,6 +34,7 @@ from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.thread_state import in_another_thread
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn_once
@@ -278,7 +279,7 @@ def _can_accumulate_inplace(buffer: list[Gradient], place: int) -> bool:
         return False
     old = buffer[place]
     assert old is not None
-    is_vanilla = not (is_tensor_subclass_like(old) or old._is_zerotensor() or old.is_nested)
+    is_vanilla = not (is_tensor_subclass_like(old) or is_zero_tensor(old) or old.is_nested)
     return (
         is_vanilla
         and old._layout is strided

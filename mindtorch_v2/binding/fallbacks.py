@@ -31,6 +31,7 @@ from mindtorch_v2.dispatch.python_modules import no_meta_kernel
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.torch_dispatch import flattened
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ def _zero_tensor(call: Call, keyset: int) -> Any:
         return _below(call, keyset, DispatchKey.ZeroTensor)
 
     def resolve(argument: Argument, tensor: Tensor) -> Tensor:
-        if not tensor._is_zerotensor():
+        if not is_zero_tensor(tensor):
             return tensor
         if argument.alias_info is not None:
             raise RuntimeError(

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
 COPY: Final = OperatorHandle("aten::copy_")
@@ -40,7 +41,7 @@ _COPIED: Final = Config(
 
 @kernel("aten::copy_", key="CompositeExplicitAutograd")
 def copy_(self: Tensor, src: Operand, non_blocking: bool) -> Tensor:
-    if self._is_zerotensor():
+    if is_zero_tensor(self):
         raise RuntimeError(
             "ZeroTensors are immutable. Please materialize the tensor using `.clone()`, if you "
             "want a mutable zero tensor."

@@ -17,6 +17,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _CROSS: Final = OperatorHandle("aten::linalg_cross")
@@ -69,9 +70,9 @@ def add(self: Tensor, other: Operand, alpha: Number) -> Any:
     other = _tensor(other)
     device = _device(self, other)
     found = _ADD.redispatch(_META, _on_meta(self), _on_meta(other), alpha=alpha)
-    if not self._is_zerotensor():
+    if not is_zero_tensor(self):
         return _copied(self, found, device)
-    if other._is_zerotensor():
+    if is_zero_tensor(other):
         return _zeros(found, device)
     copied = _copied(other, found, device)
     return copied if alpha == 1 else _MUL(copied, alpha)
@@ -100,9 +101,9 @@ def div(self: Tensor, other: Operand) -> Any:
     other = _tensor(other)
     device = _device(self, other)
     found = _DIV.redispatch(_META, _on_meta(self), _on_meta(other))
-    if not other._is_zerotensor():
+    if not is_zero_tensor(other):
         return _zeros(found, device)
-    value = math.nan if self._is_zerotensor() else math.inf
+    value = math.nan if is_zero_tensor(self) else math.inf
     return _FULL(list(found._sizes), value, **_options(found, device))
 
 

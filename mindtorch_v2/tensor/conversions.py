@@ -15,6 +15,7 @@ from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import check_dtype
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -44,7 +45,7 @@ def to_list(tensor: Tensor) -> Any:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     if tensor.layout is not strided:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
-    is_stored = not tensor._is_zerotensor()
+    is_stored = not is_zero_tensor(tensor)
     if is_stored:
         tensor = tensor._resolved()
     if not numel(tensor._sizes):

@@ -20,6 +20,7 @@ from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.plain import kept_array
 from mindtorch_v2.tensor.scalars import scalar_of_many, scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def raw_array(tensor: Tensor) -> Array:
     if 0 in tensor._sizes:
         raw = elements_of(tensor._dtype).raw
         return np.empty([max(size, 0) for size in tensor._sizes], raw)
-    if tensor._is_zerotensor():
+    if is_zero_tensor(tensor):
         return np.broadcast_to(np.zeros((), elements_of(tensor._dtype).raw), tensor._sizes)
     if is_on_accelerator(tensor):
         start, stop = _span(tensor)
@@ -156,7 +157,7 @@ def copy_values(target: Tensor, source: Tensor) -> None:
         return
     if source._device.type == "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    if source._is_zerotensor():  # which stores none, on whatever device
+    if is_zero_tensor(source):  # which stores none, on whatever device
         store(target, np.zeros(tuple(target._sizes)))
         return
     on_accelerator = is_on_accelerator(target) and is_on_accelerator(source)

@@ -22,6 +22,7 @@ from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 IS_VERSIONED: Final = HABITS["what DLPack cannot tell is a BufferError"]
 """Whether the release speaks DLPack 1.0 besides 0.8."""
@@ -131,7 +132,7 @@ def to_dlpack(tensor: Tensor, *, versioned: bool = False) -> Any:
         tensor = _with_strides_of_one(tensor)
     if tensor._storage is None:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
-    if tensor._is_zerotensor():
+    if is_zero_tensor(tensor):
         raise BufferError("a tensor of zeros that are not stored has no memory: share its clone()")
     tensor._untyped_storage()._is_exported = True
     array = raw_array(tensor)

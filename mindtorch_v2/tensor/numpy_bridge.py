@@ -21,6 +21,7 @@ from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import check_dtype, worded
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.warn import is_warn_always_enabled
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _check_shareable(tensor: Tensor) -> None:
             f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to "
             "copy the tensor to host memory first."
         )
-    if tensor._is_zerotensor():  # which earlier releases share, though there is no memory
+    if is_zero_tensor(tensor):  # which earlier releases share, though there is no memory
         raise RuntimeError(
             " Cannot convert a ZeroTensor to numpy. Set force=True if you need the zero array."
         )

@@ -49,6 +49,7 @@ from mindtorch_v2.tensor.plain import counter_of, is_host, new_plain, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 if TYPE_CHECKING:
     from mindtorch_v2.functionalize.wrapper import FunctionalTensorWrapper
@@ -58,7 +59,6 @@ _new: Final = object.__new__
 
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _NEGATIVE: Final = functionality_bit(DispatchKey.Negative)
-_ZERO: Final = functionality_bit(DispatchKey.ZeroTensor)
 _ADINPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
 _WITHOUT_STORAGE: Final = {
     sparse_coo: "SparseTensorImpl",
@@ -412,7 +412,7 @@ class Tensor(TensorBase):
         return bool(self._keys & _NEGATIVE)
 
     def _is_zerotensor(self) -> bool:
-        return bool(self._keys & _ZERO)
+        return is_zero_tensor(self)
 
     def _lazy_bits(self) -> int:
         return self._keys & (_CONJUGATE | _NEGATIVE)
@@ -555,7 +555,7 @@ class Tensor(TensorBase):
 
     def _resolved(self) -> Tensor:
         """A copy that stores its values as they are shown, or itself if nothing is to be done."""
-        return self._fresh() if self._lazy_bits() or self._is_zerotensor() else self
+        return self._fresh() if self._lazy_bits() or is_zero_tensor(self) else self
 
     def cpu(self) -> Tensor:
         return self._converted(Device("cpu"), self._dtype)

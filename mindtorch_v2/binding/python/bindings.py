@@ -31,6 +31,7 @@ from mindtorch_v2.binding.python.usual import Form, form_of, usual_call
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch import native
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -291,6 +292,7 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         call: Implementation = _Generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
+        call = _reading_at_once(name, call)
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         made[name] = builtin_function_or_method(name, call, owner)
@@ -380,6 +382,28 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
     return call
 
 
+def _reading_at_once(name: str, call: Implementation) -> Implementation:
+    """A method that only reads what a tensor has does it without the parser in calls that nobody
+    observes, with nothing but a plain tensor."""
+    read = manual.READ_AT_ONCE.get(name)
+    if read is None:
+        return call
+    entry = Entry.of(call)
+    otherwise = entry.front
+
+    def front(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if (
+            not (args or kwargs or OBSERVERS.count)
+            and type(receiver) is Tensor
+            and receiver._custom is None
+        ):
+            return read(receiver)
+        return otherwise(receiver, args, kwargs)
+
+    entry.front = front
+    return entry
+
+
 def _ignoring_arguments(call: Implementation) -> Implementation:
     """A function without parameters has no parser that would refuse what it is given."""
     return lambda receiver, args, kwargs: call(receiver, (), {})
@@ -391,6 +415,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
     made = {}
     for name, facts in generated.items():
         call: Implementation = _Generated(facts, _as_written_method(written.get(name)), _METHODS)
+        call = _reading_at_once(name, call)
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         flags = "METH_NOARGS" if facts["noargs"] else ""
@@ -422,6 +447,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         if chosen is None:
             return None
         call = chosen if function in exceptions.SILENT else _asking(function, chosen)
+    call = _reading_at_once(name, call)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])

@@ -34,6 +34,7 @@ from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 Runner = Callable[[Any, Parsed], Any]
 """Runs a parsed call; takes the receiver, or None for a function."""
@@ -257,18 +258,32 @@ def _retain_grad(tensor: Tensor) -> None:
     retain_grad(tensor)
 
 
-DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
-    "conj": _conj,
-    "retain_grad": _retain_grad,
+_READ: Final[Mapping[str, Callable[[Tensor], Any]]] = {
     "is_floating_point": lambda tensor: tensor.dtype.is_floating_point,
     "is_complex": lambda tensor: tensor.dtype.is_complex,
     "is_signed": lambda tensor: tensor.dtype.is_signed,
     "is_conj": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.Conjugate)),
     "is_neg": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.Negative)),
-    "_is_zerotensor": lambda tensor: bool(tensor._keys & functionality_bit(DispatchKey.ZeroTensor)),
+    "_is_zerotensor": is_zero_tensor,
     "is_inference": lambda tensor: not tensor._keys
     & functionality_bit(DispatchKey.ADInplaceOrView),
 }
+
+DIRECT: Final = {"conj": _conj, "retain_grad": _retain_grad, **_READ}
+
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+
+READ_AT_ONCE: Final[Mapping[str, Callable[[Tensor], Any]]] = {
+    **_READ,
+    "dim": lambda tensor: len(tensor._sizes),
+    "ndimension": lambda tensor: len(tensor._sizes),
+    "numel": lambda tensor: tensor._sym_numel(),
+    "nelement": lambda tensor: tensor._sym_numel(),
+    "is_contiguous": lambda tensor: tensor._is_contiguous(_CONTIGUOUS),
+    "size": lambda tensor: tensor._sizes,
+    "stride": lambda tensor: tensor._strides,
+}
+"""Methods that without arguments only read what the tensor has: nothing can go wrong."""
 
 
 def _numel(receiver: None, parsed: Parsed) -> int:

@@ -38,6 +38,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 _KEYS: Final = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """On meta a function of Python is asked."""
@@ -520,7 +521,7 @@ def _check_dot(self: Tensor, other: Tensor) -> None:
 
 def _dot(facts: str, self: Tensor, other: Tensor, *, conjugate: bool = False) -> Any:
     dtype = self._dtype
-    if self._is_zerotensor() or other._is_zerotensor():
+    if is_zero_tensor(self) or is_zero_tensor(other):
         return _ZERO((), dtype=dtype, layout=self._layout, device=self._device)
     check_implemented(facts, dtype)
     result = new_tensor((), dtype, self._device)
