@@ -109,12 +109,14 @@ DEVICE_NAME: Final = Rule(
 def normalise(outcome: Outcome, rules: tuple[Rule, ...]) -> Outcome:
     """``outcome`` with every text of it rewritten by ``rules``, in their order."""
     told = _told(outcome)
-    if not any(rule.literal in told for rule in rules):
+    wanted = [rule for rule in rules if rule.literal in told]
+    if not wanted:
         return outcome
 
     def rewrite(text: str) -> str:
-        for rule in rules:
-            text = rule(text)
+        for rule in wanted:
+            if rule.literal in text:
+                text = rule(text)
         return text
 
     return Outcome(
