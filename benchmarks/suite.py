@@ -1,9 +1,9 @@
 """What the suite itself takes: a live run as a ratio to what the oracle alone needs for its cases.
 
-Of every area one batch is taken, from several places, since an area's parts cost unlike much; at
-each place consecutive cases as a run has them: what the first call of an operator takes, the others
-of its cases share.  All areas together are the sum of these, each as often as the area has such
-batches.  Time is the processor's, of this process and of the workers
+Of every area one batch is taken, as large as a run has them: what the oracle imports late, and what
+the first call of an operator takes, the others of its cases share.  It is from several places,
+since an area's parts cost unlike much.  All areas together are the sum of these, each as often as
+the area has such batches.  Time is the processor's, of this process and of the workers
 that it forks.
 """
 
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 BAR: Final = 1.5
 MEMORY_MB: Final = 1500
-CASES: Final = 1000
-"""Of each area, at most."""
+CASES: Final = 4000
+"""Of each area, at most; in a batch of a run there are as many."""
+FORKED: Final = 300
+"""The same of cases in processes of their own, which share nothing."""
 PLACES: Final = 10
 """In an area, evenly apart, at which as many cases are taken."""
 ROUNDS: Final = 2
@@ -65,11 +67,11 @@ def measure(options: argparse.Namespace) -> Result:
 
 
 def _batch(cases: list[Case]) -> list[Case]:
-    """At most CASES of them, from PLACES."""
-    if len(cases) <= CASES:
+    """As many as there may be, from PLACES."""
+    most = FORKED if cases[0].isolation == "fork" else CASES
+    if len(cases) <= most:
         return cases
-    at_each = CASES // PLACES
-    part = len(cases) // PLACES
+    at_each, part = most // PLACES, len(cases) // PLACES
     starts = (part * place + (part - at_each) // 2 for place in range(PLACES))
     return [case for start in starts for case in cases[start : start + at_each]]
 
