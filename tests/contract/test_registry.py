@@ -6,6 +6,8 @@ import pytest
 
 import mindtorch_v2 as torch
 from mindtorch_v2.dispatch import registry
+from mindtorch_v2.dispatch.dispatch_table import DispatchTable
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.global_fallthrough import global_fallthrough_keys, set_global_fallthrough
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.registry import (
@@ -284,6 +286,20 @@ def test_restore_takes_back_everything_that_came_since():
         gone.reset()
     assert everything() == before
     C._dispatch_check_all_invariants()
+
+
+def test_a_table_that_is_not_what_the_registrations_make_of_it_is_noticed():
+    _ = register_schema("mine::op(Tensor x) -> Tensor")
+    _ = register_kernels("mine::op", DispatchKey.CPU, impl=schemaless)
+    entry = DISPATCHER.find("mine::op")
+    assert entry is not None
+    table = entry.table
+    C._dispatch_check_invariants("mine::op")
+    for wrong in ({}, {**table, DispatchKey.Meta: entry.entry(DispatchKey.CPU)}):
+        entry._table = DispatchTable(wrong)
+        with pytest.raises(RuntimeError, match="Computed table:"):
+            C._dispatch_check_invariants("mine::op")
+    entry._table = table
 
 
 def test_restore_brings_back_what_was_taken_back_since_and_it_can_be_taken_back_again():

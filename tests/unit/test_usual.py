@@ -8,7 +8,9 @@ import pytest
 
 import mindtorch_v2 as xp
 from mindtorch_v2.binding.python.bindings import _Binding
+from mindtorch_v2.binding.python.manual import READ_AT_ONCE
 from mindtorch_v2.binding.python.usual import are_integers, form_of
+from mindtorch_v2.dispatch.observers import OBSERVERS
 
 _OFTEN = 12
 
@@ -111,3 +113,41 @@ def test_what_is_given_decides_the_form() -> None:
 )
 def test_lists_of_integers(value: Any, expected: bool) -> None:
     assert are_integers(value) is expected
+
+
+READ_TENSORS = {
+    "dense": "xp.ones(2, 3)",
+    "transposed": "xp.ones(2, 3).t()",
+    "conjugate": "xp.ones(2, dtype=xp.complex64).conj()",
+    "negative": "xp.ones(2, dtype=xp.complex64).conj().imag",
+    "zeros that are not stored": "xp._efficientzerotensor((2, 3))",
+    "meta": "xp.ones(2, 3, dtype=xp.int32, device='meta')",
+    "functional": "xp._to_functional_tensor(xp.ones(2, 3))",
+    "no elements": "xp.ones(0)",
+    "a number": "xp.tensor(True)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(READ_AT_ONCE))
+@pytest.mark.parametrize("tensor", READ_TENSORS.values(), ids=READ_TENSORS)
+def test_what_is_read_at_once_is_what_the_parser_comes_to(tensor: str, name: str) -> None:
+    x = eval(tensor, {"xp": xp})
+    at_once = getattr(x, name)()
+    with OBSERVERS:
+        assert getattr(x, name)() == at_once
+
+
+@pytest.mark.parametrize("name", sorted(READ_AT_ONCE))
+def test_what_is_read_at_once_can_be_overridden(name: str) -> None:
+    asked = []
+
+    class Mine(xp.Tensor):
+        @classmethod
+        def __torch_function__(
+            cls, function: Any, types: Any, args: Any, kwargs: Any = None
+        ) -> Any:
+            asked.append(function.__name__)
+            return "mine"
+
+    assert getattr(xp.ones(2).as_subclass(Mine), name)() == "mine"
+    assert len(asked) == 1
