@@ -82,17 +82,18 @@ class _Border:
                 raise RuntimeError("padding size is expected to be 6")
             if len(padding) == 2 * self.rank:
                 self._check_rank(len(input._sizes))
-        self._check_grad(grad_output, self._checked(input, padding, is_backward=True))
-        if self.places is _mirrored and not input.is_meta:  # torch writes outside of its memory
-            check_mirrored(input._sizes, padding)
+        padded = self._checked(input, padding, is_backward=True)
+        self._check_grad(grad_output, padded)
         result = _made(outputs[0], input, input._sizes)
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
         is_empty = not numel(looked_at._sizes)
         if not result.is_meta and not (is_empty and self.is_structured):
             self._dispatch("_backward", input)
         if not result.is_meta and numel(result._sizes) and not is_empty:
+            if self.places is _mirrored:  # torch writes outside of its memory
+                check_mirrored(input._sizes, padding)
             assert_no_internal_overlap(result)
-            found = as_array(grad_output, input._dtype)[: input._sizes[0]]  # no further batches
+            found = _fitted(as_array(grad_output, input._dtype), padded)
             for axis, places in self._read(input._sizes, padding):
                 found = _added(found, places, axis, input._sizes[axis])
             store(result, rounded(found, input._dtype))
@@ -107,7 +108,7 @@ class _Border:
         """For each dimension that is padded, where the elements of the result are."""
         found = []
         for place in range(self.rank):
-            axis = len(sizes) - 1 - place
+            axis = axis_of(len(sizes), self.rank, place)
             before, behind = padding[2 * place : 2 * place + 2]
             places = np.arange(-before, sizes[axis] + behind)
             found.append((axis, self.places(places, sizes[axis])))
@@ -153,7 +154,7 @@ class _Border:
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
         looks = _ARE_ALIKE or (_LOOK_AT_CHANNELS and not is_mirrored and self.rank < 3)
         if looks and len(sizes) > self.rank:
-            channel = len(sizes) - 1 - self.rank
+            channel = axis_of(len(sizes), self.rank, self.rank)
             got = grad._sizes[wrap_dim(channel, len(grad._sizes), scalar=False)]
             if got != sizes[channel]:
                 raise RuntimeError(
@@ -168,6 +169,12 @@ _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
 """Whose gradient is of nothing where what it is computed from is empty."""
 _GRADIENTS_OF_SOME: Final = ("replication_pad3d", *(("replication_pad2d",) if _ARE_ALIKE else ()))
 """Whose gradient asks whether there is an element."""
+
+
+def axis_of(dims: int, rank: int, place: int) -> int:
+    """Which dimension the ``place``-th padded one is, from behind: of what is no batch, which a
+    gradient takes with any number of dimensions, they begin behind the first."""
+    return rank - place + (dims == rank + 2)
 
 
 def padded_sizes(
@@ -191,10 +198,11 @@ def padded_sizes(
         )
     padded = list(sizes)
     for place in range(rank):
-        axis = len(sizes) - 1 - place
+        axis = axis_of(len(sizes), rank, place)
+        size = sizes[axis]
         if is_mirrored:
             _check_mirror(sizes, padding, place, shown)
-        padded[axis] += sum(padding[2 * place : 2 * place + 2])
+        padded[axis] = size + sum(padding[2 * place : 2 * place + 2])
     return tuple(padded)
 
 
@@ -205,7 +213,7 @@ def check_mirrored(sizes: Sequence[int], padding: Sequence[int]) -> None:
 
 
 def _check_mirror(sizes: Sequence[int], padding: Sequence[int], place: int, shown: str) -> None:
-    axis = len(sizes) - 1 - place
+    axis = axis_of(len(sizes), len(padding) // 2, place)
     before, behind = padding[2 * place : 2 * place + 2]
     if max(before, behind) >= sizes[axis]:
         raise RuntimeError(
@@ -247,7 +255,7 @@ def check_grad_sizes(
     grad: Tensor, sizes: Sequence[int], rank: int, name: str, comma: str = ", "
 ) -> None:
     for place, dimension in zip(range(rank), ("width", "height", "depth"), strict=False):
-        dim = len(sizes) - 1 - place
+        dim = axis_of(len(sizes), rank, place)
         got, wanted = grad._sizes[wrap_dim(dim, len(grad._sizes), scalar=False)], sizes[dim]
         if got != wanted:
             raise RuntimeError(
@@ -260,6 +268,18 @@ def _made(given: Tensor | None, input: Tensor, sizes: Sequence[int]) -> Tensor:
     order = CHANNELS_LAST.get(suggest_memory_format(input))
     strides = None if order is None else channels_last_strides(sizes, order)
     return set_output(given, sizes, input._dtype, input._device, strides)
+
+
+def _fitted(array: Array, sizes: Sequence[int]) -> Array:
+    """Of a gradient with other batches or channels than the input, which torch reads past, or not
+    to its end: as much as there is, and zeros."""
+    if array.shape == tuple(sizes):
+        return array
+    found = np.zeros(sizes, array.dtype)
+    if array.ndim == found.ndim:
+        shared = tuple(map(slice, map(min, array.shape, found.shape)))
+        found[shared] = array[shared]
+    return found
 
 
 def _added(grads: Array, places: Array, axis: int, size: int) -> Array:

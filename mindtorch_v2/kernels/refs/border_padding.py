@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mindtorch_v2.kernels.cpu.border_padding import (
+    axis_of,
     check_grad_sizes,
     check_padded,
     padded_sizes,
@@ -16,7 +17,8 @@ from mindtorch_v2.kernels.cpu.border_padding import (
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS
+from mindtorch_v2.kernels.refs.common import HABITS, assertion
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -42,7 +44,11 @@ def _pad(name: str, rank: int) -> None:
 
 def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> None:
     def backward(grad_output: Tensor, input: Tensor, padding: Sequence[int]) -> Tensor:
-        sizes, shown = list(input._sizes), str(input._sizes)
+        sizes, shown = tuple(input._sizes), str(input._sizes)
+        if rank == 3 and len(padding) == 6:
+            _check_dims(grad_output, len(sizes))
+        if rank != 2:  # whose sizes are read of a tuple
+            wrap_dim(axis_of(len(sizes), rank, 0), len(sizes), scalar=False)
         padded = padded_sizes(
             sizes, padding, rank, shown, is_mirrored=is_mirrored, may_be_empty=True
         )
@@ -50,6 +56,14 @@ def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> Non
         return new_tensor(sizes, input._dtype, input._device)
 
     body(_META + function)(backward)
+
+
+def _check_dims(grad_output: Tensor, rank: int) -> None:
+    if rank <= 3:
+        raise assertion(f"input.ndim must be > 3, got {rank}")
+    if len(grad_output._sizes) != rank:
+        got = f"{len(grad_output._sizes)} != {rank}"
+        raise assertion(f"grad_output.ndim must equal input.ndim, got {got}")
 
 
 for _name in ("reflection", "replication"):
