@@ -102,7 +102,7 @@ def _reduce(
     outside = np.flatnonzero((places < 0) | (places >= len(rows)))
     inside = places[: outside[0]] if len(outside) else places
     if not include_self:
-        rows[inside] = _neutral(name, dtype)
+        _fill(output, dim, found, places, _neutral(name, dtype))
     if name == "mean":
         add_in_turn(rows, inside, changes[: len(inside)], dtype)
     else:
@@ -114,6 +114,22 @@ def _reduce(
     store(output, found.reshape(tuple(output._sizes)))
     if len(outside):
         raise refused(IndexError("index out of range in self"), output)
+
+
+def _fill(output: Tensor, dim: int, found: Array, places: Array, start: Any) -> None:
+    """``index_fill_``, which unlike what comes then counts from behind as well."""
+    rows = np.moveaxis(found, dim, 0)
+    outside = np.flatnonzero((places < -len(rows)) | (places >= len(rows)))
+    rows[places[: outside[0]] if len(outside) else places] = start
+    if len(outside):
+        store(output, found.reshape(tuple(output._sizes)))
+        raise refused(
+            IndexError(
+                f"index {places[outside[0]]} is out of bounds for dimension {dim} with size "
+                f"{len(rows)}"
+            ),
+            output,
+        )
 
 
 def _neutral(name: str, dtype: DType) -> Any:
