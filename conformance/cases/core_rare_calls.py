@@ -40,6 +40,35 @@ _REDUCED: Final = (
     ),
     "xp.index_reduce({0}[0], 0, xp.tensor([0, 2, 0]), {0}[1], 'amax', include_self=False)",
 )
+_FAR_ROWS: Final = tuple(
+    f"x = {x}\ny = None\ntry:\n    y = x.index_reduce_(0, xp.tensor([{index}]), {rows}, "
+    f"'{reduce}', include_self={kept})\nexcept IndexError as error:\n    y = str(error)\n(x, y)"
+    for x, rows in (("xp.tensor(-4.0)", "xp.tensor(1.0)"), ("xp.arange(3.0)", "xp.ones(1)"))
+    for index in (0, -1, 5, -3, -4)
+    for reduce in ("amax", "mean")
+    for kept in (True, False)
+)
+"""Some counted from behind, some that are not there."""
+_PADS: Final = tuple(
+    f"xp.ops.aten.{border}_pad{rank}d_backward(xp.ones({grad}, device='{device}'), "
+    f"xp.ones({size}, device='{device}'), {[1, 2] + [0, 1] * (rank - 1)}).shape"
+    for border in ("reflection", "replication")
+    for rank, size, grad in (
+        (1, (3,), (6,)),
+        (1, (2, 3), (2, 6)),
+        (1, (2, 4), (2, 4)),
+        (1, (2, 0, 3, 1), (2, 0, 5, 1)),
+        (1, (2, 3, 3, 1), (2, 6, 3, 1)),
+        (2, (3,), (6,)),
+        (2, (2, 3), (2, 6)),
+        (2, (1, 2, 4, 4, 2), (1, 3, 7, 4, 2)),
+        (2, (1, 2, 4, 4, 2), (1, 2, 4, 4, 2)),
+        (3, (2, 3, 4), (2, 3, 4)),
+        (3, (2, 3, 3, 4), (2, 4, 4, 5)),
+    )
+    for device in ("cpu", "meta")
+)
+"""Gradients of tensors that have not as many dimensions as are padded, or more."""
 _ON_META: Final = (
     *("xp.renorm({0}, 0.5, 0, 1)", "xp.renorm({0}, xp.inf, 1, 1)", "xp.renorm({0}, 0, 0, 1)"),
     *("xp.renorm({0}, 1, 2, 1)", "xp.renorm({0}, 1, 0, -1)", "xp.renorm({0}, 1j, 0, 1)"),
@@ -230,7 +259,9 @@ def texts() -> Iterator[Text]:
     for size, device in product(_SIZES, ("cpu", "meta")):
         made = f"z = xp._efficientzerotensor([{size}], device='{device}')"
         yield "_efficientzerotensor", f"{made}\n(z.shape, z.untyped_storage().nbytes())"
-    for call in _OTHERS:
+    for call in _FAR_ROWS:
+        yield "index_reduce_", call
+    for call in (*_OTHERS, *_PADS):
         yield _target(call), call
 
 
