@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 BAR: Final = 1.5
 MEMORY_MB: Final = 1500
-CASES: Final = 4000
-"""Of each area, at most; in a batch of a run there are as many."""
 FORKED: Final = 300
-"""The same of cases in processes of their own, which share nothing."""
+"""Of cases in processes of their own, which share nothing, no more than these."""
 PLACES: Final = 10
 """In an area, evenly apart, at which as many cases are taken."""
 ROUNDS: Final = 2
@@ -42,6 +40,7 @@ def measure(options: argparse.Namespace) -> Result:
     # these import the subject, whose profile is chosen now
     from conformance.cases import AREAS
     from conformance.runner import Runner
+    from conformance.session import BATCH_SIZE
     from mindtorch_v2 import profile
 
     runner = Runner.live(options.subject)
@@ -50,7 +49,7 @@ def measure(options: argparse.Namespace) -> Result:
         if options.areas and area.name not in options.areas:
             continue
         cases = list(area.cases(profile.active()))
-        batch = _batch(cases)
+        batch = _spread(cases, FORKED if area.isolation == "fork" else BATCH_SIZE)
         pairs = _pairs(runner, batch)
         often = len(cases) / len(batch)
         total = [
@@ -66,9 +65,8 @@ def measure(options: argparse.Namespace) -> Result:
     return Result(f"suite-{live().release}", title, rows, {"torch": live().version})
 
 
-def _batch(cases: list[Case]) -> list[Case]:
-    """As many as there may be, from PLACES."""
-    most = FORKED if cases[0].isolation == "fork" else CASES
+def _spread(cases: Sequence[Case], most: int) -> Sequence[Case]:
+    """As many of them, from PLACES; all if there are no more."""
     if len(cases) <= most:
         return cases
     at_each, part = most // PLACES, len(cases) // PLACES

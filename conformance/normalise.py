@@ -115,8 +115,7 @@ def normalise(outcome: Outcome, rules: tuple[Rule, ...]) -> Outcome:
 
     def rewrite(text: str) -> str:
         for rule in wanted:
-            if rule.literal in text:
-                text = rule(text)
+            text = rule(text)
         return text
 
     return Outcome(

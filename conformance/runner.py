@@ -73,14 +73,17 @@ class Runner:
 
         ``recorded`` has the outcomes of a recorded oracle, one for each case.
         """
-        are_on_npu = _provide_devices(cases)
+        _provide_devices(cases)
         if self.oracle is None:
             yield from self._replay(cases, recorded)
             return
         parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
-        heard = Heard(self.subject.__name__, is_rewritten_more=are_on_npu)
+        heard = Heard(self.subject.__name__)
+        hear = (
+            worker.outcome_of if _are_on_npu(cases) else heard.subject
+        )  # whose names are rewritten
         oracle = self._answers(self.oracle, cases, parsed, heard.oracle)
-        subject = self._answers(self.subject, cases, parsed, heard.subject)
+        subject = self._answers(self.subject, cases, parsed, hear)
         for case, left, right in zip(cases, oracle, subject, strict=True):
             heard.forget()
             assert left is not None
@@ -167,12 +170,14 @@ class Runner:
         return (*rules, DEVICE_NAME) if on_npu.is_on_npu(case.text) else rules
 
 
-def _provide_devices(cases: Sequence[Case]) -> bool:
-    """What cases on an NPU need, which takes longer than a case may; whether there are any."""
-    are_on_npu = any(on_npu.is_on_npu(case.text) for case in cases)
-    if are_on_npu:
+def _are_on_npu(cases: Sequence[Case]) -> bool:
+    return any(on_npu.is_on_npu(case.text) for case in cases)
+
+
+def _provide_devices(cases: Sequence[Case]) -> None:
+    """What cases on an NPU need, which takes longer than a case may."""
+    if _are_on_npu(cases):
         ascend.provide()
-    return are_on_npu
 
 
 def prepare(xp: ModuleType) -> Prepare:

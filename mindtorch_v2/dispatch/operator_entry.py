@@ -250,9 +250,7 @@ class OperatorEntry:
     def _computed(self, key: int, own: Mapping[int, Source]) -> Computed:
         source = own.get(key)
         if source is not None:
-            at, reason = source
-            kernel = AMBIGUOUS_AUTOGRAD_OTHER if at is None else self.kernels[at][0]
-            return Computed(kernel, reason)
+            return Computed(self._kernel_from(source.key), source.reason)
         # 3. the key's fallback
         fallback = self._fallbacks.fallback(key)
         if fallback is not None:
@@ -260,12 +258,12 @@ class OperatorEntry:
         # 4. an error
         return _NOTHING
 
+    def _kernel_from(self, key: int | None) -> Kernel:
+        """The one registered there; ``key`` is that of a source."""
+        return AMBIGUOUS_AUTOGRAD_OTHER if key is None else self.kernels[key][0]
+
     def _computed_table(self) -> DispatchTable:
-        own, kernels = self._sources, self.kernels
-        served = {
-            key: AMBIGUOUS_AUTOGRAD_OTHER if at is None else kernels[at][0]
-            for key, (at, _) in own.items()
-        }
+        served = {key: self._kernel_from(at) for key, (at, _) in self._sources.items()}
         # Where no kernel of its own has a say, the fallback is all there is.
         return DispatchTable({**self._fallbacks.fallbacks, **served})
 

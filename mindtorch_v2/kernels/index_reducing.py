@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.filling import copy_
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
 from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
@@ -22,11 +23,14 @@ from mindtorch_v2.kernels.scattering import check_rows
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.kernels.switches import ALL_TYPES, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store, value_array
-from mindtorch_v2.tensor.dtype import DType
+from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import is_warned_of, warn_once
+
+_INDEX_FILL_: Final = OperatorHandle("aten::index_fill_.int_Scalar")
+_TO: Final = OperatorHandle("aten::to.dtype")
 
 _CASES: Final = ALL_TYPES | HALVES
 _REDUCTIONS: Final[dict[str, Callable[[Array, Array], Array]]] = {
@@ -75,6 +79,7 @@ def index_reduce(
         copy_(output, self, False)
     if not include_self:
         dispatch_over(_CASES, "index_reduce_func_exclude_input_init", self._dtype)
+        _INDEX_FILL_(output, dim, _TO(index, int64), _neutral(reduce, self._dtype))
     if len(self._sizes) <= 1:
         check_fill(output, self._dtype)  # what is to be counted
         dispatch_over(_CASES, "index_func_", self._dtype)
@@ -101,8 +106,6 @@ def _reduce(
     rows, changes = np.moveaxis(found, dim, 0), np.moveaxis(given, dim, 0)
     outside = np.flatnonzero((places < 0) | (places >= len(rows)))
     inside = places[: outside[0]] if len(outside) else places
-    if not include_self:
-        _fill(output, dim, found, places, _neutral(name, dtype))
     if name == "mean":
         add_in_turn(rows, inside, changes[: len(inside)], dtype)
     else:
@@ -114,22 +117,6 @@ def _reduce(
     store(output, found.reshape(tuple(output._sizes)))
     if len(outside):
         raise refused(IndexError("index out of range in self"), output)
-
-
-def _fill(output: Tensor, dim: int, found: Array, places: Array, start: Any) -> None:
-    """``index_fill_``, which unlike what comes then counts from behind as well."""
-    rows = np.moveaxis(found, dim, 0)
-    outside = np.flatnonzero((places < -len(rows)) | (places >= len(rows)))
-    rows[places[: outside[0]] if len(outside) else places] = start
-    if len(outside):
-        store(output, found.reshape(tuple(output._sizes)))
-        raise refused(
-            IndexError(
-                f"index {places[outside[0]]} is out of bounds for dimension {dim} with size "
-                f"{len(rows)}"
-            ),
-            output,
-        )
 
 
 def _neutral(name: str, dtype: DType) -> Any:

@@ -42,8 +42,8 @@ def line(outcome: Outcome) -> bytes:
     return json.dumps(outcome.to_json(), separators=(",", ":")).encode()
 
 
-def is_alike(oracle: Outcome, subject: Outcome, *, rewritten_more: bool = False) -> bool:
-    heard = Heard(NAME, is_rewritten_more=rewritten_more)
+def is_alike(oracle: Outcome, subject: Outcome) -> bool:
+    heard = Heard(NAME)
     assert heard.oracle(line(oracle)) == oracle
     answer = heard.subject(line(subject))
     assert answer in (None, subject)
@@ -75,13 +75,12 @@ def test_usual_outcomes_are_alike(value: str) -> None:
 def test_others_are_read() -> None:
     one, other = Outcome("returned", value="1 : int"), Outcome("returned", value="2 : int")
     assert not is_alike(one, other)
-    assert not is_alike(one, one, rewritten_more=True)
     absent = Outcome("absent", type="AttributeError", message="x")
     assert not is_alike(absent, absent)
 
 
 def test_what_an_earlier_case_did_is_forgotten() -> None:
-    heard, outcome = Heard(NAME, is_rewritten_more=False), Outcome("returned", value="1 : int")
+    heard, outcome = Heard(NAME), Outcome("returned", value="1 : int")
     heard.oracle(line(outcome))
     heard.forget()
     assert heard.subject(line(outcome)) == outcome

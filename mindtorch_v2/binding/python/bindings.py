@@ -292,7 +292,7 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         call: Implementation = _Generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
-        call = _reading_at_once(name, call)
+        call = _reading_at_once(name, call, written.get(name))
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         made[name] = builtin_function_or_method(name, call, owner)
@@ -382,22 +382,17 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
     return call
 
 
-def _reading_at_once(name: str, call: Implementation) -> Implementation:
-    """A method that only reads what a tensor has does it without the parser in calls that nobody
-    observes, with nothing but a plain tensor."""
-    read = manual.READ_AT_ONCE.get(name)
-    if read is None:
+def _reading_at_once(name: str, call: Implementation, written: Any) -> Implementation:
+    """A method that only reads what a tensor has goes to what was written, without the parser, in
+    calls that nobody observes, with nothing but a plain tensor."""
+    if name not in manual.READ_AT_ONCE:
         return call
     entry = Entry.of(call)
     otherwise = entry.front
 
     def front(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if (
-            not (args or kwargs or OBSERVERS.count)
-            and type(receiver) is Tensor
-            and receiver._custom is None
-        ):
-            return read(receiver)
+        if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
+            return written(receiver)
         return otherwise(receiver, args, kwargs)
 
     entry.front = front
@@ -415,7 +410,7 @@ def methods(written: Mapping[str, Any]) -> dict[str, Any]:
     made = {}
     for name, facts in generated.items():
         call: Implementation = _Generated(facts, _as_written_method(written.get(name)), _METHODS)
-        call = _reading_at_once(name, call)
+        call = _reading_at_once(name, call, written.get(name))
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         flags = "METH_NOARGS" if facts["noargs"] else ""
@@ -447,7 +442,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         if chosen is None:
             return None
         call = chosen if function in exceptions.SILENT else _asking(function, chosen)
-    call = _reading_at_once(name, call)
+    call = _reading_at_once(name, call, written)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     return method(name, call, flags=binding["flags"])

@@ -258,7 +258,9 @@ def _retain_grad(tensor: Tensor) -> None:
     retain_grad(tensor)
 
 
-_READ: Final[Mapping[str, Callable[[Tensor], Any]]] = {
+DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
+    "conj": _conj,
+    "retain_grad": _retain_grad,
     "is_floating_point": lambda tensor: tensor.dtype.is_floating_point,
     "is_complex": lambda tensor: tensor.dtype.is_complex,
     "is_signed": lambda tensor: tensor.dtype.is_signed,
@@ -269,20 +271,13 @@ _READ: Final[Mapping[str, Callable[[Tensor], Any]]] = {
     & functionality_bit(DispatchKey.ADInplaceOrView),
 }
 
-DIRECT: Final = {"conj": _conj, "retain_grad": _retain_grad, **_READ}
-
-_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
-
-READ_AT_ONCE: Final[Mapping[str, Callable[[Tensor], Any]]] = {
-    **_READ,
-    "dim": lambda tensor: len(tensor._sizes),
-    "ndimension": lambda tensor: len(tensor._sizes),
-    "numel": lambda tensor: tensor._sym_numel(),
-    "nelement": lambda tensor: tensor._sym_numel(),
-    "is_contiguous": lambda tensor: tensor._is_contiguous(_CONTIGUOUS),
-    "size": lambda tensor: tensor._sizes,
-    "stride": lambda tensor: tensor._strides,
-}
+READ_AT_ONCE: Final = frozenset(
+    (
+        *("dim", "ndimension", "numel", "nelement", "size", "stride", "is_contiguous"),
+        *("is_floating_point", "is_complex", "is_signed", "is_inference"),
+        *("is_conj", "is_neg", "_is_zerotensor"),
+    )
+)
 """Methods that without arguments only read what the tensor has: nothing can go wrong."""
 
 
