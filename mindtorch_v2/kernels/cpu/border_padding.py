@@ -16,6 +16,7 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -88,7 +89,8 @@ class _Border:
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
         is_empty = not numel(looked_at._sizes)
         if not result.is_meta and not (is_empty and self.is_structured):
-            self._dispatch("_backward", input)
+            self._dispatch("_backward", grad_output)
+            check_pointers(grad_output._dtype, result)
         if not result.is_meta and numel(result._sizes) and not is_empty:
             if self.places is _mirrored:  # torch writes outside of its memory
                 check_mirrored(input._sizes, padding)
@@ -99,10 +101,14 @@ class _Border:
             store(result, rounded(found, input._dtype))
         return (result,)
 
-    def _dispatch(self, form: str, input: Tensor) -> None:
-        is_channels_last = suggest_memory_format(input) in CHANNELS_LAST
+    def _dispatch(self, form: str, tensor: Tensor) -> None:
+        """To the kernel for the elements of what is padded, or whose gradient is taken, in its
+        memory format; what has no batch is contiguous."""
+        is_channels_last = len(tensor._sizes) == self.rank + 2 and (
+            suggest_memory_format(tensor) in CHANNELS_LAST
+        )
         name = self.name + form + "_channels_last" * is_channels_last
-        dispatch(name, input._dtype)
+        dispatch(name, tensor._dtype)
 
     def _read(self, sizes: Sequence[int], padding: Sequence[int]) -> list[tuple[int, Array]]:
         """For each dimension that is padded, where the elements of the result are."""
