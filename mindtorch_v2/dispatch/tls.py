@@ -354,6 +354,11 @@ def is_below_inplace_or_view() -> bool:
     return bool(thread_local.raw.excluded & _INPLACE_OR_VIEW)
 
 
+def is_just_above_backends() -> bool:
+    """The same while the kernels of dense backends are not masked themselves."""
+    return thread_local.raw.excluded & _INPLACE_OR_VIEW_AND_DENSE == _INPLACE_OR_VIEW
+
+
 def is_inference_mode_enabled() -> bool:
     return thread_local.raw.inference_mode
 
@@ -390,6 +395,7 @@ _PYTHON_DISPATCHER: Final = mask_of(DispatchKey.PythonDispatcher)
 
 _AUTOGRAD: Final = functionality_bit(DispatchKey.AutogradFunctionality)
 _INPLACE_OR_VIEW: Final = functionality_bit(DispatchKey.ADInplaceOrView)
+_INPLACE_OR_VIEW_AND_DENSE: Final = _INPLACE_OR_VIEW | functionality_bit(DispatchKey.Dense)
 
 
 def _above_pipeline() -> int:

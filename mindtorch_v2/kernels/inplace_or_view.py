@@ -145,7 +145,7 @@ def _made(operator: Operator, keyset: int) -> Run:
             return _as_views(operator, facts, stack, answer)
         return _bumped(answer)
 
-    short = short_way_of(unboxed.found_below(after))
+    short = short_way_of(unboxed.found_below(after), after)
     is_view_of_first = facts.base == 0 and facts.is_differentiable and not facts.is_replayed
     if short is not None and short.above is not None and (written == (0,) or is_view_of_first):
         run.short_way = ShortWay(short.above)  # type: ignore[attr-defined]

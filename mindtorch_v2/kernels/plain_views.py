@@ -8,13 +8,15 @@ Of tensors that are more than dense, or elsewhere, it makes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from mindtorch_v2.autograd.variable import as_view
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import creation_meta
 from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.autograd_meta import AutogradMeta, ViewInfo
@@ -50,8 +52,32 @@ class _Geometries(dict[Any, Geometry]):
         return found
 
 
-def geometric(kernel: Kernel) -> Kernel:
-    """Give a view operator's kernel a short way: it looks at nothing but geometry."""
+class _Own(dict[int, bool]):
+    """Empty while an operator that a view's kernel calls may end at another kernel than this
+    package's: every registration for one of them empties it."""
+
+    def __init__(self, operators: Sequence[OperatorHandle]) -> None:
+        self._operators = operators
+        if not operators:
+            self[KEYS] = True
+
+    def look(self) -> bool:
+        """Whether all do end there now."""
+        version = DISPATCHER.version
+        operators = [each.operator for each in self._operators]
+        found = all(each.ends_at_own_kernel(KEYS) for each in operators)
+        for each in operators if found else ():
+            DISPATCHER.remember(each.canonical, version, self, KEYS, True)
+        return found
+
+
+def geometric(*calls: OperatorHandle) -> Callable[[Kernel], Kernel]:
+    """Give a view operator's kernel a short way: it looks at nothing but geometry, and ``calls``
+    these operators on its tensor."""
+    return lambda kernel: _with_short_way(kernel, _Own(calls))
+
+
+def _with_short_way(kernel: Kernel, own: _Own) -> Kernel:
     known, thread = _Geometries(kernel), tls.thread_local
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:
@@ -61,6 +87,7 @@ def geometric(kernel: Kernel) -> Kernel:
             if (
                 not (type(self) is Tensor or (isinstance(self, Tensor) and self._custom is None))
                 or self._keys != KEYS
+                or not (own or own.look())
             ):
                 return otherwise(self, *args)
             try:

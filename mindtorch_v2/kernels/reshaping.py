@@ -31,7 +31,7 @@ _KEEPS_ERROR: Final = HABITS["a shape with a negative size does not unflatten"]
 
 
 @kernel("aten::view", keys=(*BACKENDS, "QuantizedCPU", "ZeroTensor"))
-@geometric
+@geometric()
 def view(self: Tensor, size: Sequence[int]) -> Tensor:
     return alias(self, *view_geometry(self, size), self._storage_offset)
 

@@ -9,9 +9,13 @@ nothing then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from mindtorch_v2.binding.unboxed import Run
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
+
+_DENSE: Final = functionality_bit(DispatchKey.Dense)
 
 
 class Make(Protocol):
@@ -32,5 +36,7 @@ class ShortWay(NamedTuple):
     above: Make | None = None
 
 
-def short_way_of(kernel: Callable[..., object]) -> ShortWay | None:
-    return getattr(kernel, "short_way", None)
+def short_way_of(kernel: Callable[..., object], keyset: int) -> ShortWay | None:
+    """That of the kernel that runs calls with a keyset.  There is none where dense backends are
+    masked: what the kernel calls on its tensor does not reach them either."""
+    return getattr(kernel, "short_way", None) if keyset & _DENSE else None

@@ -197,7 +197,7 @@ class VariableType:
                 self._check_complex([results[place] for place in self.outputs])
             return answer
 
-        short = None if others else short_way_of(unboxed.found_below(after))
+        short = None if others else short_way_of(unboxed.found_below(after), after)
         if short is None or short.make is None:
             return run
         record = self._recorder() if self._is_recorded_shortly else None

@@ -49,9 +49,10 @@ def called(operator: OperatorHandle, kernel: Callable[..., _Made], *stack: Any) 
     """An operator that a kernel calls on its own tensor.
 
     Below autograd's kernels, where kernels are as a rule, that ends at the kernel of the same
-    backend, which is called at once.  Where nobody has masked autograd it sees the call.
+    backend, which is called at once unless it is somebody else's.  Where nobody has masked
+    autograd it sees the call.
     """
-    if tls.is_below_inplace_or_view():
+    if tls.is_just_above_backends() and operator.operator.ends_at_own_kernel(stack[0]._keys):
         return kernel(*stack)
     made: _Made = operator(*stack)
     return made
@@ -71,7 +72,7 @@ def without(values: Sequence[int], place: int) -> tuple[int, ...]:
 
 
 @kernel("aten::alias", keys=BACKENDS)
-@geometric
+@geometric()
 def alias_(self: Tensor) -> Tensor:
     return self._alias()
 
@@ -213,7 +214,7 @@ def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int)
 
 
 @kernel("aten::permute", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     rank = len(self._sizes)
     if len(dims) != rank:
@@ -242,7 +243,7 @@ def _reordered(self: Tensor, order: Sequence[int]) -> Tensor:
 
 
 @kernel("aten::transpose.int", keys=BACKENDS)
-@geometric
+@geometric(_ALIAS, _AS_STRIDED)
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     rank = len(self._sizes)
     dim0, dim1 = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
@@ -258,7 +259,7 @@ def _swapped(rank: int, dim0: int, dim1: int) -> list[int]:
 
 
 @kernel("aten::t", keys=BACKENDS)
-@geometric
+@geometric(_TRANSPOSE, _ALIAS, _AS_STRIDED)
 def t(self: Tensor) -> Tensor:
     check_t(self, "t()")
     return called(_TRANSPOSE, transpose, self, 0, 0 if len(self._sizes) < 2 else 1)
@@ -275,20 +276,20 @@ def check_t(self: Tensor, name: str) -> None:
 
 
 @kernel("aten::squeeze", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def squeeze(self: Tensor) -> Tensor:
     return _squeezed(self, range(len(self._sizes)))
 
 
 @kernel("aten::squeeze.dim", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def squeeze_dim(self: Tensor, dim: int) -> Tensor:
     dim = wrap_dim(dim, len(self._sizes))
     return _squeezed(self, (dim,) if self._sizes else ())
 
 
 @kernel("aten::squeeze.dims", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def squeeze_dims(self: Tensor, dims: Sequence[int]) -> Tensor:
     return _squeezed(self, dim_list(dims, len(self._sizes)))
 
@@ -307,7 +308,7 @@ def _squeezed(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @kernel("aten::unsqueeze", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     return _strided(self, *unsqueezed_geometry(self, dim), self._storage_offset)
 
@@ -320,7 +321,7 @@ def unsqueezed_geometry(self: Tensor, dim: int) -> tuple[tuple[int, ...], tuple[
 
 
 @kernel("aten::expand", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
     if len(size) < len(self._sizes):
         raise RuntimeError(
@@ -337,7 +338,7 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
 
 
 @kernel("aten::select.int", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     if not self._sizes:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -354,7 +355,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 
 
 @kernel("aten::slice.Tensor", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
     if not self._sizes:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -404,7 +405,7 @@ def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 @kernel("aten::diagonal", keys=BACKENDS)
-@geometric
+@geometric(_AS_STRIDED)
 def diagonal(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
     rank = len(self._sizes)
     one, two = wrap_dim(dim1, rank), wrap_dim(dim2, rank)
