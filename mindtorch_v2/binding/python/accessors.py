@@ -20,10 +20,10 @@ from mindtorch_v2.binding.python.manual import (
     converted,
     device_and_dtype,
     is_absent,
-    item_of,
     value,
 )
 from mindtorch_v2.binding.python.parser import Parsed
+from mindtorch_v2.binding.python.seen import item_of
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls

@@ -27,6 +27,7 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.python.seen import operators_are_seen
 from mindtorch_v2.binding.python.usual import Form, form_of, usual_call
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
@@ -116,7 +117,7 @@ class _Binding(Entry):
         if self._is_asked and (parsed.overloaded or is_mode_enabled()) and not is_called_by_cpp():
             return self._overridden(parsed, receiver, args, kwargs)
         call = None
-        if self._written is not None and not manual.operators_are_seen((receiver, *parsed.values)):
+        if self._written is not None and not operators_are_seen((receiver, *parsed.values)):
             call = self._call_of(receiver, parsed)
             if call is None or not call.has_kernel():
                 return self._written(receiver, args, kwargs)
@@ -376,7 +377,7 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
         return bound or own
 
     def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        chosen = bound if manual.operators_are_seen((receiver, *args)) else own
+        chosen = bound if operators_are_seen((receiver, *args)) else own
         return chosen(receiver, args, kwargs)
 
     return call

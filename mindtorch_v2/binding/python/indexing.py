@@ -26,7 +26,8 @@ from mindtorch_v2.binding.python.assigned_numbers import (
 from mindtorch_v2.binding.python.constructors import new_from_data
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import Implementation
-from mindtorch_v2.binding.python.manual import call_operator, item_of, options_text
+from mindtorch_v2.binding.python.manual import call_operator, options_text
+from mindtorch_v2.binding.python.seen import item_of
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment, level_of_python

@@ -24,11 +24,11 @@ from mindtorch_v2.binding.python.manual import (
     Runner,
     call_operator,
     converted,
-    operators_are_seen,
     type_text,
     value,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.python.seen import operators_are_seen
 from mindtorch_v2.binding.python.type_names import name_of_type, type_name
 from mindtorch_v2.context import fills_uninitialized_memory
 from mindtorch_v2.tensor.construct import is_sequence, tensor_from_data

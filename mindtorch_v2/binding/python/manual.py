@@ -9,11 +9,10 @@ name, as generated bindings do.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
@@ -22,10 +21,8 @@ from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.call_site import level_of_python
-from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
-from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.absent_devices import check_linked, maybe_initialize_device
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -63,37 +60,6 @@ def call_of_operator(full_name: str, **arguments: Any) -> Call:
     operator = operator_named(full_name)
     stack = tuple(arguments.get(a.name, a.default_value) for a in operator.schema.arguments)
     return Call(operator, stack)
-
-
-_PYTHON: Final = functionality_bit(DispatchKey.Python)
-_FUNCTIONALIZED: Final = functionality_bit(DispatchKey.Functionalize)
-_TRANSFORMED: Final = _FUNCTIONALIZED | functionality_bit(
-    DispatchKey.FuncTorchDynamicLayerFrontMode
-)
-
-
-def operators_are_seen(values: Iterable[Any] = ()) -> bool:
-    """Whether somebody watches which operators a call with these values comes to."""
-    return is_stopping() or is_overridden_or_transformed(values)
-
-
-def is_overridden_or_transformed(values: Iterable[Any]) -> bool:
-    """Whether a mode or a transform sees a call, or one of the values is a tensor of such."""
-    raw = tls.local_dispatch_key_set()
-    seen = _FUNCTIONALIZED if raw.excluded & _PYTHON else _FUNCTIONALIZED | _PYTHON
-    if raw.included & (seen | _TRANSFORMED):
-        return True
-    for value in values:
-        if isinstance(value, Tensor):
-            if value._keys & seen:
-                return True
-        elif isinstance(value, (list, tuple)) and _any_has(seen, value):
-            return True
-    return False
-
-
-def _any_has(keys: int, values: Iterable[Any]) -> bool:
-    return any(tensor._keys & keys for tensor in tensors_of(values))
 
 
 # --- conversions ------------------------------------------------------------------------------
@@ -341,10 +307,3 @@ RUNNERS: Final[Mapping[str, Runner]] = {
     },
 }
 """By the name of the C function."""
-
-
-def item_of(tensor: Tensor) -> Any:
-    """``Tensor::item``, which is an operator for whoever sees operators."""
-    if is_overridden_or_transformed((tensor,)):
-        return call_operator("aten::item", self=tensor)
-    return conversions.item(tensor)

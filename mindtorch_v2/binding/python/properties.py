@@ -18,7 +18,8 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.function import BASE
 from mindtorch_v2.binding.python.indexing import value_tensor
-from mindtorch_v2.binding.python.manual import call_operator, operators_are_seen
+from mindtorch_v2.binding.python.manual import call_operator
+from mindtorch_v2.binding.python.seen import operators_are_seen
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import dimnames
 from mindtorch_v2.call_site import level_of_python

@@ -24,11 +24,11 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parameter import Parameter, ParameterType
+from mindtorch_v2.binding.python.seen import item_of
 from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.pybind.classes import pybind11_type
-from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, PYTHON_DTYPES
 from mindtorch_v2.tensor.names import WILDCARD
@@ -95,7 +95,7 @@ def _symbolic_int(value: Any) -> Any:
     if isinstance(value, SymInt):
         return kept(value)
     if isinstance(value, Tensor) and checks.holds_one_integer(value):
-        number = conversions.item(value)
+        number = item_of(value)
         if isinstance(number, bool):
             raise RuntimeError(internal_assert("scalar.isIntegral( false)", "type_caster<SymInt>"))
         return int(number)
@@ -115,7 +115,7 @@ def _wide_int(value: Any) -> int:
 
 def _scalar(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return conversions.item(value)
+        return item_of(value)
     if isinstance(value, bool):
         return value
     if checks.is_integer(value):
@@ -171,7 +171,7 @@ def _no_list(parameter: Parameter, value: Any) -> list[Any]:
             raise RuntimeError("std::bad_alloc")
         return []
     if isinstance(value, Tensor):
-        return [int(conversions.item(value))] * parameter.length
+        return [int(item_of(value))] * parameter.length
     accessor = "symintlist" if parameter.type is types.SYM_INT_LIST else "intlist"
     raise RuntimeError(f"{internal_assert('PyList_Check(arg)', accessor)}expected tuple or list")
 
@@ -205,7 +205,7 @@ def _element(signature: Signature, parameter: Parameter, place: int, item: Any) 
 
 
 def _integer_of(tensor: Tensor, symbolic: bool) -> int:
-    number = conversions.item(tensor)
+    number = item_of(tensor)
     if symbolic and isinstance(number, bool):
         raise RuntimeError(
             "Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "
