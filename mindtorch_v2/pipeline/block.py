@@ -44,14 +44,20 @@ class Pipeline:
         inference: bool = False,
         max_events: int | None = 100_000,
     ) -> None:
-        """ValueError for a limit that lets nothing wait, or nothing be told."""
+        """ValueError for a limit that lets nothing wait, or nothing be told; TypeError for what is
+        no number of things."""
         limits = {
             "max_ops": max_ops,
             "max_pending_bytes": max_pending_bytes,
             "max_events": max_events,
         }
         for name, limit in limits.items():
-            if limit is not None and limit < 1:
+            if limit is None:
+                continue
+            if not isinstance(limit, int):
+                kind = type(limit).__name__
+                raise TypeError(f"{name} must be an int, or None for no limit, not a {kind}")
+            if limit < 1:
                 raise ValueError(f"{name} must be at least 1, or None for no limit, not {limit}")
         self._max_ops, self._max_pending_bytes = max_ops, max_pending_bytes
         self._inference = inference

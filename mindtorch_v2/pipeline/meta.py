@@ -245,6 +245,8 @@ class Recipe:
         ]
         if aliased and nbytes_of(answered) > answered._untyped_storage()._nbytes:
             raise CannotWaitError("it may reach beyond the end of a storage")
+        if aliased and not (self.is_view or tls.is_below_inplace_or_view()):
+            raise CannotWaitError("autograd sees the views of which its kernel makes the answer")
         is_inference = aliased[0]._is_inference() if aliased else tls.is_inference_mode_enabled()
         output = _look_alike(answered, self._device)
         backend = mask_of(compute_dispatch_key(output._dtype, output._layout, self._device.type))
