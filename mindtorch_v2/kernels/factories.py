@@ -507,6 +507,7 @@ def _prepare_eye(outputs: Sequence[Tensor], n: int, m: int) -> None:
 def eye_m_out(n: int, m: int, out: Tensor) -> Tensor:
     _prepare_eye((out,), n, m)
     if not out.is_meta:
+        _ZERO_(out)
         check_dtype("eye", out._dtype)
         store(out, np.eye(n, m))
     return out

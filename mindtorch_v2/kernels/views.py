@@ -20,7 +20,13 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
-from mindtorch_v2.tensor.geometry import check_numel, dim_list, wrap_dim
+from mindtorch_v2.tensor.geometry import (
+    check_numel,
+    check_symints,
+    dim_list,
+    int64_of,
+    wrap_dim,
+)
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.symbolic import SymInt
@@ -65,6 +71,15 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: in
 def _strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
     """``self.as_strided(…)``."""
     return called(_AS_STRIDED, alias, self, sizes, strides, offset)
+
+
+def _strided_somewhere(
+    self: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int | None
+) -> Tensor:
+    """The same of numbers that the tensor's own memory may not have."""
+    check_symints(sizes)
+    check_symints(strides)
+    return called(_AS_STRIDED, as_strided, self, sizes, strides, offset)
 
 
 def without(values: Sequence[int], place: int) -> tuple[int, ...]:
@@ -368,16 +383,11 @@ def slice_(self: Tensor, dim: int, start: int | None, end: int | None, step: int
     sizes, strides = list(self._sizes), list(self._strides)
     offset = self._storage_offset + first * strides[dim]
     count, stride = last - first + step - 1, strides[dim] * step
-    is_wrapped = max(count, stride) >= _WORD // 2
-    sizes[dim], strides[dim] = _quotient(_wrapped(count), step), _wrapped(stride)
+    is_wrapped = max(count, stride) > _STORAGE_MAX
+    sizes[dim], strides[dim] = _quotient(int64_of(count), step), int64_of(stride)
     if is_wrapped:
-        return called(_AS_STRIDED, as_strided, self, sizes, strides, offset)
+        return _strided_somewhere(self, sizes, strides, offset)
     return _strided(self, sizes, strides, offset)  # which the tensor's own memory has
-
-
-def _wrapped(number: int) -> int:
-    """``int64_t``: what is left of a number in 64 bits."""
-    return (number + _WORD // 2) % _WORD - _WORD // 2
 
 
 def _quotient(number: int, divisor: int) -> int:
@@ -442,8 +452,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     sizes, strides = [*self._sizes, size], [*self._strides, self._strides[dim] if rank else 1]
     if rank:
         sizes[dim] = (sizes[dim] - size) // step + 1
-        strides[dim] = _wrapped(strides[dim] * step)
-    return called(_AS_STRIDED, as_strided, self, sizes, strides, None)
+        strides[dim] = int64_of(strides[dim] * step)
+    return _strided_somewhere(self, sizes, strides, None)
 
 
 # --- several parts ----------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2 import profile
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.geometry import check_symints
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
 
@@ -56,9 +57,7 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     if count > _LARGEST:
         raise RuntimeError("invalid size, possible overflow?")
     if count == 1 << 63:  # the double beside the largest integer, which wraps around as one
-        raise RuntimeError(
-            f"IntArrayRef contains an int that cannot be represented as a SymInt: {-count}"
-        )
+        check_symints((-count,))
     return count
 
 

@@ -16,9 +16,10 @@ from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
+from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.plain import kept_array
-from mindtorch_v2.tensor.scalars import scalar_of_many, scalar_of_one
+from mindtorch_v2.tensor.scalars import is_integral, scalar_of_many, scalar_of_one
 from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, exception_of
 from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.warn import warn_once
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 _BOOL: Final = DTYPES["bool"]
 _FAR: Final = 1 << 58
 """In elements: so many bytes NumPy may not be able to count."""
+
+
+_NAN_IS_ZERO: Final = frozenset(
+    DTYPES[name] for name in FLOAT8 if name.endswith("fnuz") and name in DTYPES
+)
+"""Whose NaN, of which there is one, compilers make nought of any integer type."""
 
 
 def raw_array(tensor: Tensor) -> Array:
@@ -172,7 +179,11 @@ def copy_values(target: Tensor, source: Tensor) -> None:
     if not same:
         check_conversion(source._dtype, target._dtype)
     if not _is_unknown_too(target, source):
-        store(target, value_array(source))
+        values = value_array(source)
+        is_bool = target._dtype is _BOOL
+        if source._dtype in _NAN_IS_ZERO and is_integral(target._dtype) and not is_bool:
+            values = np.nan_to_num(values)
+        store(target, values)
 
 
 def _is_unknown_too(target: Tensor, source: Tensor) -> bool:

@@ -372,7 +372,8 @@ def _neg_view(tensor: Tensor) -> Tensor:
 
 
 def quantize_per_tensor(tensor: Tensor, scale: float, zero_point: int, dtype: DType) -> Tensor:
-    """A quantized copy of a float32 tensor."""
+    """A quantized copy of a float32 tensor; RuntimeError for another, or another zero point."""
+    quantized.check_source(tensor, int(zero_point), dtype)
     made = Tensor._make(tensor.shape, dtype, device=tensor.device)
     quantized.quantize(made, tensor, quantized.Quantizer(float(scale), int(zero_point)))
     return made
@@ -390,7 +391,17 @@ def _empty_affine_quantized(
 def nested_tensor(
     tensors: Sequence[Tensor], *, dtype: DType | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor whose rows are tensors of different shapes (the strided nested layout)."""
+    """A tensor whose rows are tensors of different shapes (the strided nested layout).
+
+    RuntimeError for rows of different numbers of dimensions.
+    """
+    for place, row in enumerate(tensors):
+        if row.dim() != tensors[0].dim():
+            raise RuntimeError(
+                "All Tensors given to nested_tensor must have the same dimension. Found dimension "
+                f"{row.dim()} for Tensor at index {place} and dimension {tensors[0].dim()} for "
+                "Tensor at index 0."
+            )
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
     made._content = tuple(row._detached()._converted(made.device, made.dtype) for row in tensors)

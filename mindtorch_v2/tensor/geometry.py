@@ -146,6 +146,21 @@ def storage_bytes(sizes: Sequence[int], strides: Sequence[int], offset: int, ite
 
 
 _WORD: Final = 1 << 64
+_LEAST_SYMINT: Final = -(1 << 62)
+
+
+def check_symints(numbers: Sequence[int]) -> None:
+    """``fromIntArrayRefSlow``: RuntimeError for a number whose bits say that it is a symbol."""
+    for number in numbers:
+        if number < _LEAST_SYMINT:
+            raise RuntimeError(
+                f"IntArrayRef contains an int that cannot be represented as a SymInt: {number}"
+            )
+
+
+def int64_of(number: int) -> int:
+    """What is left of a number in 64 bits with a sign."""
+    return (number + _WORD // 2) % _WORD - _WORD // 2
 
 
 def _uncountable_bytes(sizes: Sequence[int]) -> RuntimeError:

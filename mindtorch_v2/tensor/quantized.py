@@ -12,7 +12,7 @@ import numpy as np
 
 from mindtorch_v2.tensor.copying import raw_array, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
-from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -30,6 +30,18 @@ class Quantizer(NamedTuple):
     scale: float
     zero_point: int
     scheme: str = "per_tensor_affine"
+
+
+def check_source(source: Tensor, zero_point: int, dtype: DType) -> None:
+    """RuntimeError for elements that are not float32, or for a zero point out of the range."""
+    if source.dtype is not float32:
+        raise RuntimeError(f"Quantize only works on Float Tensor, got {CPP_NAMES[source.dtype]}")
+    lowest, highest = _RANGES.get(dtype, (zero_point, zero_point))
+    if not lowest <= zero_point <= highest:
+        bound = "below lower" if zero_point < lowest else "above upper"
+        raise RuntimeError(
+            f"quantize_tensor_per_tensor_affine zero_point {zero_point} is {bound} bound."
+        )
 
 
 def quantize(target: Tensor, source: Tensor, quantizer: Quantizer) -> None:

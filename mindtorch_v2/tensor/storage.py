@@ -345,6 +345,17 @@ class UntypedStorage(metaclass=NamedAsInC):
     def clone(self) -> UntypedStorage:
         return UntypedStorage._of(self._nbytes, self.device)._with_bytes_of(self)
 
+    def to(self, *, device: Device | str, non_blocking: bool = False) -> UntypedStorage:
+        """The same bytes on a device, in a storage of their own unless they are there."""
+        device = Device(device)
+        if self.device == device:
+            return self
+        if device.type == "cpu":
+            return self.cpu()
+        if device.type == "meta":  # which has no module of devices
+            raise AssertionError("META device module is not loaded")
+        return UntypedStorage._of(self._nbytes, device)._with_bytes_of(self)
+
     def cpu(self) -> UntypedStorage:
         if self.device.type == "cpu":
             return self
@@ -389,6 +400,8 @@ def _items(data: Any) -> list[int]:
             )
     return [unpack_byte(item) for item in items]
 
+
+UntypedStorage.to.__qualname__ = "_StorageBase.to"  # a base class that torch has in Python
 
 _NO_INDEX: Final = "can't index a torch.UntypedStorage with {}"
 _NO_STEP: Final = "Trying to slice with a step of {}, but only a step of 1 is supported"

@@ -248,6 +248,10 @@ class TypedStorage(metaclass=NamedAsInC):
     def clone(self) -> TypedStorage:
         return TypedStorage._of(self._untyped_storage.clone(), self.dtype)
 
+    def to(self, *, device: Device | str, non_blocking: bool = False) -> TypedStorage:
+        moved = self._untyped_storage.to(device=device, non_blocking=non_blocking)
+        return TypedStorage._of(moved, self.dtype)
+
     def cpu(self) -> TypedStorage:
         return TypedStorage._of(self._untyped_storage.cpu(), self.dtype)
 

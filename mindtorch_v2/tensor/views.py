@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from mindtorch_v2.messages import out_of_bounds
-from mindtorch_v2.tensor.geometry import check_numel, check_strides, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_numel, check_strides, int64_of, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def is_alias_of(one: object, two: object) -> bool:
 def view_geometry(tensor: Tensor, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and strides of such a view."""
     sizes = infer_size(shape, numel(tensor._sizes))
+    check_numel(sizes)
     strides = view_strides(tensor._sizes, tensor._strides, sizes)
     if strides is None:
         raise RuntimeError(
@@ -77,7 +78,7 @@ def infer_size(shape: Sequence[int], count: int) -> tuple[int, ...]:
             shown = f" at index {dim} of shape {list(shape)}" if _SHOWS_SHAPE else ""
             raise RuntimeError(f"invalid shape dimension {size}{shown}")
         else:
-            known *= size
+            known = int64_of(known * size)
     fits = count == known if inferred is None else known > 0 and count % known == 0
     if not fits and not (inferred is not None and known == 0 and count == 0):
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")

@@ -56,7 +56,7 @@ class _BatchNorm(Module):
         for name, make in (("running_mean", "zeros"), ("running_var", "ones")):
             buffer = _TORCH[make](num_features, **options)
             self.register_buffer(name, buffer if track_running_stats else None)
-        count = _TORCH["tensor"](0, dtype=int64, **options_of(device, None))
+        count = _TORCH["tensor"](0, dtype=int64, device=device)
         self.register_buffer("num_batches_tracked", count if track_running_stats else None)
         self.reset_parameters()
 

@@ -73,7 +73,7 @@ class Conv2d(Module):
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = self._border()
         options = options_of(device, dtype)
-        self.weight = made(options, out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = made(options, (out_channels, in_channels // groups, *self.kernel_size))
         if bias:
             self.bias = made(options, out_channels)
         else:

@@ -43,7 +43,7 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = made(options, out_features, in_features)
+        self.weight = made(options, (out_features, in_features))
         if bias:
             self.bias = made(options, out_features)
         else:

@@ -40,7 +40,7 @@ class LayerNorm(Module):
         self.elementwise_affine = elementwise_affine
         for name, wanted in (("weight", True), ("bias", bias)):
             is_learned = elementwise_affine and wanted
-            param = made(options, *self.normalized_shape) if is_learned else None
+            param = made(options, self.normalized_shape) if is_learned else None
             self.register_parameter(name, param)
         self.reset_parameters()
 

@@ -14,15 +14,16 @@ __all__ = ["made", "options_of", "reset_affine"]
 _EMPTY: Final = FUNCTIONS["torch"]["empty"]
 
 
-def made(options: dict[str, Any], *sizes: int, requires_grad: bool = True) -> Parameter:
-    """A parameter of a shape that holds nothing yet."""
-    return Parameter(_EMPTY(sizes, **options), requires_grad=requires_grad)
+def made(
+    options: dict[str, Any], size: int | tuple[int, ...], *, requires_grad: bool = True
+) -> Parameter:
+    """A parameter of a size that holds nothing yet."""
+    return Parameter(_EMPTY(size, **options), requires_grad=requires_grad)
 
 
 def options_of(device: Any, dtype: Any) -> dict[str, Any]:
     """Those of a module's arguments that say what its parameters shall be."""
-    given = {"device": device, "dtype": dtype}
-    return {name: value for name, value in given.items() if value is not None}
+    return {"device": device, "dtype": dtype}
 
 
 def reset_affine(weight: Parameter, bias: Parameter | None) -> None:

@@ -53,7 +53,7 @@ class Embedding(Module):
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
             options = options_of(device, dtype)
-            self.weight = made(options, num_embeddings, embedding_dim, requires_grad=not _freeze)
+            self.weight = made(options, (num_embeddings, embedding_dim), requires_grad=not _freeze)
             self.reset_parameters()
         else:
             if list(_weight.shape) != [num_embeddings, embedding_dim]:
