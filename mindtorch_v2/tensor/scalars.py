@@ -103,9 +103,7 @@ def unpack_double(value: Any) -> float:
     """``THPUtils_unpackDouble``: what ``float()`` takes, but for strings."""
     if isinstance(value, float):
         return value
-    if isinstance(value, complex) or not (
-        hasattr(type(value), "__float__") or hasattr(type(value), "__index__")
-    ):
+    if not (hasattr(type(value), "__float__") or hasattr(type(value), "__index__")):
         raise TypeError(f"must be real number, not {type_name(value)}")
     return float(value)
 
