@@ -46,6 +46,7 @@ from mindtorch_v2._library.triton import wrap_triton as wrap_triton
 from mindtorch_v2._library.vmap import vmap_kernel
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import OpOverload, _refresh_packet, ops
+from mindtorch_v2.dispatch.python_modules import is_in_python
 
 _Kernel = Callable[..., Any]
 _Op = str | OpOverload | CustomOpDef
@@ -226,8 +227,9 @@ def _not_destroyed(library: Library) -> Any:
 
 def _check_no_impl(impl_key: str) -> None:
     """RuntimeError if Python has registered that kernel; see :data:`_impls`."""
-    if impl_key in _impls:
-        namespace, name, key = impl_key.split("/")
+    namespace, _, name = impl_key.partition("/")
+    name, _, key = name.rpartition("/")
+    if impl_key in _impls or is_in_python(f"{namespace}::{name}", key):
         raise RuntimeError(
             "This is not allowed since there's already a kernel registered from python overriding "
             f"{name}'s behavior for {key} dispatch key and {namespace} namespace."

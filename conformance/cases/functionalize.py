@@ -28,6 +28,7 @@ from conformance.cases.functionalize_pools import (
     COPIES,
     GRADIENTS,
     INPLACE,
+    NUMBERS,
     OPERATOR_PROGRAMS,
     OUT,
     PROGRAMS,
@@ -89,6 +90,10 @@ def texts(profile: Profile) -> Iterator[Text]:
     for number in range(DRAWN_FROM_SCHEMAS):
         text = functionalize_schemas.drawn_program(random.Random(number), profile.name)
         yield "programs from schemas", text
+    tensors = "o, n, i, d = (xp.tensor(each) for each in (1, 2, 3, 0.0))"
+    for call, way in product(NUMBERS, ways):
+        body = (tensors, f"y = {call}", "return x, y")
+        yield "numbers", program(REAL, body, way)
 
 
 def _differentiated(body: tuple[str, ...], way: str) -> str:

@@ -325,6 +325,21 @@ SCATTERS: Final = (
     *("xp.ops.aten.copy(x, {})", "xp.select_scatter(x, {}, 5, 0)"),
 )
 SOURCES: Final = ("x[0]", "x[:, 0]", "x[1:]", "x[:, ::2]", "xp.ones(2)", "xp.ones(2, 2)", "x")
+NUMBERS: Final = (
+    *("x.expand(n, 2, 3)", "x.expand((n, 2, 3))", "x.expand(n, *x.shape)", "x.reshape(i, n)"),
+    *("x.view(i, n)", "x.narrow(0, 1, o)", "x.narrow(0, o, 1)", "x.select(o, 1)", "x[o]", "x[o:]"),
+    *("x[:, o]", "x.split([o, 1])", "x.split(o)", "x.chunk(n)", "x.unbind(o)", "x.sum(o)"),
+    *("x.sum((o,))", "x.mean(o, True)", "x.transpose(o, 0)", "x.permute(o, 0)", "x.unsqueeze(o)"),
+    *("x.squeeze(o)", "x.flatten(o)", "x.repeat(n, 1)", "x.roll(o)", "x.flip(o)", "x.diagonal(o)"),
+    *("xp.zeros(n, 3)", "xp.zeros((n,))", "xp.full((n,), 3.0)", "xp.full((2,), n)", "xp.eye(n)"),
+    *("xp.arange(n)", "xp.arange(o, n)", "x.new_ones(n)", "xp.ones(2, out=xp.zeros(n))"),
+    *("xp.add(x, x, alpha=n)", "x.clamp(o, n)", "x.pow(n)", "x.add_(n)", "x.fill_(n)"),
+    *("x.masked_fill_(x > 0, n)", "xp.dropout(x, d, False)", "x.topk(o)", "x.cumsum(o)"),
+    *("xp.ops.aten.view(x, [i, n])", "xp.ops.aten.select(x, o, 1)", "xp.ops.aten.sum(x, [o])"),
+    *("range(n)[o]", "[1, 2][o]", "int(n)", "float(n)", "bool(o)", "n.item()", "n.tolist()"),
+    *("x.softmax(o)", "x.std(o)", "x.sort(o)", "xp.cat([x, x], o)", "xp.stack([x, x], n)"),
+)
+"""Calls with tensors where numbers belong: one, two, three and a float that is nought."""
 COPIES: Final = (
     *("view_copy(x, [6])", "view_copy(x, [7])", "view_copy.dtype(x, xp.int32)", "t_copy(x)"),
     *("select_copy.int(x, 0, 1)", "slice_copy.Tensor(x, 1, 0, 2)", "expand_copy(x, [2, 2, 3])"),

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from conformance.annotated import names as hint_names
 from conformance.area import Area, Text
-from conformance.cases import repeated
+from conformance.cases import inner_kernels, repeated
 from conformance.cases.pools import C
 from mindtorch_v2.profile import Profile
 
@@ -515,6 +515,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from inferred()
     yield from repeated.changes()
     yield from repeated.blocks()
+    yield from inner_kernels.texts()
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -6,9 +6,11 @@ Mirrors ``Dispatcher::registerPythonModule`` of ``aten/src/ATen/core/dispatch/Di
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import cache
 from string import Template
+from typing import Final
 
 from mindtorch_v2 import profile
 
@@ -25,6 +27,21 @@ def _python_modules() -> dict[str, tuple[str, str]]:
 def python_module(name: str) -> tuple[str, str] | None:
     """The module that was named for an operator by its full name, and in which context."""
     return _python_modules().get(name)
+
+
+def is_in_python(name: str, key: str) -> bool:
+    """Whether torch itself has registered a kernel at a key for an operator by its full name, from
+    Python."""
+    facts = profile.active().registrations
+    operator = facts["operators"].get(name)
+    return operator is not None and any(
+        at == key and _IN_PYTHON.search(facts["texts"][debug])
+        for at, debug, *_ in operator["kernels"]
+    )
+
+
+_IN_PYTHON: Final = re.compile(r"/dev/null:\d|\.py:\d")
+"""Where releases say that a kernel in Python was registered."""
 
 
 def no_meta_kernel(name: str) -> NotImplementedError:

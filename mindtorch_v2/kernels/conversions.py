@@ -117,7 +117,7 @@ def chalf(self: Tensor, memory_format: int | None) -> Any:
     return to_dtype(self, enum_value(DTYPES["complex32"]), False, False, memory_format)
 
 
-@kernel("aten::_to_copy", keys=("BackendSelect", "CompositeExplicitAutograd"))
+@kernel("aten::_to_copy", key="CompositeExplicitAutograd")
 def to_copy(
     self: Tensor,
     dtype: int | None,

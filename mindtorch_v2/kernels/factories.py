@@ -10,7 +10,7 @@ ADInplaceOrView, as in formulas of gradients, that counts as a change.  On meta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import find_operator
 from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -51,6 +52,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel, storage_bytes
+from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.plain import set_strides
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -64,6 +66,7 @@ Options = tuple[int | None, int | None, Device | None, bool | None]
 
 _ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _EMPTY_OF: Final = OperatorHandle("aten::empty.memory_format")
 _EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _EYE_OUT: Final = OperatorHandle("aten::eye.m_out")
@@ -72,6 +75,10 @@ _RESIZE_: Final = OperatorHandle("aten::resize_")
 _ZERO_: Final = OperatorHandle("aten::zero_")
 _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
+_BACKENDS: Final = {
+    "cpu": tensor_keyset(mask_of(DispatchKey.CPU)),
+    "meta": tensor_keyset(mask_of(DispatchKey.Meta)),
+}
 _MADE: Final = ("Meta", "CompositeExplicitAutograd")
 _EMPTY: Final = (
     *("CPU", "Meta", "QuantizedCPU", "QuantizedMeta", "MkldnnCPU"),
@@ -183,9 +190,29 @@ def empty_permuted(size: Sizes, physical_layout: Sizes, *options: Any) -> Any:
     return _AS_STRIDED(made, list(size), strides)
 
 
+def made_empty(size: Sizes, **given: Any) -> Tensor:
+    """``at::empty``: an operator where somebody else's kernel makes what is empty."""
+    if _are_made_here(given):
+        return factories.empty(tuple(size), **given)
+    made: Tensor = _EMPTY_OF(list(size), **given)
+    return made
+
+
+def _are_made_here(given: Mapping[str, Any]) -> bool:
+    device = given.get("device")
+    keys = _BACKENDS.get("cpu" if device is None else device.type)
+    return keys is None or _EMPTY_OF.operator.ends_at_own_kernel(keys)
+
+
 @kernel("aten::zeros", keys=_MADE)
 def zeros(size: Sizes, *options: Any) -> Any:
-    made = factories.zeros(tuple(size), **given_options(options))
+    return _zeros(size, given_options(options))
+
+
+def _zeros(size: Sizes, given: Mapping[str, Any]) -> Any:
+    if not _are_made_here(given):
+        return _ZERO_(made_empty(size, **given))
+    made = factories.zeros(tuple(size), **given)
     return _ZERO_(made) if _is_told_to_hold(made) and _has_operators(made) else made
 
 
@@ -209,18 +236,11 @@ def _has_operators(made: Tensor) -> bool:
     return not is_on_accelerator(made) or DispatchKey.NPU in _ZERO_.operator.entry.table
 
 
-def _zeroed(made: Tensor) -> Tensor:
-    """What ``zero_`` refuses to do with a new tensor, which holds zeros already."""
-    if _is_filled(made):
-        zero(made)
-    return made
-
-
 @kernel("aten::ones", keys=_MADE)
 def ones(size: Sizes, *options: Any) -> Any:
     given = given_options(options)
     factories.check_layout_of_full(given.get("layout"))
-    return _filled(factories.empty(tuple(size), **given), 1)
+    return _filled(made_empty(size, **given), 1)
 
 
 @kernel("aten::full", keys=_MADE)
@@ -228,7 +248,7 @@ def full(size: Sizes, fill_value: Any, *options: Any) -> Any:
     given = {"dtype": factories.dtype_to_fill(fill_value), **given_options(options)}
     if given.get("layout") is sparse_coo:
         factories.check_layout_of_full(sparse_coo)
-    return _filled(factories.empty(size, **given), fill_value)
+    return _filled(made_empty(size, **given), fill_value)
 
 
 def _filled(made: Tensor, value: Any) -> Any:
@@ -275,7 +295,7 @@ def arange_start_step(start: Any, end: Any, step: Any, *options: Any) -> Any:
         make = _arange_in_python if is_in_python() else _arange
         return make(start, end, step, **given)
     given.setdefault("dtype", factories.dtype_of_range(start, end, step))
-    made = factories.empty((0,), **given)
+    made = made_empty((0,), **given)
     if is_on_accelerator(made):  # whose memory alone may be there
         return _arange(start, end, step, **given)
     return _ARANGE_OUT(start, end, step, out=made)
@@ -309,7 +329,7 @@ def eye(n: int, *options: Any) -> Any:
 def eye_m(n: int, m: int, *options: Any) -> Any:
     """As a range is made, but on meta in Python's way, which makes it at once."""
     given = given_options(options)
-    made = factories.empty((0,), **given)
+    made = made_empty((0,), **given)
     if is_on_accelerator(made) or (made.is_meta and made._layout is strided):
         return factories.eye(n, m, **given)
     return _EYE_OUT(n, m, out=made)
@@ -352,6 +372,10 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
     return made
 
 
+def _are_like_made_here(self: Tensor) -> bool:
+    return _EMPTY_LIKE.operator.ends_at_own_kernel(self._keys)
+
+
 def _lying_like(self: Tensor, options: Sequence[Any]) -> Any:
     """In another layout, or somewhere whose backend has no operator that takes strides."""
     dtype, layout, device, pin_memory, format = options
@@ -373,23 +397,28 @@ def empty_like(self: Tensor, *options: Any) -> Tensor:
 
 
 @kernel("aten::zeros_like", keys=_MADE)
-def zeros_like(self: Tensor, *options: Any) -> Tensor:
-    return _zeroed(_made_like(factories.zeros_like, self, options))
+def zeros_like(self: Tensor, *options: Any) -> Any:
+    if not _are_like_made_here(self):
+        return _ZERO_(_EMPTY_LIKE(self, *options))
+    made = _made_like(factories.zeros_like, self, options)
+    return _ZERO_(made) if _is_told_to_hold(made) and _has_operators(made) else made
 
 
 @kernel("aten::ones_like", keys=_MADE)
 def ones_like(self: Tensor, *options: Any) -> Any:
-    return _made_like(factories.ones_like, self, options)
+    return full_like(self, 1, *options)
 
 
 @kernel("aten::full_like", key="CompositeExplicitAutograd")
 def full_like(self: Tensor, fill_value: Any, *options: Any) -> Any:
+    if not _are_like_made_here(self):
+        return _FILL_(_EMPTY_LIKE(self, *options), fill_value)
     return _FILL_(_made_like(factories.empty_like, self, options), fill_value)
 
 
 @kernel("aten::new_empty", keys=_MADE)
 def new_empty(self: Tensor, size: Sizes, *options: Any) -> Tensor:
-    return filled_if_deterministic(factories.empty(tuple(size), **_like(self, options)))
+    return filled_if_deterministic(made_empty(size, **_like(self, options)))
 
 
 @kernel("aten::new_empty_strided", keys=("Meta", "CompositeExplicitAutogradNonFunctional"))
@@ -406,7 +435,7 @@ def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
     given = _like(self, options)
     if any(extent < 0 for extent in size):  # which ``zeros`` has words of its own for
         return factories.empty(tuple(size), **given)
-    return _zeroed(factories.zeros(tuple(size), **given))
+    return _zeros(size, given)
 
 
 @kernel("aten::new_ones", keys=_MADE)
@@ -419,7 +448,7 @@ def new_full(self: Tensor, size: Sizes, fill_value: Any, *options: Any) -> Any:
     given = _like(self, options)
     if given["layout"] is sparse_coo:
         return _FILL_(factories.empty(tuple(size), **given), fill_value)
-    return factories.full(tuple(size), fill_value, **given)
+    return _filled(made_empty(size, **given), fill_value)
 
 
 # --- into a tensor ----------------------------------------------------------------------------

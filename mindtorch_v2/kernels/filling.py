@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.overlap import (
 from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator, iteration_order
+from mindtorch_v2.kernels.views import called
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import dense_strides_like, numel
@@ -32,6 +33,7 @@ from mindtorch_v2.tensor.zeros import is_zero_tensor
 _CLONE: Final = OperatorHandle("aten::clone")
 COPY: Final = OperatorHandle("aten::copy_")
 _FILL: Final = OperatorHandle("aten::fill_.Scalar")
+_FILL_TENSOR: Final = OperatorHandle("aten::fill_.Tensor")
 _ITEM: Final = OperatorHandle("aten::item")
 
 _COPIED: Final = Config(
@@ -186,10 +188,8 @@ def fill(self: Tensor, value: Any) -> Tensor:
     strides = dense_strides_like(self._sizes, self._strides)
     filled = new_tensor(self._sizes, self._dtype, self._device, strides)
     if isinstance(value, Tensor):
-        fill_tensor(filled, value)
-    else:
-        fill_(filled, value)
-    return filled
+        return called(_FILL_TENSOR, fill_tensor, filled, value)
+    return called(_FILL, fill_, filled, value)
 
 
 @kernel("aten::zero_", keys=("CPU", "Meta"))

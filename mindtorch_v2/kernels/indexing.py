@@ -46,6 +46,8 @@ Places: TypeAlias = tuple[Array, ...]
 
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _CLONE: Final = OperatorHandle("aten::clone")
+_INDEX: Final = OperatorHandle("aten::index.Tensor")
+_INDEX_PUT: Final = OperatorHandle("aten::index_put")
 _INDEX_PUT_: Final = OperatorHandle("aten::index_put_")
 _INDEX_PUT_IMPL_: Final = OperatorHandle("aten::_index_put_impl_")
 _MASKED_FILL_: Final = OperatorHandle("aten::masked_fill_.Scalar")
@@ -476,3 +478,21 @@ def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
 
 def _have_mask(indices: Indices) -> bool:
     return any(each is not None and each._dtype in (_BYTE, _BOOL) for each in indices)
+
+
+# --- without masks --------------------------------------------------------------------------------
+
+
+@kernel("aten::_unsafe_index.Tensor", key="CompositeExplicitAutograd")
+def unsafe_index(self: Tensor, indices: Indices) -> Any:
+    """What is found is as large as the indices say, whatever they hold."""
+    for each in indices:
+        if each is not None and each._dtype not in (_LONG, _INT):
+            found = CPP_NAMES[each._dtype]
+            raise RuntimeError(f"_unsafe_index found unexpected index type {found}")
+    return _INDEX(self, indices)
+
+
+@kernel("aten::_unsafe_index_put", key="CompositeExplicitAutograd")
+def unsafe_index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
+    return _INDEX_PUT(self, indices, values, accumulate)

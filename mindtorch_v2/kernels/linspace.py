@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.kernels.factories import given_options
+from mindtorch_v2.kernels.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -21,7 +21,6 @@ from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.refs import wrappers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
@@ -50,7 +49,7 @@ _OPTIONS: Final = ("dtype", "layout", "device", "pin_memory")
 def linspace(start: Number, end: Number, steps: int, *options: Any) -> Any:
     if steps < 0:
         raise RuntimeError(_NEGATIVE)
-    made = factories.empty((steps,), **inferred("linspace", start, end, options))
+    made = made_empty((steps,), **inferred("linspace", start, end, options))
     return _LINSPACE_OUT(start, end, steps, out=made)
 
 
@@ -112,7 +111,7 @@ def linspace_on_meta(start: Any, end: Any, steps: int, *options: Any) -> Tensor:
             )
     if steps < 0:
         raise RuntimeError(_NEGATIVE)
-    return factories.empty((steps,), **{**given, "device": _META})
+    return made_empty((steps,), **{**given, "device": _META})
 
 
 @kernel(

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.kernels.factories import given_options
+from mindtorch_v2.kernels.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linspace import check_scalars, inferred, linspace_on_meta, number_of
 from mindtorch_v2.kernels.outputs import set_sizes
@@ -49,7 +49,7 @@ _WIDE: Final = DTYPES["float64"]
 @kernel("aten::logspace", key=_EXPLICIT)
 def logspace(start: Number, end: Number, steps: int, base: float, *options: Any) -> Any:
     _check_steps(steps)
-    made = factories.empty((steps,), **inferred("logspace", start, end, options))
+    made = made_empty((steps,), **inferred("logspace", start, end, options))
     return _LOGSPACE_OUT(start, end, steps, base, out=made)
 
 
@@ -152,7 +152,7 @@ def _powers(start: Number, end: Number, steps: int, base: float, dtype: DType) -
 
 @kernel("aten::range.step", key=_EXPLICIT)
 def range_step(start: Number, end: Number, step: Number, *options: Any) -> Any:
-    return _RANGE_OUT(start, end, step, out=factories.empty((0,), **given_options(options)))
+    return _RANGE_OUT(start, end, step, out=made_empty((0,), **given_options(options)))
 
 
 @kernel("aten::range", key=_EXPLICIT)

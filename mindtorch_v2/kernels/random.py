@@ -16,7 +16,7 @@ from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu import distributions
 from mindtorch_v2.kernels.cpu.distributions import DIGITS, limits_of
-from mindtorch_v2.kernels.factories import given_options
+from mindtorch_v2.kernels.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -24,7 +24,6 @@ from mindtorch_v2.kernels.pinning import check_pin_memory
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import is_on_accelerator, store, value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -306,7 +305,7 @@ def rand(size: Sequence[int], *options: Any) -> Any:
 
 @kernel("aten::rand.generator", key="CompositeExplicitAutograd")
 def rand_of(size: Sequence[int], generator: Generator | None, *options: Any) -> Any:
-    made = factories.empty(tuple(size), **given_options(options))
+    made = made_empty(size, **given_options(options))
     return _UNIFORM_(made, 0.0, 1.0, generator=generator)
 
 
@@ -332,7 +331,7 @@ def randn(size: Sequence[int], *options: Any) -> Any:
 
 @kernel("aten::randn.generator", key="CompositeExplicitAutograd")
 def randn_of(size: Sequence[int], generator: Generator | None, *options: Any) -> Any:
-    made = factories.empty(tuple(size), **given_options(options))
+    made = made_empty(size, **given_options(options))
     return _NORMAL_(made, 0.0, 1.0, generator=generator)
 
 
@@ -420,7 +419,7 @@ def randint_low(low: int, high: int, size: Sequence[int], *options: Any) -> Any:
 def randint_of(
     low: int, high: int, size: Sequence[int], generator: Generator | None, *options: Any
 ) -> Any:
-    made = factories.empty(tuple(size), **given_options(options))
+    made = made_empty(size, **given_options(options))
     return _RANDOM_(made, low, high, generator=generator)
 
 
@@ -447,7 +446,7 @@ def randint_like_low(self: Tensor, low: int, high: int, *options: Any) -> Any:
 
 @kernel("aten::randperm", key="Meta")
 def randperm_on_meta(n: int, *options: Any) -> Any:
-    return factories.empty((n,), **{"dtype": _INT64, **given_options(options)})
+    return made_empty((n,), **{"dtype": _INT64, **given_options(options)})
 
 
 @kernel("aten::randperm", key="CompositeExplicitAutograd")
@@ -458,7 +457,7 @@ def randperm(n: int, *options: Any) -> Any:
 @kernel("aten::randperm.generator", key="CompositeExplicitAutograd")
 def randperm_of(n: int, generator: Generator | None, *options: Any) -> Any:
     given = {"dtype": _INT64, **given_options(options)}
-    made = factories.empty((n,), **given)
+    made = made_empty((n,), **given)
     _check_precision(n, made)
     return _RANDPERM_OUT(n, generator=generator, out=made)
 
@@ -532,7 +531,7 @@ def normal_of_numbers_on_meta(
 def normal_of_numbers(
     mean: float, std: float, size: Sequence[int], generator: Generator | None, *options: Any
 ) -> Any:
-    made = factories.empty(tuple(size), **given_options(options))
+    made = made_empty(size, **given_options(options))
     return _NORMAL_(made, mean, std, generator=generator)
 
 

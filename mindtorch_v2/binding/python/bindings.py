@@ -27,7 +27,7 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
-from mindtorch_v2.binding.python.seen import operators_are_seen
+from mindtorch_v2.binding.python.seen import is_read_at_once, operators_are_seen
 from mindtorch_v2.binding.python.usual import Form, form_of, usual_call
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
@@ -377,8 +377,8 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
         return bound or own
 
     def call(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        chosen = bound if operators_are_seen((receiver, *args)) else own
-        return chosen(receiver, args, kwargs)
+        is_seen = operators_are_seen((receiver, *args)) or not is_read_at_once(receiver)
+        return (bound if is_seen else own)(receiver, args, kwargs)
 
     return call
 

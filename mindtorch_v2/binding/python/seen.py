@@ -51,13 +51,16 @@ def _any_has(keys: int, values: Iterable[Any]) -> bool:
 
 def item_of(tensor: Tensor) -> Any:
     """The one element as a Python number."""
-    if is_overridden_or_transformed((tensor,)) or not _is_read_by_own_kernel(tensor):
+    if is_overridden_or_transformed((tensor,)) or not is_read_at_once(tensor):
         return Call(_operator("aten::item"), (tensor,)).run()
     return conversions.item(tensor)
 
 
-def _is_read_by_own_kernel(tensor: Tensor) -> bool:
-    return _operator("aten::_local_scalar_dense").ends_at_own_kernel(tensor._keys)
+def is_read_at_once(value: Any) -> bool:
+    """Whether it is this package's kernel that reads an element, if it is a tensor's."""
+    if not isinstance(value, Tensor):
+        return True
+    return _operator("aten::_local_scalar_dense").ends_at_own_kernel(value._keys)
 
 
 @cache

@@ -120,6 +120,8 @@ def _check_same(grad: Array, output: Array) -> None:
 def _backward(
     name: str, compute: Callable[[Array, Array, int, DType], Array], *, checks: bool
 ) -> None:
+    """``checks``: for sizes that are the same; where not, it is the output that may be empty."""
+
     def run(
         outputs: Outputs, grad_output: Tensor, output: Tensor, dim: int, input_dtype: int
     ) -> tuple[Tensor, ...]:
@@ -134,9 +136,11 @@ def _backward(
         dtype = grad_output._dtype
         made = _HALF if dtype is _FLOAT and input_dtype == enum_value(_HALF) else dtype
         result = set_output(outputs[0], grad_output._sizes, made, grad_output._device)
-        if not result.is_meta and numel(grad_output._sizes):
+        if not result.is_meta and numel((grad_output if checks else output)._sizes):
             dispatch(_switch(f"{name[1:]}_backward", wrapped, rank), dtype)
             check_pointers(dtype, result, output)
+            if not numel(grad_output._sizes):
+                return (result,)
             with np.errstate(all="ignore"):
                 arrays: list[Any] = [as_array(each, dtype) for each in (grad_output, output)]
                 _check_same(*arrays)

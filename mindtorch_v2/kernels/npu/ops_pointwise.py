@@ -240,7 +240,7 @@ def _backward(name: str, b: Builder, grad_output: Tensor, saved: Tensor, *scalar
 
 
 def _is_plain_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
 for _operator, _name in (
