@@ -2,13 +2,13 @@
 
 A kernel that calls an operator on its own tensor does so by the dispatcher, so who registers
 another kernel for that is called too.  Each program notes for every call how often that was.  What
-CPU kernels call of operators to compute with, and not to make views, is torch's own affair: those
-calls are left out.
+operators kernels of a backend compute with, on meta those in Python too, is torch's own affair:
+such calls are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final
 
@@ -48,6 +48,23 @@ OUTER: Final = (
     ),
 )
 
+MAKERS: Final = {
+    **dict.fromkeys(("zero_", "fill_.Scalar", "copy_", "_to_copy", "clone"), "a[0]"),
+    **dict.fromkeys(("empty.memory_format", "empty_like"), "x"),
+    **dict.fromkeys(("uniform_", "normal_", "mul.Tensor", "sub.Tensor", "mm", "eq.Tensor"), "a[0]"),
+}
+"""The same of what makes tensors, fills them and computes."""
+
+MADE: Final = (
+    *("xp.zeros(2)", "xp.ones(2)", "xp.full((2,), 3.0)", "xp.empty(2)", "xp.eye(2)", "xp.rand(2)"),
+    *("xp.randn(2)", "xp.randint(3, (2,))", "xp.zeros_like(x)", "xp.ones_like(x)"),
+    *("xp.full_like(x, 2)", "xp.empty_like(x)", "xp.rand_like(x)", "xp.randn_like(x)"),
+    *("x.new_zeros(2)", "x.new_ones(2)", "x.new_full((2,), 1)", "x.new_empty(2)", "x.clone()"),
+    *("x.to(xp.float64)", "x.half()", "x.type(xp.int64)", "x.to(x.dtype)", "x.cpu()", "x.copy_(x)"),
+    *("x.detach()", "x.square()", "x @ x.t()", "xp.outer(x[0], x[0])", "x.ne(x)"),
+    *("x.zero_()", "x.fill_(1)", "xp.outer(x[0], x[1])", "xp.einsum('ij,kj', x, x)"),
+)
+
 _PROGRAM: Final = """\
 log = []
 x, one, two = xp.ones(2, 3, device={device!r}), xp.ones(()), xp.tensor(2)
@@ -70,8 +87,15 @@ lib._destroy()
 
 def texts() -> Iterator[Text]:
     """A program for each operator, a backend, and some at a time of the calls."""
-    for (name, answer), key in product(INNER.items(), ("CPU", "Meta")):
-        for start in range(0, len(OUTER), 10):
-            runs = ", ".join(f"lambda: {call}" for call in OUTER[start : start + 10])
+    yield from _programs(INNER, OUTER, ("CPU", "Meta"))
+    yield from _programs(MAKERS, MADE, ("CPU",))
+
+
+def _programs(
+    inner: Mapping[str, str], outer: Sequence[str], keys: Sequence[str]
+) -> Iterator[Text]:
+    for (name, answer), key in product(inner.items(), keys):
+        for start in range(0, len(outer), 10):
+            runs = ", ".join(f"lambda: {call}" for call in outer[start : start + 10])
             text = _PROGRAM.format(name=name, key=key, device=key.lower(), answer=answer, runs=runs)
             yield "kernels of others", text

@@ -55,8 +55,8 @@ def is_alias_of(one: object, two: object) -> bool:
 def view_geometry(tensor: Tensor, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The sizes and strides of such a view."""
     sizes = infer_size(shape, numel(tensor._sizes))
-    check_numel(sizes)
     strides = view_strides(tensor._sizes, tensor._strides, sizes)
+    check_numel(sizes)
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "

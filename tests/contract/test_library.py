@@ -85,6 +85,28 @@ def test_a_refused_kernel_leaves_no_trace(lib: library.Library) -> None:
     assert not lib._op_impls
 
 
+def test_a_kernel_of_another_is_called_by_the_kernels_that_call_the_operator() -> None:
+    x = torch.ones(2, 3)
+    called: list[object] = []
+
+    def as_strided(self: torch.Tensor, *geometry: object) -> torch.Tensor:
+        called.append(geometry[0])
+        return self.detach()
+
+    assert x.t().shape == (3, 2)
+    views = library.Library("aten", "IMPL")
+    with pytest.warns(UserWarning, match="Overriding a previously registered kernel"):
+        views.impl("as_strided", as_strided, "CPU")
+    try:
+        assert x.t().shape == x[0:1].shape == x.shape
+        assert called == [[3, 2], [1, 3]]
+    finally:
+        views._destroy()
+    assert x.t().shape == (3, 2)
+    assert x.to("meta").t().shape == (3, 2)
+    assert len(called) == 2
+
+
 def test_a_fallthrough_kernel_is_passed_over(lib: library.Library) -> None:
     lib.define(SCHEMA)
     lib.impl("f", library.fallthrough_kernel, "AutogradCPU")

@@ -155,6 +155,21 @@ def test_a_limit_that_lets_nothing_wait_is_refused(limit: str) -> None:
         torch.pipeline(**{limit: 0})
 
 
+@pytest.mark.parametrize("limit", ["max_ops", "max_pending_bytes", "max_events"])
+def test_a_limit_that_is_no_number_of_things_is_refused(limit: str) -> None:
+    for value in (2.5, "2", torch.tensor(2)):
+        with pytest.raises(TypeError, match=f"{limit} must be an int, or None for no limit"):
+            torch.pipeline(**{limit: value})
+
+
+def test_an_operator_whose_kernel_makes_views_that_autograd_sees_does_not_wait() -> None:
+    x = torch.ones(2, 2)
+    with torch.pipeline(), torch.inference_mode():
+        assert x.unsafe_split(1)[0]._base is x
+    with torch.pipeline():
+        assert not x.unsafe_split(1)[0]._is_view()
+
+
 def test_blocks_nest_and_the_outer_one_goes_on() -> None:
     x = torch.ones(2)
     with torch.pipeline() as outer:
