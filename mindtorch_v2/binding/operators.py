@@ -76,8 +76,8 @@ class Operator:
         self._calls = 0
         #: Whether this package has kernels for calls with these keys; registrations empty it.
         self.computed: dict[int, bool] = {}
-        #: Whether calls with these keys end at such a kernel; registrations empty it.
-        self._own: dict[int, bool] = {}
+        #: Whether calls with these keys end at torch's kernel; registrations empty it.
+        self._untouched: dict[int, bool] = {}
         self._handing_on: dict[frozenset[int], Operator] = {frozenset(): self}
 
     def handing_on(self, undefined: frozenset[int]) -> Operator:
@@ -150,14 +150,15 @@ class Operator:
         DISPATCHER.remember(self.canonical, version, self.computed, keys, found)
         return found
 
-    def ends_at_own_kernel(self, keys: int) -> bool:
-        """Whether what runs calls with these keys, on the backend of the tensors, is this
-        package's: nobody has registered another."""
-        known = self._own.get(keys)
+    def is_untouched(self, keys: int) -> bool:
+        """Whether calls with these keys, on the backend of the tensors, end at what torch has
+        there: nobody has put another kernel in its place."""
+        known = self._untouched.get(keys)
         if known is None:
             version, backends = DISPATCHER.version, intersection(keys, _BACKENDS)
-            known = self.entry.table.lookup(backends)[1].is_native
-            DISPATCHER.remember(self.canonical, version, self._own, keys, known)
+            kernel = self.entry.table.lookup(backends)[1]
+            known = kernel.is_native or kernel.function is None
+            DISPATCHER.remember(self.canonical, version, self._untouched, keys, known)
         return known
 
     def find_below(self, found: dict[int, Way], keyset: int, way: Callable[[Target], Way]) -> Way:

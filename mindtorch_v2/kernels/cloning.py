@@ -30,7 +30,7 @@ def clone(self: Tensor, memory_format: int | None) -> Tensor:
         return self._fresh()
     wanted = _PRESERVE if memory_format is None else memory_format_of_value(memory_format)
     copy = new_tensor(self._sizes, self._dtype, self._device, _strides(self, wanted))
-    if _is_seen_above(copy) or not _COPY_.operator.ends_at_own_kernel(copy._keys):
+    if _is_seen_above(copy) or not _COPY_.operator.is_untouched(copy._keys):
         _COPY_(copy, self, False)
     else:
         copy_values(copy, self)

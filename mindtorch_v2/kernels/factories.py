@@ -201,7 +201,7 @@ def made_empty(size: Sizes, **given: Any) -> Tensor:
 def _are_made_here(given: Mapping[str, Any]) -> bool:
     device = given.get("device")
     keys = _BACKENDS.get("cpu" if device is None else device.type)
-    return keys is None or _EMPTY_OF.operator.ends_at_own_kernel(keys)
+    return keys is None or _EMPTY_OF.operator.is_untouched(keys)
 
 
 @kernel("aten::zeros", keys=_MADE)
@@ -373,7 +373,7 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
 
 
 def _are_like_made_here(self: Tensor) -> bool:
-    return _EMPTY_LIKE.operator.ends_at_own_kernel(self._keys)
+    return _EMPTY_LIKE.operator.is_untouched(self._keys)
 
 
 def _lying_like(self: Tensor, options: Sequence[Any]) -> Any:

@@ -65,7 +65,7 @@ class _Own(dict[int, bool]):
         """Whether all do end there now."""
         version = DISPATCHER.version
         operators = [each.operator for each in self._operators]
-        found = all(each.ends_at_own_kernel(KEYS) for each in operators)
+        found = all(each.is_untouched(KEYS) for each in operators)
         for each in operators if found else ():
             DISPATCHER.remember(each.canonical, version, self, KEYS, True)
         return found

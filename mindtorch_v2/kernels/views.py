@@ -58,7 +58,7 @@ def called(operator: OperatorHandle, kernel: Callable[..., _Made], *stack: Any) 
     backend, which is called at once unless it is somebody else's.  Where nobody has masked
     autograd it sees the call.
     """
-    if tls.is_just_above_backends() and operator.operator.ends_at_own_kernel(stack[0]._keys):
+    if tls.is_just_above_backends() and operator.operator.is_untouched(stack[0]._keys):
         return kernel(*stack)
     made: _Made = operator(*stack)
     return made

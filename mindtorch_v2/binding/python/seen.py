@@ -60,7 +60,7 @@ def is_read_at_once(value: Any) -> bool:
     """Whether it is this package's kernel that reads an element, if it is a tensor's."""
     if not isinstance(value, Tensor):
         return True
-    return _operator("aten::_local_scalar_dense").ends_at_own_kernel(value._keys)
+    return _operator("aten::_local_scalar_dense").is_untouched(value._keys)
 
 
 @cache
