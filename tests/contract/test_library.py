@@ -85,6 +85,7 @@ def test_a_refused_kernel_leaves_no_trace(lib: library.Library) -> None:
     assert not lib._op_impls
 
 
+@pytest.mark.usefixtures("warns_always")
 def test_a_kernel_of_another_is_called_by_the_kernels_that_call_the_operator() -> None:
     x = torch.ones(2, 3)
     called: list[object] = []

@@ -123,6 +123,7 @@ def test_a_planned_call_that_autograd_records_meets_autograd(operator: Any) -> N
 # --- registration -----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("warns_always")
 def test_what_is_registered_in_a_block_is_there_for_what_waits(operator: Any) -> None:
     op, _ = operator
     x = torch.ones(2)

@@ -18,6 +18,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels import views
 from mindtorch_v2.kernels.pointwise import Pointwise
 from mindtorch_v2.kernels.short_way import short_way_of
+from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.quiet import quietly
 
 _OFTEN = 12
@@ -42,7 +43,7 @@ def only_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def short(kernel: Any, count: int) -> Any:
     """The short way of a kernel of so many values, alone: UNUSUAL for what it hands on."""
-    way = short_way_of(kernel)
+    way = short_way_of(kernel, KEYS)
     assert way is not None
     make = way.make or way.above
     assert make is not None
