@@ -1,4 +1,5 @@
-"""What C++ says of Python: the module that has an operator's fake implementation, and its lack.
+"""What C++ says of Python: the module that has an operator's fake implementation, and its lack;
+which kernels torch itself has registered from there.
 
 Mirrors ``Dispatcher::registerPythonModule`` of ``aten/src/ATen/core/dispatch/Dispatcher.cpp`` and
 ``aten/src/ATen/core/MetaFallbackKernel.cpp``.

@@ -212,7 +212,11 @@ def zeros(size: Sizes, *options: Any) -> Any:
 def _zeros(size: Sizes, given: Mapping[str, Any]) -> Any:
     if not _are_made_here(given):
         return _ZERO_(made_empty(size, **given))
-    made = factories.zeros(tuple(size), **given)
+    return _zeroed(factories.zeros(tuple(size), **given))
+
+
+def _zeroed(made: Tensor) -> Any:
+    """A new tensor, which holds zeros already, as ``zero_`` answers or refuses it."""
     return _ZERO_(made) if _is_told_to_hold(made) and _has_operators(made) else made
 
 
@@ -400,8 +404,7 @@ def empty_like(self: Tensor, *options: Any) -> Tensor:
 def zeros_like(self: Tensor, *options: Any) -> Any:
     if not _are_like_made_here(self):
         return _ZERO_(_EMPTY_LIKE(self, *options))
-    made = _made_like(factories.zeros_like, self, options)
-    return _ZERO_(made) if _is_told_to_hold(made) and _has_operators(made) else made
+    return _zeroed(_made_like(factories.zeros_like, self, options))
 
 
 @kernel("aten::ones_like", keys=_MADE)

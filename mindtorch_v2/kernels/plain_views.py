@@ -53,8 +53,8 @@ class _Geometries(dict[Any, Geometry]):
 
 
 class _Own(dict[int, bool]):
-    """Empty while an operator that a view's kernel calls may end at another kernel than this
-    package's: every registration for one of them empties it."""
+    """Empty while an operator that a view's kernel calls may end at somebody else's kernel: every
+    registration for one of them empties it."""
 
     def __init__(self, operators: Sequence[OperatorHandle]) -> None:
         self._operators = operators
@@ -62,7 +62,7 @@ class _Own(dict[int, bool]):
             self[KEYS] = True
 
     def look(self) -> bool:
-        """Whether all do end there now."""
+        """Whether none of them does so now."""
         version = DISPATCHER.version
         operators = [each.operator for each in self._operators]
         found = all(each.is_untouched(KEYS) for each in operators)

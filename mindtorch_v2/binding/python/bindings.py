@@ -372,7 +372,8 @@ def _asking(function: str, call: Implementation) -> Implementation:
 
 
 def _chosen(bound: Implementation | None, own: Implementation | None) -> Implementation | None:
-    """What calls operators, or while they have no kernels, what was written in their place."""
+    """What calls operators, if somebody sees them or reads elements with a kernel of his own; else
+    what was written in their place."""
     if bound is None or own is None:
         return bound or own
 

@@ -57,7 +57,7 @@ def item_of(tensor: Tensor) -> Any:
 
 
 def is_read_at_once(value: Any) -> bool:
-    """Whether it is this package's kernel that reads an element, if it is a tensor's."""
+    """Whether nobody has a kernel of his own to read elements with, if it is a tensor."""
     if not isinstance(value, Tensor):
         return True
     return _operator("aten::_local_scalar_dense").is_untouched(value._keys)
