@@ -434,7 +434,7 @@ def new_empty_strided(self: Tensor, size: Sizes, stride: Sizes, *options: Any) -
 
 
 @kernel("aten::new_zeros", keys=_MADE)
-def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Tensor:
+def new_zeros(self: Tensor, size: Sizes, *options: Any) -> Any:
     given = _like(self, options)
     if any(extent < 0 for extent in size):  # which ``zeros`` has words of its own for
         return factories.empty(tuple(size), **given)

@@ -184,7 +184,7 @@ def _check_scalar(name: str, value: Tensor) -> None:
 
 
 @kernel("aten::fill.Scalar", "aten::fill.Tensor", keys=("Meta", "CompositeExplicitAutograd"))
-def fill(self: Tensor, value: Any) -> Tensor:
+def fill(self: Tensor, value: Any) -> Any:
     strides = dense_strides_like(self._sizes, self._strides)
     filled = new_tensor(self._sizes, self._dtype, self._device, strides)
     if isinstance(value, Tensor):
