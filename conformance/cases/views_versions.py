@@ -28,6 +28,7 @@ from conformance.cases.views_versions_pools import (
     CHANGES,
     COMPLEX_VIEWS,
     COPIES,
+    GEOMETRIES,
     MAKINGS,
     SETTINGS,
     VIEWS,
@@ -46,6 +47,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _ways_to_make_one()
     yield from _views_of_views()
     yield from _copies()
+    yield from _geometries()
     for number in range(PROGRAMS):
         yield "programs", program(random.Random(number))
 
@@ -104,6 +106,22 @@ def _copies() -> Iterator[Text]:
         change = turn.of(CHANGES).replace("{}", turn.of(("v", "x", "w")))
         steps = [f"v = {view}", f"w = {copy}", change]
         yield copy, case(f"{SETTINGS[start]}\nv = w = None", steps, "x, v, w")
+
+
+def _geometries() -> Iterator[Text]:
+    """What a geometry leaves behind that is refused, or that nobody looks at."""
+    for device, (size, stride) in product(("cpu", "meta"), GEOMETRIES):
+        storage = f"xp.arange(8.0, device='{device}').untyped_storage()"
+        for change in (
+            f"resize_({size})",
+            f"resize_({size}, memory_format=xp.channels_last)",
+            *(f"as_strided_({size}, {stride}, {offset})" for offset in (0, 1, -1)),
+            *(f"set_({storage}, {offset}, {size}, {stride})" for offset in (0, 1, -1)),
+            f"set_({storage}, 1, {size})",
+        ):
+            start = f"x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]]).to('{device}')"
+            shown = "(log, x.shape, x.stride(), x.storage_offset(), x.untyped_storage().nbytes())"
+            yield "geometries", "\n".join([TRIED, start, attempt(f"x.{change}"), shown])
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -112,6 +112,14 @@ CHANGES: Final = (
     *("with xp.autograd._unsafe_preserve_version_counter({}): {}.detach().add_(1)",),
 )
 
+#: Sizes and strides that ``resize_``, ``as_strided_`` and ``set_`` refuse, or complete.
+GEOMETRIES: Final = (
+    *(((-2,), (1,)), ((2, -2), (1, 1)), ((-2, 2), (-1, 1)), ((-1, 0), (1, 1)), ((0, -1), (-3, 1))),
+    *(((1, -2, 2, 2), (1, 1, 1, 1)), ((2, 3), (-1, 2)), ((2, 3), (2, -1)), ((2,), (-1,))),
+    *(((2, 2), (1,)), ((), (1,)), ((9,), (1,)), ((2,), (9,)), ((2, 0), (1, 1))),
+    *(((2**62,), (0,)), ((2**62, 4), (0, 0))),
+)
+
 #: Tensors made of ``v`` that share its memory, or do not.
 COPIES: Final = (
     *("v.clone()", "v.detach()", "v.data", "v.detach().clone()", "v.new_tensor(v.tolist())"),

@@ -26,9 +26,10 @@ from mindtorch_v2.tensor.absent_devices import (
 )
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, strided
-from mindtorch_v2.tensor.factories import strides_in
-from mindtorch_v2.tensor.geometry import check_numel, dense_strides_like, suggest_memory_format
+from mindtorch_v2.tensor.factories import format_strides, strides_in
+from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.options import compute_dispatch_key
+from mindtorch_v2.tensor.plain import set_strides
 from mindtorch_v2.tensor.support import promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -201,10 +202,10 @@ def has_compatible_shallow_copy_type(self: Tensor, from_: Tensor) -> bool:
 def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Tensor:
     wanted = None if memory_format is None else memory_format_of_value(memory_format)
     if wanted is not None or tuple(size) != tuple(self._sizes):
-        check_numel(size)  # a negative size is a large one
-        strides = None if wanted in (None, _PRESERVE) else strides_in(size, wanted)
         nbytes = self.untyped_storage().nbytes()
-        set_sizes(self, tuple(size), strides)
+        set_sizes(self, tuple(size))
+        if wanted is not _PRESERVE and (strides := format_strides(size, wanted)) is not None:
+            set_strides(self, strides)
         fill_grown(self, nbytes)
         if wanted is _PRESERVE:
             raise RuntimeError("Unsupported memory formatPreserve")

@@ -51,7 +51,13 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
     strided,
 )
-from mindtorch_v2.tensor.geometry import check_size_nonnegative, is_contiguous, numel, storage_bytes
+from mindtorch_v2.tensor.geometry import (
+    check_size_nonnegative,
+    completed_strides,
+    is_contiguous,
+    numel,
+    storage_bytes,
+)
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.plain import set_strides
 from mindtorch_v2.tensor.scalars import scalar_to
@@ -146,21 +152,11 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
     device = given.get("device", Device("cpu"))
     if device.type != "meta":  # there the bytes are counted in symbolic integers, without a bound
         unsigned_nbytes(size, stride, dtype.itemsize)
-    made = new_tensor(size, dtype, device, _none_negative(size, stride))
+    made = new_tensor(size, dtype, device, completed_strides(size, stride))
     if device.type == "meta" and min(stride, default=0) < 0:
         counted = storage_bytes(size, stride, 0, dtype.itemsize)
         made._storage = UntypedStorage._without_memory(counted, device)
     return filled_if_deterministic(made)
-
-
-def _none_negative(size: Sizes, stride: Sizes) -> tuple[int, ...]:
-    """``TensorImpl::set_sizes_and_strides``: below zero stands for as far as the next dimension
-    reaches."""
-    strides: list[int] = []
-    for dim in reversed(range(len(stride))):
-        beyond = max(size[dim + 1], 1) * strides[0] if strides else 1
-        strides.insert(0, beyond if stride[dim] < 0 else stride[dim])
-    return tuple(strides)
 
 
 @kernel("aten::empty_permuted", keys=_MADE)

@@ -16,9 +16,11 @@ from mindtorch_v2.tensor.geometry import (
     check_numel,
     check_size_nonnegative,
     check_strides,
+    completed_strides,
     contiguous_strides,
     numel,
     storage_bytes,
+    symbolic_nbytes,
 )
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.size import Size
@@ -48,14 +50,46 @@ def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | N
     """
     if strides is None and tuple(tensor._sizes) == tuple(sizes):
         return
-    check_numel(sizes)
-    new_strides = contiguous_strides(sizes) if strides is None else strides
-    check_strides(new_strides)
-    needed = storage_bytes(sizes, new_strides, tensor._storage_offset, tensor._dtype.itemsize)
+    if strides is None:
+        set_sizes_contiguous(tensor, sizes)
+    else:
+        set_sizes_and_strides(tensor, sizes, strides)
+    offset, itemsize = tensor._storage_offset, tensor._dtype.itemsize
+    if tensor.is_meta:
+        needed = symbolic_nbytes(sizes, tensor._strides, itemsize) + offset * itemsize
+    else:
+        needed = storage_bytes(sizes, tensor._strides, offset, itemsize)
     storage = tensor.untyped_storage()
     if needed > storage.nbytes():
         storage.resize_(needed)
-    forget(tensor)._sizes, tensor._strides = Size._of(sizes), new_strides
+
+
+def set_sizes_contiguous(tensor: Tensor, sizes: Sequence[int]) -> None:
+    """``TensorImpl::set_sizes_contiguous``.
+
+    RuntimeError where the elements cannot be counted: the sizes stay, with strides of before.
+    """
+    before = forget(tensor)._strides
+    tensor._sizes = Size._of(sizes)
+    tensor._strides = (*before, *[0] * len(sizes))[: len(sizes)]
+    check_numel(sizes)
+    tensor._strides = contiguous_strides(sizes)
+    check_strides(tensor._strides)
+
+
+def set_sizes_and_strides(
+    tensor: Tensor, sizes: Sequence[int], strides: Sequence[int], offset: int | None = None
+) -> None:
+    """``TensorImpl::set_sizes_and_strides``, without a look at the storage.
+
+    RuntimeError where the elements cannot be counted: the sizes and strides stay, with the offset
+    of before.
+    """
+    forget(tensor)._sizes, tensor._strides = Size._of(sizes), completed_strides(sizes, strides)
+    check_strides(tensor._strides)
+    check_numel(sizes)
+    if offset is not None:
+        tensor._storage_offset = offset
 
 
 def resize_output(

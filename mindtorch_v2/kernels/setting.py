@@ -7,15 +7,19 @@ in torch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_sizes, set_sizes_and_strides
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import check_in_bounds_for_storage, unsigned_nbytes
-from mindtorch_v2.tensor.geometry import check_numel, contiguous_strides, is_contiguous, numel
+from mindtorch_v2.kernels.views import (
+    check_in_bounds_for_storage,
+    check_offset,
+    unsigned_nbytes,
+)
+from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, numel, symbolic_nbytes
 from mindtorch_v2.tensor.plain import forget
-from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
@@ -37,12 +41,13 @@ def set_storage_(
     if stride and len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
-    if same and _CHECKS_BOUNDS and not self.is_meta:
-        # of a geometry that stays, for which a storage is not made larger
-        itemsize = self._dtype.itemsize
-        needed = unsigned_nbytes(size, stride or contiguous_strides(size), itemsize)
-        available = source.nbytes()
-        check_in_bounds_for_storage(size, stride, storage_offset, itemsize, needed, available)
+    if _CHECKS_BOUNDS:
+        check_offset(storage_offset)
+        if same and not self.is_meta:  # a geometry that stays, for which no storage is made larger
+            itemsize = self._dtype.itemsize
+            needed = unsigned_nbytes(size, stride or contiguous_strides(size), itemsize)
+            available = source.nbytes()
+            check_in_bounds_for_storage(size, stride, storage_offset, itemsize, needed, available)
     current = self._untyped_storage()
     if current is not source:
         if current.device != source.device:
@@ -52,20 +57,35 @@ def set_storage_(
                 "devices must match."
             )
         self._storage = source
-    if storage_offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    check_offset(storage_offset)
+    if self.is_meta:
+        stride = stride or _symbolic_strides(size)
+        set_sizes_and_strides(self, size, stride, storage_offset)
+        _grow(self, stride, symbolic_nbytes)
+        return self
     forget(self)._storage_offset = storage_offset
-    if not same:
-        check_numel(size)
-        self._sizes, self._strides = Size._of(size), tuple(stride) or contiguous_strides(size)
-        _grow(self)
+    if not stride:
+        set_sizes(self, size)
+    elif not same:
+        set_sizes_and_strides(self, size, stride)
+        _grow(self, stride, unsigned_nbytes)
     return self
 
 
-def _grow(self: Tensor) -> None:
-    """``maybe_resize_storage``."""
+def _symbolic_strides(sizes: Sequence[int]) -> list[int]:
+    """Row-major strides of what can be symbols: a dimension of no size counts as that."""
+    strides = [1] * len(sizes)
+    for dim in range(len(sizes) - 2, -1, -1):
+        strides[dim] = strides[dim + 1] * sizes[dim + 1]
+    return strides
+
+
+def _grow(
+    self: Tensor, strides: Sequence[int], nbytes: Callable[[Sequence[int], Sequence[int], int], int]
+) -> None:
+    """``maybe_resize_storage``, for ``strides`` as they were given."""
     itemsize = self._dtype.itemsize
-    needed = unsigned_nbytes(self._sizes, self._strides, itemsize) + self._storage_offset * itemsize
+    needed = nbytes(self._sizes, strides, itemsize) + self._storage_offset * itemsize
     storage = self._untyped_storage()
     if numel(self._sizes) and needed > storage.nbytes():
         storage.resize_(needed)

@@ -23,6 +23,7 @@ from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, 
 from mindtorch_v2.tensor.geometry import (
     check_numel,
     check_symints,
+    completed_strides,
     dim_list,
     int64_of,
     wrap_dim,
@@ -111,9 +112,10 @@ def as_strided(
     offset = self._storage_offset if storage_offset is None else storage_offset
     if self.is_meta:
         _check_strided_on_meta(size, stride, offset)
-        stride = _completed(size, stride)
+        stride = completed_strides(size, stride)
     else:
         check_strided(self, size, stride, offset)
+    check_numel(size)
     return alias(self, size, stride, offset)
 
 
@@ -121,23 +123,12 @@ def _check_strided_on_meta(sizes: Sequence[int], strides: Sequence[int], offset:
     """The same without the storage, which has no memory to leave."""
     if not HABITS["as_strided takes negative strides on meta"]:
         _check_strides(sizes, strides)
-        _check_offset(offset)
+        check_offset(offset)
     elif len(sizes) != len(strides):
         raise RuntimeError(
             f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
             f"({len(strides)})"
         )
-    check_numel(sizes)
-
-
-def _completed(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
-    """``set_sizes_and_strides``: a negative stride is that of a dense tensor."""
-    found = list(strides)
-    for dim in range(len(found) - 1, -1, -1):
-        if found[dim] < 0:
-            last = dim == len(found) - 1
-            found[dim] = 1 if last else max(sizes[dim + 1], 1) * found[dim + 1]
-    return found
 
 
 def check_strided(
@@ -151,7 +142,7 @@ def check_strided(
     """``setStrided``: RuntimeError for a geometry that the storage cannot have."""
     _check_strides(sizes, strides)
     if HABITS["as_strided looks at the offset before the storage"]:
-        _check_offset(offset)
+        check_offset(offset)
     itemsize = self._dtype.itemsize
     needed = (nbytes or unsigned_nbytes)(sizes, strides, itemsize)
     if nbytes is None and HABITS["as_strided counts bytes from the offset"]:
@@ -160,8 +151,7 @@ def check_strided(
         unsigned_nbytes(sizes, strides, itemsize, offset)
     available = self.untyped_storage().nbytes()
     check_in_bounds_for_storage(sizes, strides, offset, itemsize, needed, available)
-    _check_offset(offset)
-    check_numel(sizes)
+    check_offset(offset)
 
 
 def check_in_bounds_for_storage(
@@ -192,7 +182,8 @@ def _check_strides(sizes: Sequence[int], strides: Sequence[int]) -> None:
         )
 
 
-def _check_offset(offset: int) -> None:
+def check_offset(offset: int) -> None:
+    """RuntimeError for a storage offset below zero."""
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
 
@@ -215,14 +206,6 @@ def unsigned_nbytes(
             f"strides={list(strides)}"
         )
     return count * itemsize
-
-
-def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """The same where sizes can be symbols, and nothing overflows."""
-    if 0 in sizes:
-        return 0
-    pairs = zip(sizes, strides, strict=True)
-    return itemsize * (1 + sum(stride * (size - 1) for size, stride in pairs))
 
 
 # --- dimensions in another order --------------------------------------------------------------

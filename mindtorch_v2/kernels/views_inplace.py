@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import set_sizes_and_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import (
     BACKENDS,
     check_strided,
     check_t,
     squeezed_geometry,
-    symbolic_nbytes,
     unsqueezed_geometry,
 )
-from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
+from mindtorch_v2.tensor.geometry import dim_list, symbolic_nbytes, wrap_dim
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import HABITS
@@ -48,8 +48,8 @@ def as_strided_(
 ) -> Tensor:
     offset = self._storage_offset if storage_offset is None else storage_offset
     check_strided(self, size, stride, offset, nbytes=symbolic_nbytes)
-    self._storage_offset = offset
-    return _set_geometry(self, size, stride)
+    set_sizes_and_strides(self, size, stride, offset)
+    return self
 
 
 @kernel("aten::transpose_", keys=_KEYS)

@@ -118,6 +118,11 @@ def _empty(
 def strides_in(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
     """Strides of a new tensor in a memory format; RuntimeError if it cannot have that."""
     check_size_nonnegative(shape)
+    return format_strides(shape, format)
+
+
+def format_strides(shape: Sequence[int], format: MemoryFormat | None) -> tuple[int, ...] | None:
+    """``empty_tensor_restride``, None for a row-major tensor; RuntimeError for a wrong rank."""
     if format is MEMORY_FORMATS["preserve_format"]:
         raise RuntimeError("unsupported memory format Preserve")
     order = CHANNELS_LAST.get(format) if format is not None else None

@@ -163,6 +163,14 @@ def int64_of(number: int) -> int:
     return (number + _WORD // 2) % _WORD - _WORD // 2
 
 
+def symbolic_nbytes(sizes: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
+    """``computeStorageNbytes`` of what can be symbols: nobody looks whether it fits 64 bits."""
+    if 0 in sizes:
+        return 0
+    pairs = zip(sizes, strides, strict=True)
+    return int64_of(itemsize * (1 + sum(stride * (size - 1) for size, stride in pairs)))
+
+
 def _uncountable_bytes(sizes: Sequence[int]) -> RuntimeError:
     """``computeStorageNbytesContiguous``"""
     return RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
@@ -172,6 +180,17 @@ def check_strides(strides: Sequence[int]) -> None:
     """RuntimeError where those that were computed do not fit, as of a tensor without elements."""
     if max(strides, default=0) >= _WORD // 2:
         raise RuntimeError("Stride calculation overflowed")
+
+
+def completed_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
+    """``TensorImpl::set_sizes_and_strides``: a negative stride stands for as far as the next
+    dimension reaches."""
+    found = list(strides)
+    for dim in range(len(found) - 1, -1, -1):
+        if found[dim] < 0:
+            is_last = dim == len(found) - 1
+            found[dim] = 1 if is_last else max(sizes[dim + 1], 1) * found[dim + 1]
+    return tuple(found)
 
 
 def check_size_nonnegative(sizes: Sequence[int]) -> None:
