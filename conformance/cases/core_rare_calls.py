@@ -105,6 +105,15 @@ _NOT_STORED: Final = (
     "y = z.to(xp.complex64)\n(y[0].vdot(y[1].conj()).clone(), y[0].dot(y[1].conj()).clone())",
 )
 """Of zeros that are not stored, and ones."""
+_OTHER_LAYOUTS: Final = ("xp.eye(3).to_sparse()", "xp.eye(3).to_mkldnn()")
+_VIEWS: Final = (
+    *("t[:0]", "t.expand(2, -1)", "t.expand(3, 3)", "t.narrow(0, 0, 1)", "t.diagonal()"),
+    *("t.unfold(0, 1, 1)", "t.split(1)", "t.as_strided((1,), (1,))", "t.squeeze()"),
+)
+"""Of tensors that have no strides."""
+_NANS: Final = ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2fnuz")
+_INTEGERS: Final = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "bool")
+"""What NaN becomes."""
 _SIZES: Final = ("-1", "2, -3", "0, -1", "1 << 40, 1 << 40", "3, 1 << 62", "0, 2", "")
 """Of such zeros: few can be."""
 
@@ -259,6 +268,12 @@ def texts() -> Iterator[Text]:
     for size, device in product(_SIZES, ("cpu", "meta")):
         made = f"z = xp._efficientzerotensor([{size}], device='{device}')"
         yield "_efficientzerotensor", f"{made}\n(z.shape, z.untyped_storage().nbytes())"
+    for made, call in product(_OTHER_LAYOUTS, _VIEWS):
+        yield _target(call), f"t = {made}\n{call}"
+    for name in ("flatten", "reshape"):
+        yield name, f"{_OTHER_LAYOUTS[0]}.{name}(-1)"
+    for kind, dtype in product(_NANS, _INTEGERS):
+        yield "to", f"xp.tensor([float('nan'), 1.0, 0.5], dtype=xp.{kind}).to(xp.{dtype})"
     for call in _FAR_ROWS:
         yield "index_reduce_", call
     for call in (*_OTHERS, *_PADS):

@@ -154,6 +154,7 @@ WRONG_OPTIONS: Final = (
     "precision=1.5",
     "threshold='a'",
     "edgeitems=-1",
+    "threshold=4, edgeitems=-1",
     "edgeitems=1.5",
     "edgeitems='a'",
     "linewidth='a'",

@@ -183,6 +183,8 @@ WRONG_STORAGES: Final = (
     "x = xp.ones(2)\nx.storage()[0] = 5\nx",
     "x = xp.ones(2)\nx.storage().fill_(5)\nx",
     "x = xp.arange(4)\nx.untyped_storage().copy_(xp.zeros(4, dtype=xp.int64).untyped_storage())\nx",
+    "xp.ones(0).untyped_storage().copy_(xp.ones(0, device='meta').untyped_storage())",
+    "xp.ones(0, device='meta').untyped_storage().cpu()",
     "x = xp.ones(3)\n[y.data_ptr() - x.data_ptr() for y in (x, x[1:], x[2], x.detach())]",
     "[x.data_ptr() for x in (xp.zeros(0), xp.ones(2, device='meta'))]",
     "xp.ones(2, layout=xp.sparse_coo).data_ptr()",

@@ -22,6 +22,7 @@ from mindtorch_v2.binding.unboxed import Kept, Route, Run, Unboxed, Way, made_fo
 from mindtorch_v2.dispatch import native, registry, tls, trace
 from mindtorch_v2.dispatch.calls import Target, at_highest, at_key, resolve
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
+from mindtorch_v2.dispatch.kernel import MISSING
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import full_after, intersection, mask_of
 from mindtorch_v2.dispatch.observers import OBSERVERS
@@ -157,7 +158,7 @@ class Operator:
         if known is None:
             version, backends = DISPATCHER.version, intersection(keys, _BACKENDS)
             kernel = self.entry.table.lookup(backends)[1]
-            known = kernel.is_native or kernel.function is None
+            known = kernel.is_native or (kernel.function is None and kernel is not MISSING)
             DISPATCHER.remember(self.canonical, version, self._untouched, keys, known)
         return known
 

@@ -12,7 +12,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import BACKENDS, alias, called, size_at
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, sparse_coo
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
@@ -55,6 +55,8 @@ def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> T
 @kernel("aten::reshape", key=_IMPLICIT)
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     reshaped: Tensor
+    if self._layout is sparse_coo:
+        raise RuntimeError("reshape is not implemented for sparse tensors")
     if is_contiguous(self._sizes, self._strides):
         reshaped = _VIEW(self, shape)
         return reshaped

@@ -19,7 +19,14 @@ from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor.dtype import COMPLEX_OF_REAL, DTYPES, REAL_OF_COMPLEX, strided
+from mindtorch_v2.tensor.dtype import (
+    COMPLEX_OF_REAL,
+    DTYPES,
+    REAL_OF_COMPLEX,
+    sparse_compressed,
+    sparse_coo,
+    strided,
+)
 from mindtorch_v2.tensor.geometry import (
     check_numel,
     check_symints,
@@ -42,6 +49,9 @@ _COMPLEX_OF_REAL: Final = {
     DTYPES[name]: COMPLEX_OF_REAL[DTYPES[name]] for name in ("float16", "float32", "float64")
 }
 _STORAGE_MAX: Final = (1 << 63) - 1
+
+_SPARSE: Final = {sparse_coo: "Sparse", **sparse_compressed}
+"""Layouts that do not expand, by their C++ names."""
 _ALIAS: Final = OperatorHandle("aten::alias")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _SELECT: Final = OperatorHandle("aten::select.int")
@@ -327,6 +337,8 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
             f"of sizes provided ({len(size)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({len(self._sizes)})"
         )
+    if (kind := _SPARSE.get(self._layout)) is not None:
+        raise RuntimeError(f"expand is unsupported for {kind} tensors")
     sizes, strides = infer_expand_geometry(self._sizes, self._strides, size)
     check_numel(sizes)
     return _strided(self, sizes, strides, self._storage_offset)

@@ -16,7 +16,6 @@ from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
-from mindtorch_v2.tensor.low_precision import FLOAT8
 from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.plain import kept_array
 from mindtorch_v2.tensor.scalars import is_integral, scalar_of_many, scalar_of_one
@@ -28,15 +27,24 @@ if TYPE_CHECKING:
     from mindtorch_v2.tensor.storage import Bytes
     from mindtorch_v2.tensor.tensor import Tensor
 
-_BOOL: Final = DTYPES["bool"]
+_BOOL, _UINT32 = DTYPES["bool"], DTYPES["uint32"]
 _FAR: Final = 1 << 58
 """In elements: so many bytes NumPy may not be able to count."""
 
 
+_FLOAT8: Final = {name: each for name, each in DTYPES.items() if name.startswith("float8")}
 _NAN_IS_ZERO: Final = frozenset(
-    DTYPES[name] for name in FLOAT8 if name.endswith("fnuz") and name in DTYPES
+    each for name, each in _FLOAT8.items() if name.endswith(("fnuz", "fnu"))
 )
 """Whose NaN, of which there is one, compilers make nought of any integer type."""
+
+
+def _becomes_zero(source: DType, target: DType) -> bool:
+    """Whether NaN becomes nought, where NumPy makes the least integer of it: 32 bits without a sign
+    are the low half of 64, which NumPy's vectors do not say."""
+    if source in _NAN_IS_ZERO:
+        return is_integral(target) and target is not _BOOL
+    return source in _FLOAT8.values() and target is _UINT32
 
 
 def raw_array(tensor: Tensor) -> Array:
@@ -180,9 +188,8 @@ def copy_values(target: Tensor, source: Tensor) -> None:
         check_conversion(source._dtype, target._dtype)
     if not _is_unknown_too(target, source):
         values = value_array(source)
-        is_bool = target._dtype is _BOOL
-        if source._dtype in _NAN_IS_ZERO and is_integral(target._dtype) and not is_bool:
-            values = np.nan_to_num(values)
+        if _becomes_zero(source._dtype, target._dtype):
+            values = np.where(np.isnan(values), 0, values)
         store(target, values)
 
 

@@ -200,10 +200,11 @@ def _summarised(values: Array) -> Array:
         return values
     if not edge:
         return values[:0]
-    rows = list(values)
-    if len(rows) > 2 * edge:
-        rows = rows[:edge] + rows[-edge:]
-    return np.stack([_summarised(row) for row in rows])
+    count = values.shape[0]
+    shown = [*range(edge), *range(count - edge, count)] if count > 2 * edge else range(count)
+    if not shown:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return np.stack([_summarised(values[row]) for row in shown])
 
 
 def _array_str(

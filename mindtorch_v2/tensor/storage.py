@@ -315,9 +315,9 @@ class UntypedStorage(metaclass=NamedAsInC):
                 f"size does not match, self was {self._nbytes} bytes "
                 f"but src was {source._nbytes} bytes"
             )
+        if self.device.type != "meta" and source.device.type == "meta":
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         if self._bytes is not None and self._nbytes:
-            if source._bytes is None:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
             self._put(0, source._memory())
         return self
 
