@@ -61,6 +61,8 @@ _ELSEWHERE: Final = (
     "y",
     "xp._C._set_grad_enabled(False), xp.is_grad_enabled(), xp._C._set_grad_enabled(True)",
     "xp._C._set_grad_enabled(1)",
+    "xp.autograd.set_multithreading_enabled(None)",
+    "xp.autograd.set_multithreading_enabled(xp.tensor(True))",
     f"{_LEAF}xp.autograd.grad(x.sum(), [xp.autograd.graph.GradientEdge(3, 0)])",
     f"{_LEAF}y = x * 2\ny.grad\ny.grad",
 )

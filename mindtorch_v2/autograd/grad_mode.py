@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.utils._contextlib import (
@@ -74,12 +75,16 @@ class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
 
 def _set_grad_enabled(mode: Any) -> None:
     """``torch._C._set_grad_enabled``."""
+    tls.set_grad_enabled(_enabled("set_grad_enabled", mode))
+
+
+def _enabled(function: str, mode: Any) -> bool:
+    """The only argument of a function in C; TypeError if it is no bool."""
     if not isinstance(mode, bool):
         raise TypeError(
-            "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
-            f"{type(mode).__name__}"
+            f"{function}(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
         )
-    tls.set_grad_enabled(mode)
+    return mode
 
 
 class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
@@ -111,7 +116,7 @@ class set_multithreading_enabled(_DecoratorContextManager):  # noqa: N801 (torch
 
     def __init__(self, mode: bool) -> None:
         self.prev = is_multithreading_enabled()
-        tls.thread_local.raw.multithreading = mode
+        tls.thread_local.raw.multithreading = _enabled("set_multithreading_enabled", mode)
         self.mode = mode
 
     def __enter__(self) -> None:

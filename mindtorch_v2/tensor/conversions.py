@@ -48,7 +48,7 @@ def to_list(tensor: Tensor) -> Any:
     is_stored = not is_zero_tensor(tensor)
     if is_stored:
         tensor = tensor._resolved()
-    if not numel(tensor._sizes):
+    if not numel(tensor._sizes) or min(tensor._sizes, default=0) < 0:
         return _lists_of_nothing(tensor._sizes)
     if not is_stored:
         raise RuntimeError("tolist() shouldn't be called on a tensor with unallocated storage")

@@ -100,8 +100,8 @@ def elu_backward(
     is_result: bool,
     self_or_result: Tensor,
 ) -> tuple[Tensor, ...]:
-    number = scalar_to(alpha, DTYPES["float64"])
-    if is_result and (number < 0 or (number != number and not grad_output.is_meta)):
+    number = scalar_to(alpha, DTYPES["float64"]) if is_result else 0
+    if number < 0 or (number != number and not grad_output.is_meta):
         raise RuntimeError(
             "In-place elu backward calculation is triggered with a negative slope which is not "
             "supported. This is caused by calling in-place forward function with a negative slope, "
