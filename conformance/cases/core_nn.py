@@ -133,6 +133,24 @@ def _layer_norm(dtypes: Sequence[str]) -> Iterator[Text]:
                 ),
             )
 
+    yield from _layer_norms_of_few()
+
+
+def _layer_norms_of_few() -> Iterator[Text]:
+    """Without rows, or without elements in a row, and of parameters of another dtype."""
+    sizes = (((0, 3), 3), ((2, 0), 0), ((0, 0), 0), ((2, 3), 3))
+    kinds = ("int64", "bfloat16", "float32")
+    for ((rows, width), each), kind, device in product(sizes, kinds, ("cpu", "meta")):
+        x = f"x = xp.ones(({rows}, {width}), dtype=xp.{kind}, device='{device}')"
+        yield "layer_norm", f"{x}\nxp.layer_norm(x, ({each},))"
+        for learned, moment in product(kinds, sorted({kind, "float32"})):
+            w = f"w = xp.ones({each}, dtype=xp.{learned}, device='{device}')"
+            m = f"m = xp.ones(({rows}, 1), dtype=xp.{moment}, device='{device}')"
+            call = (
+                f"xp.ops.aten.native_layer_norm_backward(x, x, ({each},), m, m, w, w, [True] * 3)"
+            )
+            yield "layer_norm", f"{x}\n{w}\n{m}\n{call}"
+
 
 # --- embedding --------------------------------------------------------------------------------
 

@@ -265,6 +265,14 @@ ANSWERS: dict[str, Callable[[], bool]] = {
         raised(lambda: torch.split_with_sizes_copy(shaped(), [1])) == "IndexError"
         and raised(lambda: torch.split_with_sizes(shaped(), [1])) != "IndexError"
     ),
+    "gradients of a layer norm's parameters are like these": lambda: (
+        torch.ops.aten.native_layer_norm_backward(
+            *(*[torch.ones(2, 3, dtype=torch.bfloat16, device="meta")] * 2, [3]),
+            *[torch.ones(*size, device="meta") for size in ((2, 1), (2, 1), (3,), (3,))],
+            [True] * 3,
+        )[1].dtype
+        is torch.float32
+    ),
     "channels last is told by steps": lambda: (
         torch._prims_common.suggest_memory_format(
             torch.empty_strided((1, 2, 2, 2), (8, 1, 4, 1), device="meta")

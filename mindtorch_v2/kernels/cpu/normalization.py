@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype, parameter_dtype
+from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.cpu.row_moments import means_of_products, row_moments
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import HALVES, dispatch
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -31,6 +31,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _VAR_MEAN: Final = OperatorHandle("aten::var_mean.correction")
 _FLOAT: Final = DTYPES["float32"]
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
+_LIKE_PARAMETERS: Final = HABITS["gradients of a layer norm's parameters are like these"]
 
 
 def check_layer_norm_inputs(
@@ -119,11 +120,13 @@ def native_layer_norm(
     axis = len(sizes) - len(normalized_shape)
     shape = sizes[:axis] + (1,) * len(normalized_shape)
     mean, rstd = (new_tensor(shape, statistics, input._device) for _ in range(2))
-    if input.is_meta or not rows:
+    if input.is_meta:
         return output, mean, rstd
     foretell("aten::native_layer_norm", output, mean, rstd)
     dispatch("LayerNormKernelImpl", dtype)
     check_pointers(statistics, weight, bias)
+    if not rows:
+        return output, mean, rstd
     with np.errstate(all="ignore"):
         values = as_array(input, dtype).reshape(rows, width)
         middle, variance = row_moments(values, dtype)
@@ -189,14 +192,22 @@ def native_layer_norm_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     rows, width = check_layer_norm_inputs(input, normalized_shape, weight, bias)
     dtype = input._dtype
-    learned = parameter_dtype(input, weight, bias)
     made: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
         made[0] = new_tensor(input._sizes, dtype, input._device)
-    for place in (1, 2):
+    is_like = not input.is_meta or (_LIKE_PARAMETERS and rows > 0 and width > 0)
+    for place, given in ((1, weight), (2, bias)):
         if output_mask[place]:
-            made[place] = new_tensor(normalized_shape, learned, input._device)
-    if input.is_meta or not width:
+            like = given._dtype if is_like and given is not None else dtype
+            made[place] = new_tensor(normalized_shape, like, input._device)
+    if input.is_meta:
+        return made[0], made[1], made[2]
+    if rows:
+        dispatch_over(FLOATING_TYPES | HALVES, "LayerNormBackwardKernelImpl", dtype)
+        is_mixed = dtype in HALVES and weight is not None and weight._dtype is _FLOAT
+        check_pointers(dtype, grad_out, input)
+        check_pointers(_FLOAT if is_mixed else dtype, mean, rstd, weight, *made[1:])
+    if not width:
         return made[0], made[1], made[2]
     with np.errstate(all="ignore"):
         kind = as_array(input, dtype).dtype
