@@ -275,7 +275,7 @@ def _nll_loss(
         labels = labels[:1]
     kept = labels != ignore_index
     _check_labels(labels, kept, classes, "Target {} is out of bounds.")
-    values = as_array(self, dtype).reshape(-1, classes)
+    values = np.atleast_2d(as_array(self, dtype))
     safe = np.where(kept, labels, 0)
     chosen = np.where(kept, weights[safe] if classes else 0, 0).astype(weights.dtype)
     with np.errstate(all="ignore"):
