@@ -272,6 +272,11 @@ def texts() -> Iterator[Text]:
         yield _target(call), f"t = {made}\n{call}"
     for name in ("flatten", "reshape"):
         yield name, f"{_OTHER_LAYOUTS[0]}.{name}(-1)"
+    for kind, call in product(_NANS, ("mean()", "mean(0)", "mean(1, True)", "sum(1)")):
+        yield _target(call), f"xp.empty(0, 3, dtype=xp.{kind}).{call}"
+    for reduction in ("mean", "sum", "none"):
+        call = f"xp.nn.functional.nll_loss(x, xp.zeros(0, dtype=int), reduction='{reduction}')"
+        yield "nll_loss", f"x = xp.empty(0, 0)\n{call}"
     for kind, dtype in product(_NANS, _INTEGERS):
         yield "to", f"xp.tensor([float('nan'), 1.0, 0.5], dtype=xp.{kind}).to(xp.{dtype})"
     for call in _FAR_ROWS:

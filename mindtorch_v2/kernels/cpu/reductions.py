@@ -237,10 +237,8 @@ def mean(
             f"result type {CPP_NAMES[float_of(found)]} can't be cast to the desired output type "
             f"{CPP_NAMES[found]}"
         )
-    if not made[0].is_meta:
-        check_implemented(
-            "aten::div.Tensor[scalar]", found
-        )  # of sums of nothing, which take any dtype
+    if not made[0].is_meta:  # sums of nothing take any dtype
+        check_implemented("aten::div.Tensor[scalar]", found)
     return made
 
 
