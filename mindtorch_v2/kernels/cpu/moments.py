@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import check_implemented, not_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import as_array
+from mindtorch_v2.kernels.pointwise import as_array, check_fill
 from mindtorch_v2.kernels.promotion import Number, check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
@@ -138,6 +138,7 @@ def _std_var_out(
     count = numel(infer_size(self._sizes, viewed._sizes))
     _warn_of_freedom(name, count, numel(result._sizes), free)
     if not count:
+        check_fill(result, result._dtype)
         store(result, np.asarray(np.nan))
         return result
     _check_result(result._dtype, self, result._sizes)

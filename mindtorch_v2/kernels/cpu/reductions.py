@@ -28,7 +28,7 @@ from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
 from mindtorch_v2.kernels.promotion import (
     BOOL,
     can_cast,
@@ -53,6 +53,10 @@ _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
 _MEAN_OUT: Final = OperatorHandle("aten::mean.out")
+
+_PROD_FACTS: Final = "aten::prod.dim_int"
+_FILLED: Final = (_PROD_FACTS, "aten::sum.dim_IntList", "aten::nansum")
+"""Reductions whose results of nothing ``fill_`` and ``zero_`` make."""
 _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
@@ -129,9 +133,11 @@ def reduce_into(
     read_as: DType | None = None,
 ) -> None:
     """The same into an output that has its shape."""
+    dtype, is_filled = output._dtype, not numel(self._sizes) and facts in _FILLED
+    if is_filled and (facts == _PROD_FACTS or not numel(output._sizes)):
+        check_fill(output, dtype)  # zeros are written byte by byte where there are any
     if output.is_meta or not numel(output._sizes):
         return
-    dtype = output._dtype
     if numel(self._sizes):
         warn_of_cast(self._dtype, dtype)
         check_implemented(facts, dtype)
@@ -208,7 +214,7 @@ def prod_(
 ) -> tuple[Tensor, ...]:
     found = _inferred(self, dtype, outputs[0])
     compute = RunningProduct.of(self, found)
-    return run_reduction("aten::prod.dim_int", compute, outputs, self, [dim], keepdim, found)
+    return run_reduction(_PROD_FACTS, compute, outputs, self, [dim], keepdim, found)
 
 
 @structured.structured("aten::mean.dim")
@@ -288,7 +294,7 @@ def prod_all(self: Tensor, dtype: int | None) -> Tensor:
     result = new_tensor((), sum_dtype(self, dtype), self._device)
     inner = _in_memory_order(self)
     compute = RunningProduct.of(inner, result._dtype)
-    reduce_into("aten::prod.dim_int", compute, result, inner, tuple(range(len(inner._sizes))))
+    reduce_into(_PROD_FACTS, compute, result, inner, tuple(range(len(inner._sizes))))
     return result
 
 

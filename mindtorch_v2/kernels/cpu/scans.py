@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.overlap import (
     may_overlap_itself,
 )
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
+from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
 from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
@@ -45,6 +45,8 @@ _ANY_DIM: Final = "a running extreme takes any dimension of a scalar"
 def _scan(name: str, combine: np.ufunc, start: int) -> None:
     def run(outputs: Outputs, self: Tensor, dim: int, dtype: int | None) -> tuple[Tensor, ...]:
         output = prepare(outputs, self, dim, dtype)
+        if not numel(self._sizes):
+            check_fill(output, output._dtype)
         if output.is_meta or not numel(self._sizes):
             return (output,)
         found = output._dtype
