@@ -111,9 +111,11 @@ _VIEWS: Final = (
     *("t.unfold(0, 1, 1)", "t.split(1)", "t.as_strided((1,), (1,))", "t.squeeze()"),
 )
 """Of tensors that have no strides."""
-_NANS: Final = ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2fnuz")
+_FLOAT8: Final = tuple(
+    f"float8_{kind}" for kind in ("e5m2", "e4m3fn", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")
+)
 _INTEGERS: Final = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "bool")
-"""What NaN becomes."""
+"""What their NaN becomes."""
 _SIZES: Final = ("-1", "2, -3", "0, -1", "1 << 40, 1 << 40", "3, 1 << 62", "0, 2", "")
 """Of such zeros: few can be."""
 
@@ -272,12 +274,12 @@ def texts() -> Iterator[Text]:
         yield _target(call), f"t = {made}\n{call}"
     for name in ("flatten", "reshape"):
         yield name, f"{_OTHER_LAYOUTS[0]}.{name}(-1)"
-    for kind, call in product(_NANS, ("mean()", "mean(0)", "mean(1, True)", "sum(1)")):
+    for kind, call in product(_FLOAT8, ("mean()", "mean(0)", "mean(1, True)", "sum(1)")):
         yield _target(call), f"xp.empty(0, 3, dtype=xp.{kind}).{call}"
     for reduction in ("mean", "sum", "none"):
         call = f"xp.nn.functional.nll_loss(x, xp.zeros(0, dtype=int), reduction='{reduction}')"
         yield "nll_loss", f"x = xp.empty(0, 0)\n{call}"
-    for kind, dtype in product(_NANS, _INTEGERS):
+    for kind, dtype in product(_FLOAT8, _INTEGERS):
         yield "to", f"xp.tensor([float('nan'), 1.0, 0.5], dtype=xp.{kind}).to(xp.{dtype})"
     for call in _FAR_ROWS:
         yield "index_reduce_", call

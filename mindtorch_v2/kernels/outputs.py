@@ -54,13 +54,19 @@ def set_sizes(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | N
         set_sizes_contiguous(tensor, sizes)
     else:
         set_sizes_and_strides(tensor, sizes, strides)
-    offset, itemsize = tensor._storage_offset, tensor._dtype.itemsize
+    strides, itemsize = tensor._strides, tensor._dtype.itemsize
     if tensor.is_meta:
-        needed = symbolic_nbytes(sizes, tensor._strides, itemsize) + offset * itemsize
+        maybe_resize_storage(tensor, symbolic_nbytes(sizes, strides, itemsize))
     else:
-        needed = storage_bytes(sizes, tensor._strides, offset, itemsize)
+        maybe_resize_storage(tensor, storage_bytes(sizes, strides, 0, itemsize))
+
+
+def maybe_resize_storage(tensor: Tensor, nbytes: int) -> None:
+    """``maybe_resize_storage_cpu``: a storage of ``nbytes`` and those before the tensor's first
+    element, unless it has them or there are no elements."""
+    needed = nbytes + tensor._storage_offset * tensor._dtype.itemsize
     storage = tensor.untyped_storage()
-    if needed > storage.nbytes():
+    if numel(tensor._sizes) and needed > storage.nbytes():
         storage.resize_(needed)
 
 

@@ -7,18 +7,18 @@ in torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import set_sizes, set_sizes_and_strides
+from mindtorch_v2.kernels.outputs import maybe_resize_storage, set_sizes, set_sizes_and_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import (
     check_in_bounds_for_storage,
     check_offset,
     unsigned_nbytes,
 )
-from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, numel, symbolic_nbytes
+from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, symbolic_nbytes
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import HABITS
@@ -41,10 +41,10 @@ def set_storage_(
     if stride and len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
     same = tuple(self._sizes) == tuple(size) and (not stride or self._strides == tuple(stride))
-    if _CHECKS_BOUNDS:
+    itemsize = self._dtype.itemsize
+    if _CHECKS_BOUNDS:  # before it takes the storage
         check_offset(storage_offset)
         if same and not self.is_meta:  # a geometry that stays, for which no storage is made larger
-            itemsize = self._dtype.itemsize
             needed = unsigned_nbytes(size, stride or contiguous_strides(size), itemsize)
             available = source.nbytes()
             check_in_bounds_for_storage(size, stride, storage_offset, itemsize, needed, available)
@@ -61,14 +61,14 @@ def set_storage_(
     if self.is_meta:
         stride = stride or _symbolic_strides(size)
         set_sizes_and_strides(self, size, stride, storage_offset)
-        _grow(self, stride, symbolic_nbytes)
+        maybe_resize_storage(self, symbolic_nbytes(size, stride, itemsize))
         return self
     forget(self)._storage_offset = storage_offset
     if not stride:
         set_sizes(self, size)
     elif not same:
         set_sizes_and_strides(self, size, stride)
-        _grow(self, stride, unsigned_nbytes)
+        maybe_resize_storage(self, unsigned_nbytes(size, stride, itemsize))
     return self
 
 
@@ -78,17 +78,6 @@ def _symbolic_strides(sizes: Sequence[int]) -> list[int]:
     for dim in range(len(sizes) - 2, -1, -1):
         strides[dim] = strides[dim + 1] * sizes[dim + 1]
     return strides
-
-
-def _grow(
-    self: Tensor, strides: Sequence[int], nbytes: Callable[[Sequence[int], Sequence[int], int], int]
-) -> None:
-    """``maybe_resize_storage``, for ``strides`` as they were given."""
-    itemsize = self._dtype.itemsize
-    needed = nbytes(self._sizes, strides, itemsize) + self._storage_offset * itemsize
-    storage = self._untyped_storage()
-    if numel(self._sizes) and needed > storage.nbytes():
-        storage.resize_(needed)
 
 
 @kernel("aten::set_.source_Storage", keys=_BACKENDS)

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import (
     COMPLEX_OF_REAL,
+    CPP_LAYOUTS,
     DTYPES,
     REAL_OF_COMPLEX,
     sparse_compressed,
@@ -49,9 +50,6 @@ _COMPLEX_OF_REAL: Final = {
     DTYPES[name]: COMPLEX_OF_REAL[DTYPES[name]] for name in ("float16", "float32", "float64")
 }
 _STORAGE_MAX: Final = (1 << 63) - 1
-
-_SPARSE: Final = {sparse_coo: "Sparse", **sparse_compressed}
-"""Layouts that do not expand, by their C++ names."""
 _ALIAS: Final = OperatorHandle("aten::alias")
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
 _SELECT: Final = OperatorHandle("aten::select.int")
@@ -337,8 +335,8 @@ def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
             f"of sizes provided ({len(size)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({len(self._sizes)})"
         )
-    if (kind := _SPARSE.get(self._layout)) is not None:
-        raise RuntimeError(f"expand is unsupported for {kind} tensors")
+    if self._layout is sparse_coo or self._layout in sparse_compressed:
+        raise RuntimeError(f"expand is unsupported for {CPP_LAYOUTS[self._layout]} tensors")
     sizes, strides = infer_expand_geometry(self._sizes, self._strides, size)
     check_numel(sizes)
     return _strided(self, sizes, strides, self._storage_offset)

@@ -32,9 +32,9 @@ _FAR: Final = 1 << 58
 """In elements: so many bytes NumPy may not be able to count."""
 
 
-_FLOAT8: Final = {name: each for name, each in DTYPES.items() if name.startswith("float8")}
+_FLOAT8: Final = frozenset(each for name, each in DTYPES.items() if name.startswith("float8"))
 _NAN_IS_ZERO: Final = frozenset(
-    each for name, each in _FLOAT8.items() if name.endswith(("fnuz", "fnu"))
+    each for name, each in DTYPES.items() if name.endswith(("fnuz", "fnu"))
 )
 """Whose NaN, of which there is one, compilers make nought of any integer type."""
 
@@ -44,7 +44,7 @@ def _becomes_zero(source: DType, target: DType) -> bool:
     are the low half of 64, which NumPy's vectors do not say."""
     if source in _NAN_IS_ZERO:
         return is_integral(target) and target is not _BOOL
-    return source in _FLOAT8.values() and target is _UINT32
+    return source in _FLOAT8 and target is _UINT32
 
 
 def raw_array(tensor: Tensor) -> Array:

@@ -188,6 +188,13 @@ sparse_compressed: Final = {
     LAYOUTS["sparse_bsc"]: "SparseBsc",
 }
 """The compressed layouts, by the names that C++ prints."""
+CPP_LAYOUTS: Final = {
+    sparse_coo: "Sparse",
+    jagged: "Jagged",
+    mkldnn: "Mkldnn",
+    **sparse_compressed,
+}
+"""What C++ prints of a layout that is not strided."""
 
 MKLDNN_DTYPES: Final = frozenset(
     instance for instance in DTYPES.values() if repr(instance) in _FACTS["mkldnn_dtypes"]

@@ -15,7 +15,7 @@ from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DType, jagged, sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, DType, strided
 from mindtorch_v2.tensor.elements import DTYPE_OF_NUMPY, Array
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.scalars import type_name
@@ -50,17 +50,9 @@ def to_numpy(tensor: Tensor, *, force: bool = False) -> Array:
 def check_convertible(tensor: Tensor, *, force: bool) -> None:
     """TypeError or RuntimeError unless there is an array for the tensor."""
     if tensor.layout is not strided:
-        raise worded("numpy of a sparse tensor", Sparse=_layout_name(tensor))
+        raise worded("numpy of a sparse tensor", Sparse=CPP_LAYOUTS[tensor.layout])
     if not force:
         _check_shareable(tensor)
-
-
-def _layout_name(tensor: Tensor) -> str:
-    if tensor.layout is sparse_coo:
-        return "Sparse"
-    if tensor.layout is jagged:
-        return "Jagged"
-    return sparse_compressed.get(tensor.layout, "Mkldnn")
 
 
 def _check_shareable(tensor: Tensor) -> None:

@@ -23,7 +23,13 @@ from mindtorch_v2.kernels.cpu.reduce import (
 )
 from mindtorch_v2.kernels.cpu.running_products import RunningProduct
 from mindtorch_v2.kernels.cpu.sums import sum_in_order
-from mindtorch_v2.kernels.dtypes import HABITS, check_implemented, check_supported, not_implemented
+from mindtorch_v2.kernels.dtypes import (
+    HABITS,
+    SCALAR,
+    check_implemented,
+    check_supported,
+    not_implemented,
+)
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
@@ -53,13 +59,14 @@ _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
 _MEAN_OUT: Final = OperatorHandle("aten::mean.out")
-
-_PROD_FACTS: Final = "aten::prod.dim_int"
-_FILLED: Final = (_PROD_FACTS, "aten::sum.dim_IntList", "aten::nansum")
-"""Reductions whose results of nothing ``fill_`` and ``zero_`` make."""
 _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
+
+_DIV_FACTS: Final = f"aten::div.Tensor{SCALAR}"
+_PROD_FACTS: Final = "aten::prod.dim_int"
+_FILLED: Final = (_PROD_FACTS, "aten::sum.dim_IntList", "aten::nansum")
+"""Reductions whose results of nothing ``fill_`` and ``zero_`` make."""
 
 
 def reduced_dims(
@@ -244,7 +251,7 @@ def mean(
             f"{CPP_NAMES[found]}"
         )
     if not made[0].is_meta:  # sums of nothing take any dtype
-        check_implemented("aten::div.Tensor[scalar]", found)
+        check_implemented(_DIV_FACTS, found)
     return made
 
 
