@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.legacy_storages import NAMES
 from mindtorch_v2.tensor.legacy_storages import _LegacyStorage as _LegacyStorage

@@ -8,6 +8,7 @@ one list and nowhere else, and these functions are asked about a place of that l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from sys import getrefcount
 from typing import Any, Final
 
@@ -22,11 +23,15 @@ def others_that_hold(grads: Sequence[Any], place: int) -> int:
 
 def has_storage_of_its_own(tensor: Tensor) -> bool:
     """Whether nothing but the tensor refers to its memory, no view and no base."""
-    return getrefcount(tensor._storage) == _OF_A_TENSOR
+    return getrefcount(tensor._storage) == _of_a_tensor()
 
 
 # Measured, not assumed: how many references a call of getrefcount finds is the interpreter's.
 _LIST: Final = [object()]
-_TENSOR: Final = Tensor._make((1,), DTYPES["float32"])
 _OF_A_LIST: Final = getrefcount(_LIST[0])
-_OF_A_TENSOR: Final = getrefcount(_TENSOR._storage)
+
+
+@cache
+def _of_a_tensor() -> int:
+    tensor = Tensor._make((1,), DTYPES["float32"])
+    return getrefcount(tensor._storage)

@@ -13,10 +13,9 @@ from operator import getitem, index
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.errors import CastError, PythonError
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.pybind.cast import NoMatch, load_bool, load_string
 from mindtorch_v2.tensor import views
 from mindtorch_v2.tensor.device import Device
@@ -43,8 +42,8 @@ _ITERABLES: Final[tuple[type, ...]] = (
     map,
     zip,
 )
-_NO_SEQUENCES: Final = (dict, MappingProxyType, Tensor, np.generic)
-"""What has ``__getitem__`` and is no sequence to C."""
+_NO_SEQUENCES: Final = (dict, MappingProxyType, Tensor)
+"""What has ``__getitem__`` and is no sequence to C, as NumPy's numbers are none."""
 
 
 def uncastable(value: object) -> CastError:
@@ -159,7 +158,7 @@ def _elements(value: Any) -> Iterable[Any]:
 
 def _is_sequence(value: object) -> bool:
     """``PySequence_Check``, less text."""
-    if isinstance(value, (str, bytes, *_NO_SEQUENCES)):
+    if isinstance(value, (str, bytes, *_NO_SEQUENCES, np.generic)):
         return False
     return has_slot(value, "__getitem__")
 

@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping
 from operator import index
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.binding import casts
 from mindtorch_v2.binding.casts import Cast, uncastable
 from mindtorch_v2.binding.errors import CastError, PythonError, ReferenceCastError, c_string
 from mindtorch_v2.binding.infer import convert_inferred
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.schema.types import Type
 from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.device import Device

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from operator import index
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from mindtorch_v2.dispatch.key import DispatchKey, parse_dispatch_key
+from mindtorch_v2.numpy_later import np
 
 Loader = Callable[[object], Any]
 Caster = Callable[[Any], Any]

@@ -9,9 +9,8 @@ import math
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import check_symints

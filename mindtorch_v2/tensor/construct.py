@@ -9,10 +9,9 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import level_of_python
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.absent_devices import is_absent
 from mindtorch_v2.tensor.copying import store_bits, warn_of_cast

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DTYPES, DType

@@ -9,9 +9,8 @@ from __future__ import annotations
 import operator
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.overloaded import has_attribute
 from mindtorch_v2.tensor.numpy_bridge import dtype_of
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, NO_INDEX, Device
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from mindtorch_v2.tensor.tensor import Tensor
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 
 class DeviceMemory(Protocol):

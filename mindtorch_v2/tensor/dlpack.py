@@ -13,8 +13,7 @@ import ctypes
 import re
 from typing import Any, Final, cast
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import low_precision
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 
-Array: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
 class Elements(NamedTuple):
@@ -40,6 +41,8 @@ def _native(name: str) -> Elements:
 
 def _cast(values: Array, kind: np.dtype[Any]) -> Array:
     """``static_cast``, without NumPy's warnings; halves by way of floats as ``c10::convert``."""
+    if values.dtype == kind:
+        return values.astype(kind)
     with np.errstate(all="ignore"):
         if kind.kind != "c" and values.dtype.kind == "c":
             values = values != 0 if kind.kind == "b" else values.real
@@ -71,19 +74,22 @@ def _of_two(real: Elements) -> Elements:
     return Elements(np.dtype(np.uint32), np.dtype(np.complex64), decode, encode)
 
 
-_BFLOAT16: Final = _low(
-    "uint16", low_precision.bfloat16_to_float32, low_precision.float32_to_bfloat16
-)
-_SPECIAL: Final = {
-    "bfloat16": _BFLOAT16,
-    "float8_e8m0fnu": _low("uint8", low_precision.e8m0_to_float32, low_precision.float32_to_e8m0),
-    "complex32": _of_two(_native("float16")),
-    "bcomplex32": _of_two(_BFLOAT16),
-    **{
-        name: _low("uint8", format.decode, format.encode)
-        for name, format in low_precision.FLOAT8.items()
-    },
-}
+@cache
+def _special() -> dict[str, Elements]:
+    """Those of dtypes that NumPy does not have, by name."""
+    bfloat16 = _low("uint16", low_precision.bfloat16_to_float32, low_precision.float32_to_bfloat16)
+    e8m0 = _low("uint8", low_precision.e8m0_to_float32, low_precision.float32_to_e8m0)
+    return {
+        "bfloat16": bfloat16,
+        "float8_e8m0fnu": e8m0,
+        "complex32": _of_two(_native("float16")),
+        "bcomplex32": _of_two(bfloat16),
+        **{
+            name: _low("uint8", format.decode, format.encode)
+            for name, format in low_precision.FLOAT8.items()
+        },
+    }
+
 
 _NUMPY_TYPES: Final = frozenset(
     ["bool"]
@@ -97,17 +103,19 @@ _NUMPY_TYPES: Final = frozenset(
 def elements_of(dtype: DType) -> Elements:
     """What a dtype's elements are; bits, packed and quantized ones are the integers they fill."""
     name = repr(dtype).removeprefix("torch.")
-    if name in _SPECIAL:
-        return _SPECIAL[name]
+    special = _special()
+    if name in special:
+        return special[name]
     if name in _NUMPY_TYPES:
         return _native(name)
     signed = re.fullmatch(r"q?int\d+", name) is not None
     return _native(f"{'int' if signed else 'uint'}{8 * dtype.itemsize}")
 
 
-DTYPE_OF_NUMPY: Final[dict[np.dtype[Any], DType]] = {
-    np.dtype(name): DTYPES[name] for name in sorted(_NUMPY_TYPES) if name in DTYPES
-}
+@cache
+def dtypes_of_numpy() -> dict[np.dtype[Any], DType]:
+    """The dtypes that NumPy has too, by what they are there."""
+    return {np.dtype(name): DTYPES[name] for name in sorted(_NUMPY_TYPES) if name in DTYPES}
 
 
 def has_numpy_type(dtype: DType) -> bool:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit, mask_of
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import construct, quantized, sparse
 from mindtorch_v2.tensor.absent_devices import check_linked, is_absent
 from mindtorch_v2.tensor.arange import (

@@ -11,9 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, METH_O, MadeInC

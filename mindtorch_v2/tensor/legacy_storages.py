@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-import numpy as np
-
 from mindtorch_v2 import profile
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.storage import UntypedStorage

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.support import HABITS
 
-Bits: TypeAlias = npt.NDArray[Any]
-Floats: TypeAlias = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Bits: TypeAlias = "npt.NDArray[Any]"
+Floats: TypeAlias = "npt.NDArray[np.float32]"
 
 
 def _bits_of(values: Floats) -> Bits:

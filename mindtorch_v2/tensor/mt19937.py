@@ -7,12 +7,14 @@ hands out in bulk; the state is kept here in torch's form when it is asked for.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from mindtorch_v2.numpy_later import np
 
-Words: TypeAlias = NDArray[np.uint64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Words: TypeAlias = "NDArray[np.uint64]"
 
 SIZE: Final = 624
 """Words of state."""

@@ -9,14 +9,13 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, DType, strided
-from mindtorch_v2.tensor.elements import DTYPE_OF_NUMPY, Array
+from mindtorch_v2.tensor.elements import Array, dtypes_of_numpy
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.storage import UntypedStorage
@@ -81,7 +80,7 @@ def _check_shareable(tensor: Tensor) -> None:
 
 def dtype_of(array: Array) -> DType:
     """The dtype of an array's elements; TypeError for those that tensors do not have."""
-    found = DTYPE_OF_NUMPY.get(array.dtype.newbyteorder("="))
+    found = dtypes_of_numpy().get(array.dtype.newbyteorder("="))
     if found is None:
         raise TypeError(
             f"can't convert np.ndarray of type {_scalar_name(array.dtype)}. "

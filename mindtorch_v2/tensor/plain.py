@@ -23,10 +23,9 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
@@ -44,12 +43,14 @@ KEYS: Final = tensor_keyset(mask_of(DispatchKey.CPU))
 """Those of a dense tensor of the CPU that is nothing else."""
 
 _CPU: Final = Device("cpu")
-_BYTES: Final = np.dtype(np.uint8)
-_MOST_DIMS: Final = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
-"""Of NumPy's arrays."""
 _SMALL: Final = 1 << 16
 """In bytes: what is larger asks for its memory as any tensor does."""
 _lock: Final = Lock()
+
+
+def _most_dims() -> int:
+    """Of NumPy's arrays."""
+    return 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 
 
 @lru_cache(maxsize=1000)
@@ -61,7 +62,7 @@ def _form(
     elements = elements_of(dtype)
     if elements.raw != elements.computed or 0 in sizes or strides != contiguous_strides(sizes):
         return None
-    if len(sizes) > _MOST_DIMS:
+    if len(sizes) > _most_dims():
         return None
     return tuple(sizes), elements.raw, elements.raw.itemsize
 
@@ -144,7 +145,7 @@ def storage_of(tensor: Tensor, slot: str) -> Any:
     with _lock:  # two threads may ask at once
         array = tensor._array
         if tensor._raw_storage is AWAY and array is not None:
-            memory = tensor._memory = array.reshape(-1).view(_BYTES)
+            memory = tensor._memory = array.reshape(-1).view(np.uint8)
             tensor._raw_storage = UntypedStorage._owning(memory, _CPU)
     return come_back(tensor, slot)
 

@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from mindtorch_v2.dispatch import mode_stack, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import layouts, quantized, sparse
 from mindtorch_v2.tensor.autograd_meta import UNRECORDED, ViewInfo
 from mindtorch_v2.tensor.copying import value_array

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import raw_array, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS

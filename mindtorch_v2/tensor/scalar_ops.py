@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.scalars import scalar_of_one

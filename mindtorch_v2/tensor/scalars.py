@@ -10,8 +10,7 @@ import math
 import operator
 from typing import Any, Final
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.dtype import COMPLEX_HALVES, DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.low_precision import FLOAT8

@@ -10,9 +10,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Final, SupportsIndex, overload
 
-import numpy as np
-
 from mindtorch_v2.call_site import is_in_place
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 from mindtorch_v2.tensor.scalars import HEAP_TYPE, type_name
 from mindtorch_v2.tensor.support import HABITS, worded

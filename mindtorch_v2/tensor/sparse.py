@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import LAYOUTS, DType, int64, sparse_coo
 from mindtorch_v2.tensor.elements import Array

@@ -10,11 +10,9 @@ out.  A storage on an accelerator has memory that the host cannot read
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
@@ -23,7 +21,10 @@ from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.scalars import type_name, unpack_byte, unpack_long
 from mindtorch_v2.tensor.support import HABITS, worded
 
-Bytes: TypeAlias = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
 _new: Final = object.__new__
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType, float32, int64
 from mindtorch_v2.tensor.elements import Array, elements_of

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2.binding.python.constructors import BY_NUMBER, check_storage, tensor_from_numpy
 from mindtorch_v2.binding.python.function import Implementation
 from mindtorch_v2.binding.python.manual import (
@@ -27,6 +25,7 @@ from mindtorch_v2.binding.python.seen import item_of
 from mindtorch_v2.binding.python.signature import ABSENT
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import conversions, numpy_bridge
 from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
 from mindtorch_v2.tensor.copying import store_bits, value_array

@@ -7,15 +7,15 @@ and the checks of ``torch/csrc/utils/python_numbers.h``.  There are no symbolic 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import index
 from typing import Any, Final
-
-import numpy as np
 
 from mindtorch_v2 import profile
 from mindtorch_v2._C import DispatchKeySet
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import is_called_by_cpp
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import PYTHON_DTYPES, DType, Layout, memory_format, qscheme
 from mindtorch_v2.tensor.generator import Generator
@@ -38,10 +38,8 @@ OVERRIDES_ANYWHERE: Final[bool] = _FACTS["overrides_anywhere"]
 OVERRIDES_DTYPES: Final[bool] = _FACTS["overrides_dtypes"]
 """Whether what overrides functions is taken for any parameter, and as an element of any list."""
 
-_NUMPY_INTEGERS: Final = (np.integer,)
-_NUMPY_SCALARS: Final = (np.integer, np.floating, np.complexfloating, np.bool_)
-_FLOATS: Final = (float, int, SymFloat, *_NUMPY_SCALARS)
-_NUMBERS: Final = (float, int, complex, SymInt, SymFloat, SymBool, *_NUMPY_SCALARS)
+_FLOATS: Final = (float, int, SymFloat)
+_NUMBERS: Final = (float, int, complex, SymInt, SymFloat, SymBool)
 
 
 def is_anything(value: object) -> bool:
@@ -115,7 +113,7 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
 
 def is_number(value: object) -> bool:
     """``THPUtils_checkScalar``."""
-    return isinstance(value, _NUMBERS)
+    return isinstance(value, _NUMBERS) or is_numpy_number(value)
 
 
 def is_scalar(value: Any) -> bool:
@@ -132,7 +130,16 @@ def is_double(value: Any) -> bool:
 
 def is_float(value: object) -> bool:
     """``is_float_or_symfloat``: of NumPy's numbers, any."""
-    return isinstance(value, _FLOATS)
+    return isinstance(value, _FLOATS) or is_numpy_number(value)
+
+
+def is_numpy_number(value: object) -> bool:
+    return isinstance(value, _numpy_numbers())
+
+
+@cache
+def _numpy_numbers() -> tuple[type, ...]:
+    return (np.integer, np.floating, np.complexfloating, np.bool_)
 
 
 def _is_plain_scalar_tensor(value: Any) -> bool:
@@ -152,7 +159,9 @@ def is_device_index(value: Any) -> bool:
 
 def is_integer(value: object) -> bool:
     """``THPUtils_checkLong``."""
-    return isinstance(value, (int, *_NUMPY_INTEGERS)) and not isinstance(value, bool)
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, np.integer)
 
 
 def is_symbolic_int(value: Any) -> bool:

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python.errors import type_error
@@ -26,6 +24,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, PYTHON_KEYS, functionality_bit
 from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import construct, dlpack, numpy_bridge
 from mindtorch_v2.tensor.absent_devices import is_absent as is_nowhere
 from mindtorch_v2.tensor.absent_devices import maybe_initialize_device
@@ -301,7 +300,11 @@ def tensor_frombuffer(
     buffer: Any, dtype: DType, count: int, offset: int, requires_grad: bool
 ) -> Tensor:
     """``count`` elements of a buffer from a byte on; all to its end if the count is negative."""
-    memory = np.frombuffer(buffer, np.uint8) if len(memoryview(buffer).tobytes()) else _NO_BYTES
+    memory = (
+        np.frombuffer(buffer, np.uint8)
+        if len(memoryview(buffer).tobytes())
+        else np.empty(0, np.uint8)
+    )
     if not memory.flags.writeable:
         warn_once(
             "tensor_frombuffer",
@@ -321,9 +324,6 @@ def tensor_frombuffer(
         )
     storage = UntypedStorage._around(memory[offset : offset + count * itemsize])
     return Tensor._make((count,), dtype, storage=storage, requires_grad=requires_grad)
-
-
-_NO_BYTES: Final = np.empty(0, np.uint8)
 
 
 def _check_range(length: int, itemsize: int, count: int, offset: int) -> None:

@@ -12,8 +12,6 @@ from contextlib import suppress
 from operator import index as to_index
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python import checks
@@ -32,6 +30,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.binding.python.unpack import kept, unpack_long
 from mindtorch_v2.call_site import is_assignment, level_of_python
 from mindtorch_v2.messages import internal_assert, out_of_bounds
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.construct import infer_scalar_type, is_sequence
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, sparse_compressed, sparse_coo

@@ -10,11 +10,10 @@ import sys
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2.binding.python.manual import is_absent, value
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.python.type_names import type_name
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import storage
 from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.device import Device

@@ -14,8 +14,6 @@ from functools import cache
 from operator import index
 from typing import Any, Final
 
-import numpy as np
-
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.casts import uncastable
 from mindtorch_v2.binding.convert import enum_value, symbolic, unpack_unsigned
@@ -28,6 +26,7 @@ from mindtorch_v2.binding.python.seen import item_of
 from mindtorch_v2.binding.python.signature import ABSENT, Signature
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.pybind.classes import pybind11_type
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, PYTHON_DTYPES
