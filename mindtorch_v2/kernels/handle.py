@@ -15,6 +15,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.schema.function_schema import Argument
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
 
 _CONSTANTS = frozenset((DType, Layout, memory_format))
@@ -57,14 +58,17 @@ class OperatorHandle:
     def stack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Stack:
         """The values in the schema's order, with its defaults; KeyError for one that is missing."""
         values = [enum_value(each) if type(each) in _CONSTANTS else each for each in args]
-        arguments = self.operator.schema.arguments
-        for argument in arguments[len(args) :] if len(args) < len(arguments) else ():
+        for argument in self._arguments[len(args) :]:
             if argument.name in kwargs or not argument.has_default:
                 value = kwargs[argument.name]
+                values.append(enum_value(value) if type(value) in _CONSTANTS else value)
             else:
-                value = argument.default_value
-            values.append(enum_value(value) if type(value) in _CONSTANTS else value)
+                values.append(argument.default_value)
         return tuple(values)
+
+    @cached_property
+    def _arguments(self) -> tuple[Argument, ...]:
+        return tuple(self.operator.schema.arguments)
 
 
 class PassedOn:

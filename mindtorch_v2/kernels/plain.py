@@ -64,10 +64,14 @@ from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import array_of
-from mindtorch_v2.tensor.quiet import quietly, run_quietly
+from mindtorch_v2.tensor.quiet import quiet_run, quietly
 from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
+
+run_quietly: Final = quiet_run()
+"""As :func:`~mindtorch_v2.tensor.quiet.quietly`, for who cannot afford a call: RuntimeError, and
+nothing has been computed, while another thread, or what this one has interrupted, computes so."""
 
 
 def made_lines(dtype: str, sizes: str, strides: str) -> Iterator[str]:

@@ -45,14 +45,13 @@ import numpy as np
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.binding.written import names
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.plain import is_plain_ufunc, made_lines, own
+from mindtorch_v2.kernels.plain import is_plain_ufunc, made_lines, own, run_quietly
 from mindtorch_v2.kernels.promotion import Operand
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import contiguous_strides
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import array_of
-from mindtorch_v2.tensor.quiet import run_quietly
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 

@@ -208,17 +208,14 @@ class Pointwise:
         if not numel(output._sizes):
             return rest
 
-        with np.errstate(all="ignore"):
-            arrays = [as_array(operand, dtype) for operand in iterator.inputs]
-            if scalar:
-                arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
-
-        lanes = {"lanes": in_vectors(iterator)} if by_lanes else {}
+        arrays = [as_array(operand, dtype) for operand in iterator.inputs]
+        if scalar:
+            arrays[1] = as_array(iterator.inputs[1], dtype, convert=False)
+        lanes = in_vectors(iterator) if by_lanes else None
+        compute = partial(self.compute, lanes=lanes) if by_lanes else self.compute
 
         def computed(arrays: Sequence[Array]) -> Array:
-            with np.errstate(all="ignore"):
-                found = np.asarray(self.compute(*arrays, *rest, **lanes))
-            return rounded(found, dtype)
+            return rounded(np.asarray(quietly(compute, *arrays, *rest)), dtype)
 
         found = computed(arrays)
         if not self.also_output:  # whose kernel writes the output's own dtype
@@ -231,7 +228,7 @@ class Pointwise:
             for place, operand in enumerate(iterator.inputs):
                 if dtype_of(operand) is dtype:  # and not a copy that was converted before
                     arrays[place] = as_array(operand, dtype)
-            if lanes:
+            if by_lanes:
                 store(row, np.broadcast_to(computed(arrays), tuple(output._sizes))[index])
             else:
                 store(row, computed([_part(array, output, index) for array in arrays]))
@@ -277,7 +274,7 @@ def as_array(operand: Operand, dtype: DType, *, convert: bool = True) -> Array:
     if convert and not same:
         elements = elements_of(dtype)
         values = elements.decode(elements.encode(values))
-    return values if values.dtype == computed else values.astype(computed)
+    return values if values.dtype == computed else quietly(values.astype, computed)
 
 
 def rounded(values: Array, dtype: DType) -> Array:
@@ -293,11 +290,8 @@ def element(number: Number, dtype: DType) -> Any:
 
     RuntimeError if it is out of range.
     """
-    with np.errstate(all="ignore"):
-        value = np.asarray(scalar_to(number, dtype, ELEMENT_TYPES[dtype])).astype(
-            elements_of(dtype).computed
-        )
-    return rounded(value, dtype)[()]
+    value = np.asarray(scalar_to(number, dtype, ELEMENT_TYPES[dtype]))
+    return rounded(quietly(value.astype, elements_of(dtype).computed), dtype)[()]
 
 
 def opmath_element(number: Number, dtype: DType) -> Any:

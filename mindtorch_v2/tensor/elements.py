@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import low_precision
 from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.quiet import quietly
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,14 +42,15 @@ def _native(name: str) -> Elements:
 
 def _cast(values: Array, kind: np.dtype[Any]) -> Array:
     """``static_cast``, without NumPy's warnings; halves by way of floats as ``c10::convert``."""
-    if values.dtype == kind:
-        return values.astype(kind)
-    with np.errstate(all="ignore"):
-        if kind.kind != "c" and values.dtype.kind == "c":
-            values = values != 0 if kind.kind == "b" else values.real
-        if kind == np.float16 and values.dtype != np.float16:
-            values = values.astype(np.float32)
-        return values.astype(kind)
+    return values.astype(kind) if values.dtype == kind else quietly(_converted, values, kind)
+
+
+def _converted(values: Array, kind: np.dtype[Any]) -> Array:
+    if kind.kind != "c" and values.dtype.kind == "c":
+        values = values != 0 if kind.kind == "b" else values.real
+    if kind == np.float16 and values.dtype != np.float16:
+        values = values.astype(np.float32)
+    return values.astype(kind)
 
 
 def _as_float32(encode: Callable[[low_precision.Floats], Array]) -> Callable[[Array], Array]:

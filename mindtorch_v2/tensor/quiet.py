@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Context
+from functools import cache
 from typing import Any, Final, TypeVar
 
-import numpy as np
+from mindtorch_v2.numpy_later import np
 
 Answer = TypeVar("Answer")
-
-_IS_IN_CONTEXT: Final = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
-"""Before, NumPy kept it with the thread."""
 
 _idle: Final[list[Callable[..., Any]]] = []
 """What calls in a context, which can be entered once at a time, by whichever thread: who enters one
@@ -24,26 +22,32 @@ takes it from here, so that a signal's handler, say, that computes meanwhile tak
 
 def quietly(function: Callable[..., Answer], *args: Any) -> Answer:
     """The answer of a function that computes with NumPy."""
-    if not _IS_IN_CONTEXT:
-        with np.errstate(all="ignore"):
-            return function(*args)
     try:
         run = _idle.pop()
     except IndexError:
-        run = Context().run
-        run(np.seterr, all="ignore")
+        run = quiet_run()
     try:
         return run(function, *args)  # type: ignore[no-any-return]
     finally:
         _idle.append(run)
 
 
-def _run_of_context() -> Callable[..., Any]:
+def quiet_run() -> Callable[..., Any]:
+    """Calls a function with arguments in a context of its own, where NumPy warns of nothing;
+    RuntimeError, and nothing has been computed, for who calls it while it does."""
+    if not _is_in_context():
+        return _with_errstate
     context = Context()
     context.run(np.seterr, all="ignore")
     return context.run
 
 
-run_quietly: Final = _run_of_context() if _IS_IN_CONTEXT else quietly
-"""The same for who cannot afford a call: RuntimeError, and nothing has been computed, while another
-thread, or what this one has interrupted, computes in this way."""
+@cache
+def _is_in_context() -> bool:
+    """Older releases of NumPy keep it with the thread."""
+    return bool(np.lib.NumpyVersion(np.__version__) >= "2.0.0")
+
+
+def _with_errstate(function: Callable[..., Answer], *args: Any) -> Answer:
+    with np.errstate(all="ignore"):
+        return function(*args)

@@ -6,7 +6,7 @@ Mirrors ``FunctionParameter`` in ``torch/csrc/utils/python_arg_parser.cpp``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
@@ -102,30 +102,35 @@ _TYPES: Final = {
 INT_LISTS: Final = (INT_LIST, SYM_INT_LIST)
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """A formal parameter.  ``length`` is that of a list which one element fills, 0 if none."""
 
-    type: ParameterType
-    name: str
-    length: int
-    nullable: bool
-    """Whether its type says that there may be no value, ``int?``."""
-    default: str | None
-    """The default as the signature writes it; None for a parameter that must be given."""
-    keyword_only: bool
-    numbers_as_tensors: bool
+    __slots__ = (
+        *("type", "name", "length", "default", "keyword_only", "numbers_as_tensors"),
+        *("nullable", "allows_none", "optional", "names"),
+    )
 
-    @property
-    def allows_none(self) -> bool:
-        return self.nullable or self.default == "None"
-
-    @property
-    def optional(self) -> bool:
-        return self.default is not None
-
-    @property
-    def other_names(self) -> tuple[str, ...]:
-        return _NUMPY_NAMES.get(self.name, ())
+    def __init__(
+        self,
+        type: ParameterType,
+        name: str,
+        length: int,
+        nullable: bool,
+        default: str | None,
+        keyword_only: bool,
+        numbers_as_tensors: bool,
+    ) -> None:
+        self.type, self.name, self.length = type, name, length
+        #: As the signature writes it; None for a parameter that must be given.
+        self.default = default
+        self.keyword_only = keyword_only
+        self.numbers_as_tensors = numbers_as_tensors
+        #: Whether its type says that there may be no value, ``int?``.
+        self.nullable = nullable
+        self.allows_none = nullable or default == "None"
+        self.optional = default is not None
+        #: The keywords that it answers to.
+        self.names = (name, *_NUMPY_NAMES.get(name, ()))
 
     def __str__(self) -> str:
         """As a message lists it."""
@@ -148,23 +153,24 @@ class Parameter(NamedTuple):
         return False
 
     def _suits(self, value: Any, overloaded: Overloaded, position: int) -> bool:
-        if self.type is TENSOR:
+        kind = self.type
+        if kind.takes is not None:
+            return kind.takes(value)
+        if kind is TENSOR:
             if checks.is_tensor_like(value, overloaded):
                 return True
             return self.numbers_as_tensors and checks.is_number(value)
-        if self.type is TENSOR_LIST:
-            return checks.is_tensor_list(value, overloaded, position)
-        if self.type in INT_LISTS:
+        if kind in INT_LISTS:
             single = self.length > 0 and checks.is_symbolic_int(value)
             return checks.is_int_list(value, overloaded) or single
-        if self.type is FLOAT_LIST:
+        if kind is TENSOR_LIST:
+            return checks.is_tensor_list(value, overloaded, position)
+        if kind is FLOAT_LIST:
             return checks.is_float_list(value, overloaded)
-        if self.type is SCALAR_LIST:
+        if kind is SCALAR_LIST:
             return checks.is_scalar_list(value, overloaded)
-        if self.type is DIMNAME_LIST:
-            return checks.is_dimname_list(value) or (self.length == 1 and checks.is_dimname(value))
-        assert self.type.takes is not None
-        return self.type.takes(value)
+        assert kind is DIMNAME_LIST
+        return checks.is_dimname_list(value) or (self.length == 1 and checks.is_dimname(value))
 
 
 def parse_parameter(text: str, *, keyword_only: bool, numbers_as_tensors: bool) -> Parameter:

@@ -63,6 +63,8 @@ class Signature:
         put = object.__setattr__
         put(self, "min_args", sum(not each.optional for each in self.parameters))
         put(self, "max_args", len(self.parameters))
+        must = [place for place, each in enumerate(self.parameters) if not each.optional]
+        put(self, "required", max(must, default=-1) + 1)
         put(self, "max_positional", len(positional))
         put(self, "varargs", len(positional) == 1 and self.parameters[0].type in INT_LISTS)
         places = {each.name: place for place, each in enumerate(self.parameters)}
@@ -71,6 +73,8 @@ class Signature:
 
     min_args = 0
     max_args = 0
+    required = 0
+    """So many parameters begin with what must be given; the others need not be."""
     max_positional = 0
     varargs = False
     """Whether integers given one by one become the only positional parameter, a list of them."""
@@ -111,8 +115,13 @@ class Signature:
                 if parameter.keyword_only:
                     raise _TooManyError(self, len(args))
                 value = args[position]
-            else:
+            elif kwargs:
                 value = _keyword(parameter, kwargs)
+            elif len(values) >= self.required:
+                values += [ABSENT] * (len(self.parameters) - len(values))
+                break
+            else:
+                value = ABSENT
             if (value is ABSENT and parameter.optional) or (
                 value is None and parameter.allows_none
             ):
@@ -137,10 +146,9 @@ class Signature:
 
 
 def _keyword(parameter: Parameter, kwargs: Mapping[str, Any]) -> Any:
-    if kwargs:
-        for name in (parameter.name, *parameter.other_names):
-            if name in kwargs:
-                return kwargs[name]
+    for name in parameter.names:
+        if name in kwargs:
+            return kwargs[name]
     return ABSENT
 
 

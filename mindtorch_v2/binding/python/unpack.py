@@ -381,14 +381,15 @@ def default_value(parameter: Parameter) -> Any:
     text = parameter.default
     if text is None or text == "None":
         return [] if parameter.type in _LISTS and not parameter.nullable else None
-    value = _read(parameter.type, text, parameter.length)
+    value = _read(parameter)
     return list(value) if isinstance(value, list) else value
 
 
 @cache
-def _read(kind: ParameterType, text: str, length: int) -> Any:
-    """The value that a default is the text of."""
-    return _DEFAULTS[kind](text, length)
+def _read(parameter: Parameter) -> Any:
+    """The value that its default is the text of."""
+    assert parameter.default is not None
+    return _DEFAULTS[parameter.type](parameter.default, parameter.length)
 
 
 def _int_default(text: str, length: int) -> int:

@@ -16,7 +16,8 @@ with no parser between.  It stands in front of those of other forms, and at last
             keys = receiver._keys
             raw = thread.raw
             run = kernels.get(keys) if raw.sets is DEFAULT and … else None
-            try: answer = (run or call)(receiver, _0, _1)
+            if run is None: run = call
+            try: answer = run(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped(answer)
         return otherwise(receiver, args, kwargs)
@@ -193,7 +194,7 @@ def _matched(signature: Signature, form: Form) -> Iterator[tuple[Parameter, type
         if place < len(positional):
             yield parameter, positional[place]
             continue
-        for name in (parameter.name, *parameter.other_names):
+        for name in parameter.names:
             if name in given:
                 yield parameter, given[name]
                 break
@@ -225,8 +226,7 @@ def _source(
     for parameter, kind in _matched(signature, form):
         source = next(places, "")
         if not source:
-            possible = (parameter.name, *parameter.other_names)
-            source = next(f"_{name}" for name in possible if name in keywords)
+            source = next(f"_{name}" for name in parameter.names if name in keywords)
         if kind is type(None):
             if not parameter.allows_none:
                 raise Untellable
@@ -239,23 +239,35 @@ def _source(
     stack, requires_grad = ", ".join(passed), names.pop("requires_grad", None)
     if names:  # what is to be written to
         raise Untellable
-    keys = list(_keys_source(operator, passed, scope)) if scope["new"] is None else []
+    keys = list(_keys_source(operator, passed, scope))
     if scope["computed"] is not None and not keys and not _runs_anyway(operator):
         raise Untellable
-    if keys:
-        yield "  raw = thread.raw"
-        yield from keys
-        yield f"  run = kernels.get(keys) if {_DEFAULT_STATE} else None"
-        if scope["computed"] is not None:
-            yield "  if run is None or not computed.get(keys): break"
-        yield f"  try: answer = (run or call)({stack})"
-    else:
-        yield f"  try: answer = {'call' if scope['new'] is None else 'new'}({stack})"
+    yield from _kernel_source(
+        keys, is_new=scope["new"] is not None, asks=scope["computed"] is not None
+    )
+    yield f"  try: answer = run({stack})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
     if requires_grad is not None:
         yield f"  if {requires_grad}: answer._set_requires_grad(True)"
     yield "  return answer if type(answer) is Tensor else wrapped(answer)"
     yield " return otherwise(receiver, args, kwargs)"
+
+
+def _kernel_source(keys: Sequence[str], *, is_new: bool, asks: bool) -> Iterator[str]:
+    """Gets ``run``, which answers: the kernel for the keys of a call, if that is known.
+
+    Who ``asks`` leaves the loop where this package has none.
+    """
+    if not keys or (is_new and not asks):
+        yield f"  run = {'new' if is_new else 'call'}"
+        return
+    yield "  raw = thread.raw"
+    yield from keys
+    yield f"  run = {'new' if is_new else 'kernels.get(keys)'} if {_DEFAULT_STATE} else None"
+    if asks:
+        yield "  if run is None or not computed.get(keys): break"
+    else:
+        yield "  if run is None: run = call"
 
 
 def _runs_anyway(operator: Operator) -> bool:

@@ -35,11 +35,17 @@ _COSINE: Final = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827
 
 
 def polynomial(x: Array, coefficients: Sequence[float | np.float32]) -> Array:
-    """Of float32s; the coefficient of the highest power comes first."""
-    found: Array = np.full_like(x, coefficients[0])
+    """Of float32s; the coefficient of the highest power comes first.
+
+    Each step is a :func:`~mindtorch_v2.kernels.cpu.fused.fused`, its rounded result in doubles.
+    """
+    wide = np.asarray(x, np.float64)
+    found = np.full(wide.shape, _F(coefficients[0]), np.float64)
     for coefficient in coefficients[1:]:
-        found = fused(found, x, _F(coefficient))
-    return found
+        np.multiply(found, wide, out=found)
+        np.add(found, float(_F(coefficient)), out=found)
+        found[...] = found.astype(_F)
+    return found.astype(_F)
 
 
 def log(x: Array) -> Array:

@@ -18,14 +18,15 @@ from mindtorch_v2.tensor.elements import Array
 def fused(a: Any, b: Any, c: Any) -> Array:
     """``a * b + c``, rounded once, of float32 or float64."""
     kind = np.result_type(a, b, c)
-    arrays = (np.asarray(each, kind) for each in (a, b, c))
-    return (_fused_floats if kind == np.float32 else _fused_doubles)(*arrays)
+    a, b, c = np.asarray(a, kind), np.asarray(b, kind), np.asarray(c, kind)
+    return (_fused_floats if kind == np.float32 else _fused_doubles)(a, b, c)
 
 
 def _fused_floats(a: Array, b: Array, c: Array) -> Array:
     """In doubles, which have room for the product of any two floats."""
     if max(a.size, b.size, c.size) <= AT_ONCE:
-        return np.asarray(np.multiply(a, b, dtype=np.float64) + c, np.float32)
+        wide = a.astype(np.float64) * b.astype(np.float64)
+        return np.asarray(wide + c, np.float32)
     a, b, c = np.broadcast_arrays(a, b, c)
     found = np.empty(a.shape, np.float32)
     rows = [each.reshape(-1) if each.strides != (0,) * each.ndim else each for each in (a, b, c)]

@@ -33,6 +33,7 @@ from mindtorch_v2.tensor.copying import raw_array, store, store_bits, warn_of_ca
 from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -120,8 +121,7 @@ def _accumulate(combine: Any, rows: Array) -> Array:
 
 
 def _quietly(function: Any, *arguments: Any) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(function(*arguments))
+    return np.asarray(quietly(function, *arguments))
 
 
 def _store_rounded(output: Tensor, values: Array, dtype: DType) -> None:

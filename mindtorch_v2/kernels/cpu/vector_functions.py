@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.quiet import quietly
 
 _F: Final = np.float32
 _FLOAT: Final = np.dtype(_F)
@@ -49,12 +50,15 @@ def exp_of_vectors(self: Array) -> Array:
     """``Sleef_expf8_u10`` of floats: of what is left of the power of two, a polynomial."""
     if self.dtype != _FLOAT:
         return np.asarray(np.exp(self))
-    with np.errstate(all="ignore"):  # of infinity, and NaN is no power
-        power = np.rint(self * _LOG2_E)
-        rest = fused(-power, _LN2[1], fused(-power, _LN2[0], self))
-        one_less = fused(rest * rest, polynomial(rest, _EXPONENTIAL), rest)
-        bounded = np.clip(power, _LEAST_POWER * 2, _MOST_POWER * 2).astype(np.int32)
-        found = np.ldexp(_F(1) + one_less, bounded)
+    return quietly(_exp_of_floats, self)  # of infinity, and NaN is no power
+
+
+def _exp_of_floats(self: Array) -> Array:
+    power = np.rint(self * _LOG2_E)
+    rest = fused(-power, _LN2[1], fused(-power, _LN2[0], self))
+    one_less = fused(rest * rest, polynomial(rest, _EXPONENTIAL), rest)
+    bounded = np.minimum(np.maximum(power, _LEAST_POWER * 2), _MOST_POWER * 2).astype(np.int32)
+    found = np.ldexp(_F(1) + one_less, bounded)
     found = np.where(self < _LEAST_POWER, _F(0), found)
     return np.where(self > _MOST_POWER, _F(np.inf), found)
 
