@@ -4,15 +4,34 @@ Where a view lies in its base's memory follows from the base's sizes and strides
 operator's arguments.  So a call that has been made before with the same needs no computation and no
 checks: the short way knows the geometry, and makes what autograd calls a view.
 Of tensors that are more than dense, or elsewhere, it makes nothing.
+
+The functions are written for a number of values; that of ``select.int(self, dim, index)`` reads:
+
+    def run(_0, _1, _2):
+        if type(_0) is Tensor and _0._keys == KEYS and (own or own.look()):
+            try:
+                found = known.get((_0._sizes, _0._strides, _1, _2))
+                if found is None:
+                    found = known.learn((_0._sizes, _0._strides, _1, _2), _0, _1, _2)
+                (sizes, strides, distance), raw = found, thread.raw
+                if _0._raw_autograd is None and raw.grad_mode and not raw.inference_mode:
+                    view = …  # with _0 for its base, and no history
+                    return view
+                …
+            except Exception:  # that the long way raises too
+                pass
+        return otherwise(_0, _1, _2)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from mindtorch_v2.autograd.variable import as_view
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+from mindtorch_v2.binding.written import Factory, factory_of_lines, names
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
@@ -28,27 +47,25 @@ from mindtorch_v2.tensor.tensor import Tensor
 Kernel = TypeVar("Kernel", bound=Callable[..., Tensor])
 
 _MOST_GEOMETRIES: Final = 1000
-_new: Final = object.__new__
-_new_tuple: Final = tuple.__new__
 
 Geometry = tuple[Size, tuple[int, ...], int]
 """Sizes, strides, and how far behind the base's first element the view's is."""
 
 
 class _Geometries(dict[Any, Geometry]):
-    """By a base's sizes and strides and the arguments, of one operator's ``kernel``."""
+    """By a base's sizes and strides with the arguments, of one operator's ``kernel``."""
 
     def __init__(self, kernel: Callable[..., Tensor]) -> None:
         self._kernel = kernel
         kinds = [str(kind) for name, kind in kernel.__annotations__.items() if name != "return"]
         self.takes_list = kinds[1:2] == ["Sequence[int]"]
 
-    def learn(self, key: Any, base: Tensor, args: tuple[Any, ...]) -> Geometry:
+    def learn(self, key: Any, base: Tensor, *args: Any) -> Geometry:
         """That of a further view, which is known from now on."""
         view: Tensor = tls.call_excluding(BELOW_INPLACE_OR_VIEW, self._kernel, base, *args)
         found = view._sizes, view._strides, view._storage_offset - base._storage_offset
         if len(self) < _MOST_GEOMETRIES:
-            self[base._sizes, base._strides, key] = found
+            self[key] = found
         return found
 
 
@@ -78,55 +95,73 @@ def geometric(*calls: OperatorHandle) -> Callable[[Kernel], Kernel]:
 
 
 def _with_short_way(kernel: Kernel, own: _Own) -> Kernel:
-    known, thread = _Geometries(kernel), tls.thread_local
+    known = _Geometries(kernel)
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:
-        takes_list = known.takes_list
-
-        def run(self: Any, *args: Any) -> Any:
-            if (
-                not (type(self) is Tensor or (isinstance(self, Tensor) and self._custom is None))
-                or self._keys != KEYS
-                or not (own or own.look())
-            ):
-                return otherwise(self, *args)
-            try:
-                key = (tuple(args[0]), *args[1:]) if takes_list else args
-                found = known.get((self._sizes, self._strides, key))
-                if found is None:
-                    found = known.learn(key, self, args)
-                (sizes, strides, distance), raw = found, thread.raw
-                if self._raw_autograd is None and raw.grad_mode and not raw.inference_mode:
-                    return _view(self, sizes, strides, distance)
-                alias = self._as_view(sizes, strides, self._storage_offset + distance)
-                view = as_view(self, alias, creation_meta=creation_meta())
-                if self._raw_autograd is None:
-                    return view
-                answer = UNUSUAL if record is None else record(view, self, *args)
-            except Exception:  # that the long way raises too, unless it has to raise another first
-                return otherwise(self, *args)
-            return otherwise(self, *args) if answer is UNUSUAL else answer
-
-        return run
+        return _factory(count, known.takes_list)(known, own, otherwise, record)
 
     kernel.short_way = ShortWay(above=make)  # type: ignore[attr-defined]
     return kernel
 
 
-def _view(base: Tensor, sizes: Size, strides: tuple[int, ...], distance: int) -> Tensor:
-    """:func:`~mindtorch_v2.autograd.variable.as_view` of an alias of a tensor without history."""
-    versions, storage = base._raw_versions, base._raw_storage
-    if versions is AWAY:
-        versions = base._versions
-    if storage is AWAY:
-        storage = base._storage
-    view, meta, count = _new(Tensor), AutogradMeta(), versions._raw_value
-    view._sizes, view._strides = sizes, strides
-    view._storage_offset = base._storage_offset + distance
-    view._dtype, view._device, view._layout = base._dtype, base._device, base._layout
-    view._keys, view._raw_storage, view._raw_versions = base._keys, storage, versions
-    view._content = view._functional = view._custom = view._pending = view._array = None
-    meta.view = _new_tuple(ViewInfo, (base, None))
-    meta.attr_version = count if type(count) is int else versions.current
-    view._raw_autograd = meta
-    return view
+def _lines(count: int, takes_list: bool) -> Iterator[str]:
+    """Of a function of ``count`` values: a tensor, perhaps a list, and others."""
+    values, args = names(count), [f"_{place}" for place in range(1, count)]
+    key = ["tuple(_1)", *args[1:]] if takes_list else args
+    parts = f"({', '.join(('_0._sizes', '_0._strides', *key))})"
+    yield "if ((type(_0) is Tensor or (isinstance(_0, Tensor) and _0._custom is None))"
+    yield " and _0._keys == KEYS and (own or own.look())):"
+    yield " try:"
+    yield f"  found = known.get({parts})"
+    yield f"  if found is None: found = known.learn({parts}, {values})"
+    yield "  (sizes, strides, distance), raw = found, thread.raw"
+    yield "  if _0._raw_autograd is None and raw.grad_mode and not raw.inference_mode:"
+    yield from (f"   {line}" for line in _VIEW.splitlines())
+    yield "   return view"
+    yield "  alias = _0._as_view(sizes, strides, _0._storage_offset + distance)"
+    yield "  view = as_view(_0, alias, creation_meta=creation_meta())"
+    yield "  if _0._raw_autograd is None: return view"
+    yield f"  answer = UNUSUAL if record is None else record(view, {values})"
+    yield "  if answer is not UNUSUAL: return answer"
+    # what the long way raises too, unless it has to raise another first
+    yield " except Exception: pass"
+    yield f"return otherwise({values})"
+
+
+_VIEW: Final = """\
+versions, storage = _0._raw_versions, _0._raw_storage
+if versions is AWAY: versions = _0._versions
+if storage is AWAY: storage = _0._storage
+view, meta, count = new(Tensor), AutogradMeta(), versions._raw_value
+view._sizes, view._strides = sizes, strides
+view._storage_offset = _0._storage_offset + distance
+view._dtype, view._device, view._layout = _0._dtype, _0._device, _0._layout
+view._keys, view._raw_storage, view._raw_versions = _0._keys, storage, versions
+view._content = view._functional = view._custom = view._pending = view._array = None
+meta.view = new_tuple(ViewInfo, (_0, None))
+meta.attr_version = count if type(count) is int else versions.current
+view._raw_autograd = meta"""
+"""What :func:`~mindtorch_v2.autograd.variable.as_view` makes of an alias of a tensor without
+history."""
+
+
+@cache
+def _factory(count: int, takes_list: bool) -> Factory:
+    lines = _lines(count, takes_list)
+    needs = "known, own, otherwise, record"
+    return factory_of_lines(needs, names(count), lines, __name__, _SCOPE)
+
+
+_SCOPE: Final[dict[str, Any]] = {
+    "AWAY": AWAY,
+    "AutogradMeta": AutogradMeta,
+    "KEYS": KEYS,
+    "Tensor": Tensor,
+    "UNUSUAL": UNUSUAL,
+    "ViewInfo": ViewInfo,
+    "as_view": as_view,
+    "creation_meta": creation_meta,
+    "new": object.__new__,
+    "new_tuple": tuple.__new__,
+    "thread": tls.thread_local,
+}
