@@ -14,7 +14,7 @@ Note [Extension keys]
 from __future__ import annotations
 
 from enum import EnumMeta, IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -119,6 +119,7 @@ def is_per_backend_functionality_key(key: int) -> bool:
     return key in _BLOCK_OF_FUNCTIONALITY
 
 
+@lru_cache(maxsize=1000, typed=True)
 def to_functionality_key(key: int) -> int:
     """What ``key`` does, whatever the backend; Undefined for an alias (c10::toFunctionalityKey)."""
     if key <= END_OF_FUNCTIONALITY_KEYS or key == PIPELINE_VALUE:
@@ -129,6 +130,7 @@ def to_functionality_key(key: int) -> int:
     return _NPU_FUNCTIONALITIES.get(key, DispatchKey.Undefined)
 
 
+@lru_cache(maxsize=1000)
 def to_backend_bit(key: int) -> int:
     """The backend bit of a runtime key, 0 if it has none (c10::toBackendComponent, as a mask)."""
     for block in BLOCKS:

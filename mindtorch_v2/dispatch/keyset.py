@@ -17,7 +17,7 @@ Note [Extension keys in torch's complete sets]
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from operator import index
 from typing import Final, SupportsIndex
 
@@ -172,6 +172,7 @@ def raw_repr(mask: int) -> int:
     return mask & TORCH_MASK
 
 
+@lru_cache(maxsize=1000, typed=True)
 def table_key(key: int) -> int:
     """The runtime key whose entry of a table ``key`` has.
 

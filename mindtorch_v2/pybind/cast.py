@@ -98,6 +98,8 @@ def load_bool(value: object) -> bool:
 
 def load_string(value: object) -> str:
     """``std::string``: text that has a UTF-8 form, or bytes."""
+    if type(value) is str and value.isascii():
+        return value
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode("utf-8", "surrogateescape")
     if not isinstance(value, str) or not _has_utf8(value):
@@ -111,8 +113,6 @@ def load_c_string(value: object) -> str | None:
 
 
 def _has_utf8(text: str) -> bool:
-    if text.isascii():
-        return True
     try:
         text.encode()
     except UnicodeEncodeError:
