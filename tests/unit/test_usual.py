@@ -83,6 +83,17 @@ def answer(text: str) -> Any:
     return kind, tuple(found.shape), elements, names["y"].tolist()
 
 
+def test_functions_that_make_a_tensor_like_another_are_usual_where_there_is_a_kernel() -> None:
+    binding, x, sparse = binding_of(xp.zeros_like), xp.ones(2), xp.ones(2).to_sparse()
+    for _ in range(_OFTEN):
+        made = xp.zeros_like(x, requires_grad=True)
+    assert ((xp.Tensor,), ("requires_grad",), (bool,)) in binding._usual
+    assert (made.tolist(), made.requires_grad, made._version) == ([0, 0], True, 0)
+    assert xp.zeros_like(sparse, requires_grad=False).layout is xp.sparse_coo
+    with xp.inference_mode():
+        assert xp.zeros_like(x, requires_grad=False).is_inference()
+
+
 def test_what_a_function_by_hand_stands_in_for_is_usual_where_there_is_a_kernel() -> None:
     binding, x = binding_of(xp.Tensor.clone), xp.ones(2, 2)
     assert binding._written is not None

@@ -113,7 +113,7 @@ def is_tensor_list(value: Any, overloaded: Overloaded, position: int) -> bool:
 
 def is_number(value: object) -> bool:
     """``THPUtils_checkScalar``."""
-    return isinstance(value, _NUMBERS) or is_numpy_number(value)
+    return isinstance(value, _NUMBERS) or _is_numpy_number(value)
 
 
 def is_scalar(value: Any) -> bool:
@@ -130,10 +130,10 @@ def is_double(value: Any) -> bool:
 
 def is_float(value: object) -> bool:
     """``is_float_or_symfloat``: of NumPy's numbers, any."""
-    return isinstance(value, _FLOATS) or is_numpy_number(value)
+    return isinstance(value, _FLOATS) or _is_numpy_number(value)
 
 
-def is_numpy_number(value: object) -> bool:
+def _is_numpy_number(value: object) -> bool:
     return isinstance(value, _numpy_numbers())
 
 
