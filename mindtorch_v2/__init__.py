@@ -176,7 +176,7 @@ else:
         if name in _LATER:
             return import_module(f"{__name__}.{name}")
         if name == "Storage":
-            return legacy_storages.class_of(get_default_dtype(), device("cpu"))
+            return legacy_storages.class_of(get_default_dtype(), device._made("cpu"))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

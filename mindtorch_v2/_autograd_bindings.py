@@ -7,6 +7,7 @@ Mirrors ``torch/csrc/autograd/functions/init.cpp``, ``basic_ops.cpp`` and what `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import ModuleType
 from typing import Any, Final
 
@@ -24,7 +25,11 @@ from mindtorch_v2.autograd.node import (
 )
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.variable import collect_next_edges, create_gradient_edge, tensor_data
+from mindtorch_v2.binding.python.function import module_function
+from mindtorch_v2.binding.python.manual import value
+from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 
 def _wrap_outputs(
@@ -108,6 +113,48 @@ def _module(name: str, **members: Any) -> ModuleType:
     return made
 
 
+def _switch(name: str, set_: Callable[[bool], None]) -> Any:
+    """A function that sets a switch of the thread, which a mode that overrides functions sees."""
+
+    @cache
+    def parser() -> ArgParser:  # imports parse no signature
+        return ArgParser([f"{name}(bool enabled)"])
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is bool and not kwargs and not is_mode_enabled():
+            return set_(args[0])
+        enabled = value(parser().parse(None, args, kwargs), "enabled")
+        if is_mode_enabled():
+            function = _FUNCTIONS[f"_{name}"]
+            return handle_torch_function(function, f"torch._C._{name}", [], args, kwargs or None)
+        return set_(enabled)
+
+    return module_function(f"_{name}", call)
+
+
+def _set_multithreading(enabled: bool) -> None:
+    tls.thread_local.raw.multithreading = enabled
+
+
+_FUNCTIONS: Final[dict[str, Any]] = {
+    **{
+        name: module_function(name, call, count)
+        for name, call, count in (
+            ("_current_autograd_node", current_node, 0),
+            (
+                "_current_graph_task_execution_order",
+                engine.current_graph_task_execution_order,
+                0,
+            ),
+            ("_current_graph_task_id", engine.current_graph_task_id, 0),
+            ("_is_multithreading_enabled", grad_mode.is_multithreading_enabled, 0),
+            ("_will_engine_execute_node", engine.will_engine_execute_node, 1),
+        )
+    },
+    "_set_grad_enabled": _switch("set_grad_enabled", tls.set_grad_enabled),
+    "_set_multithreading_enabled": _switch("set_multithreading_enabled", _set_multithreading),
+}
+
 EXPORTS: Final[dict[str, Any]] = {
     "_functions": _module(
         "_functions",
@@ -127,10 +174,5 @@ EXPORTS: Final[dict[str, Any]] = {
         **saved_tensors_hooks.BOUND,
     ),
     "_FunctionBase": FunctionBase,
-    "_current_autograd_node": current_node,
-    "_current_graph_task_execution_order": engine.current_graph_task_execution_order,
-    "_current_graph_task_id": engine.current_graph_task_id,
-    "_is_multithreading_enabled": grad_mode.is_multithreading_enabled,
-    "_set_grad_enabled": grad_mode._set_grad_enabled,
-    "_will_engine_execute_node": engine.will_engine_execute_node,
+    **_FUNCTIONS,
 }

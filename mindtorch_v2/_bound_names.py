@@ -7,6 +7,7 @@ has a kernel, the function of the same name that this package has by hand runs i
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.binding.python.exceptions import has_no_module
-from mindtorch_v2.binding.python.function import BASE, OWNERS
+from mindtorch_v2.binding.python.function import BASE, OWNERS, module_function
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -50,13 +51,23 @@ _IN_PYTHON: Final = (
 
 _OF_C: Final = (
     *("Generator", "Size", "Stream", "default_generator", "device", "dtype", "finfo", "iinfo"),
-    *("layout", "memory_format", "qscheme", "get_default_dtype"),
-    *("is_grad_enabled", "is_inference_mode_enabled"),
-    *("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache"),
-    *("get_autocast_dtype", "is_autocast_cache_enabled", "is_autocast_enabled"),
-    *("set_autocast_cache_enabled", "set_autocast_dtype", "set_autocast_enabled"),
+    *("layout", "memory_format", "qscheme"),
 )
 """What torch takes over from ``torch._C``, and this package has elsewhere."""
+
+_FUNCTIONS_OF_C: Final[dict[int | None, Sequence[str]]] = {
+    0: (
+        *("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache"),
+        *("get_default_dtype", "is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
+        *("is_autocast_cache_enabled", "is_grad_enabled", "is_inference_mode_enabled"),
+    ),
+    1: ("set_autocast_cache_enabled",),
+    None: (
+        *("get_autocast_dtype", "is_autocast_enabled", "set_autocast_dtype"),
+        "set_autocast_enabled",
+    ),
+}
+"""Its functions, by how many arguments CPython lets through; None where they count themselves."""
 
 
 def bind_methods() -> None:
@@ -102,7 +113,11 @@ def bind_types(public: dict[str, Any]) -> None:
 
 
 def bind_what_c_has(public: dict[str, Any], c_module: ModuleType) -> None:
-    """Put into ``_C`` what torch's own names come from."""
+    """Put into ``_C`` what torch's own names come from; its functions are C's."""
+    for count, names in _FUNCTIONS_OF_C.items():
+        made = {name: module_function(name, public[name], count, "torch") for name in names}
+        public.update(made)
+        vars(c_module).update(made)
     vars(c_module).update({name: public[name] for name in _OF_C})
 
 

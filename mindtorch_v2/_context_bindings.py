@@ -13,26 +13,12 @@ from types import ModuleType
 from typing import Any, Final
 
 from mindtorch_v2 import context
+from mindtorch_v2.binding.python.function import module_function
 from mindtorch_v2.binding.python.manual import value
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.python.type_names import type_name
 
 # --- torch._C -----------------------------------------------------------------------------------
-
-
-def _taking(count: int, name: str, function: Callable[..., Any], module: str = "torch._C") -> Any:
-    """A function of C that takes no arguments or one, and says so as CPython does."""
-    wanted = ("no arguments", "exactly one argument")[count]
-
-    def bound(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            raise TypeError(f"{module}.{name}() takes no keyword arguments")
-        if len(args) != count:
-            raise TypeError(f"{module}.{name}() takes {wanted} ({len(args)} given)")
-        return function(*args)
-
-    bound.__name__ = bound.__qualname__ = name
-    return bound
 
 
 @cache
@@ -68,8 +54,8 @@ def _threads(name: str) -> dict[str, Any]:
     ask, change = (getattr(context, f"{verb}_{name}") for verb in ("get", "set"))
     setter = partial(_set_threads, f"set_{name}", change)
     return {
-        f"get_{name}": _taking(0, f"get_{name}", ask, "torch"),
-        f"set_{name}": _taking(1, f"set_{name}", setter, "torch"),
+        f"get_{name}": module_function(f"get_{name}", ask, 0, "torch"),
+        f"set_{name}": module_function(f"set_{name}", setter, 1, "torch"),
     }
 
 
@@ -87,10 +73,12 @@ _ASKED: Final = {
 
 OF_C: Final[dict[str, Any]] = {
     **THREADS,
-    **{name: _taking(0, name, function) for name, function in _ASKED.items()},
-    "_set_deterministic_algorithms": _set_deterministic_algorithms,
-    "_set_deterministic_fill_uninitialized_memory": _taking(
-        1, "_set_deterministic_fill_uninitialized_memory", _set_fill
+    **{name: module_function(name, function, 0) for name, function in _ASKED.items()},
+    "_set_deterministic_algorithms": module_function(
+        "_set_deterministic_algorithms", _set_deterministic_algorithms
+    ),
+    "_set_deterministic_fill_uninitialized_memory": module_function(
+        "_set_deterministic_fill_uninitialized_memory", _set_fill, 1
     ),
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from mindtorch_v2 import profile, torch_dispatch, torch_function
+from mindtorch_v2.binding.python.function import module_function
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import mode_stack
 from mindtorch_v2.overloaded import ABSENT, has_attribute
@@ -30,29 +31,8 @@ EXPORTS: Final[dict[str, Any]] = {}
 """Names of torch._C to what stands there."""
 
 
-class _module_function:  # noqa: N801 (stands for CPython's builtin_function_or_method)
-    """A function of the module torch._C; ``count`` is how many arguments CPython lets through."""
-
-    def __init__(self, name: str, call: Callable[..., Any], count: int | None) -> None:
-        self.__name__ = self.__qualname__ = name
-        self.__doc__ = None
-        self._call, self._count = call, count
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if self._count is not None:
-            check_count(f"torch._C.{self.__name__}", self._count, args, kwargs)
-        return self._call(*args, **kwargs)
-
-    def __repr__(self) -> str:
-        return f"<built-in function {self.__name__}>"
-
-
-_module_function.__module__ = "builtins"
-_module_function.__name__ = _module_function.__qualname__ = "builtin_function_or_method"
-
-
 def _define(name: str, call: Callable[..., Any], count: int | None) -> None:
-    EXPORTS[name] = _module_function(name, call, count)
+    EXPORTS[name] = module_function(name, call, count)
 
 
 # --- dispatch modes ---------------------------------------------------------------------------

@@ -15,7 +15,7 @@ def npu(self: Any, device: AnyDevice = None, non_blocking: bool = False) -> Tens
     """The tensor on an NPU, the current one if none is named: itself if it is there."""
     from mindtorch_v2.npu.devices import index_of  # late: few programs use an NPU
 
-    where = Device(EXTENSION_DEVICE, index_of(device))
+    where = Device._made(EXTENSION_DEVICE, index_of(device))
     moved: Tensor = self.to(where, non_blocking=non_blocking)
     return moved
 

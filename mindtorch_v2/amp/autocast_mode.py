@@ -59,7 +59,7 @@ _IS_AVAILABLE: Final = _Arguments("_is_autocast_available(c10::string_view devic
 
 def _device_type(given: dict[str, Any]) -> str:
     """CUDA where nobody says; ours is torch's ``privateuseone``."""
-    kind = Device(given.get("device_type", "cuda")).type
+    kind = Device._made(given.get("device_type", "cuda")).type
     return "privateuseone" if kind == EXTENSION_DEVICE else kind
 
 

@@ -47,7 +47,7 @@ class TensorOptions(NamedTuple):
     def of(cls, tensor: Operand) -> TensorOptions:
         """Those of a tensor, or the one that wraps a number."""
         if not isinstance(tensor, Tensor):
-            return cls(number_dtype(tensor), strided, Device("cpu"))
+            return cls(number_dtype(tensor), strided, Device._made("cpu"))
         device = tensor._device  # which its class is asked for first
         return cls(tensor._dtype, tensor._layout, device)
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindtorch_v2 import profile
+from mindtorch_v2 import _C, profile
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.utils._contextlib import (
@@ -29,10 +28,10 @@ class no_grad(_NoParamDecoratorContextManager):  # noqa: N801 (torch's name)
 
     def __enter__(self) -> None:
         self.prev = tls.is_grad_enabled()
-        tls.set_grad_enabled(False)
+        set_grad_enabled(False)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        tls.set_grad_enabled(self.prev)
+        set_grad_enabled(self.prev)
 
 
 class enable_grad(_NoParamDecoratorContextManager):  # noqa: N801 (torch's name)
@@ -40,10 +39,10 @@ class enable_grad(_NoParamDecoratorContextManager):  # noqa: N801 (torch's name)
 
     def __enter__(self) -> None:
         self.prev = tls.is_grad_enabled()
-        tls.set_grad_enabled(True)
+        _C._set_grad_enabled(True)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        tls.set_grad_enabled(self.prev)
+        _C._set_grad_enabled(self.prev)
 
 
 class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
@@ -52,17 +51,17 @@ class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
     def __init__(self, mode: bool) -> None:
         self.prev = tls.is_grad_enabled()
         self.mode = mode
-        _set_grad_enabled(mode)
+        _C._set_grad_enabled(mode)
 
     def __call__(self, orig_func: Callable[..., Any]) -> Callable[..., Any]:
-        tls.set_grad_enabled(self.prev)
+        _C._set_grad_enabled(self.prev)
         return super().__call__(orig_func)
 
     def __enter__(self) -> None:
-        _set_grad_enabled(self.mode)
+        _C._set_grad_enabled(self.mode)
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        tls.set_grad_enabled(self.prev)
+        _C._set_grad_enabled(self.prev)
 
     def __repr__(self) -> str:
         if not _MODES_SHOW_THEMSELVES:
@@ -71,20 +70,6 @@ class set_grad_enabled(_DecoratorContextManager):  # noqa: N801 (torch's name)
 
     def clone(self) -> set_grad_enabled:
         return self.__class__(self.mode)
-
-
-def _set_grad_enabled(mode: Any) -> None:
-    """``torch._C._set_grad_enabled``."""
-    tls.set_grad_enabled(_enabled("set_grad_enabled", mode))
-
-
-def _enabled(function: str, mode: Any) -> bool:
-    """The only argument of a function in C; TypeError if it is no bool."""
-    if not isinstance(mode, bool):
-        raise TypeError(
-            f"{function}(): argument 'enabled' (position 1) must be bool, not {type_name(mode)}"
-        )
-    return mode
 
 
 class inference_mode(_DecoratorContextManager):  # noqa: N801 (torch's name)
@@ -116,14 +101,14 @@ class set_multithreading_enabled(_DecoratorContextManager):  # noqa: N801 (torch
 
     def __init__(self, mode: bool) -> None:
         self.prev = is_multithreading_enabled()
-        tls.thread_local.raw.multithreading = _enabled("set_multithreading_enabled", mode)
+        _C._set_multithreading_enabled(mode)
         self.mode = mode
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        tls.thread_local.raw.multithreading = self.prev
+        _C._set_multithreading_enabled(self.prev)
 
     def clone(self) -> set_multithreading_enabled:
         return self.__class__(self.mode)

@@ -153,7 +153,7 @@ def to_meta(value: Any) -> Any:
         return value
     check_size_nonnegative(value._sizes)
     return Tensor._make(
-        value._sizes, value._dtype, value._layout, Device("meta"), strides=value._strides
+        value._sizes, value._dtype, value._layout, Device._made("meta"), strides=value._strides
     )
 
 

@@ -19,7 +19,7 @@ def index_of(device: AnyDevice) -> int:
         return runtime.current_device()
     if isinstance(device, int):
         return device if device >= 0 else runtime.current_device()
-    named = Device(device)
+    named = Device._made(device)
     if named.type != EXTENSION_DEVICE:
         raise ValueError(f"Expected a npu device, but got: {named}")
     return runtime.current_device() if named.index is None else named.index

@@ -34,7 +34,7 @@ class Stream:
 
     @property
     def device(self) -> Device:
-        return Device(EXTENSION_DEVICE, self._queue.device)
+        return Device._made(EXTENSION_DEVICE, self._queue.device)
 
     @property
     def stream_id(self) -> int:

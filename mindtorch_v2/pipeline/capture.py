@@ -163,7 +163,7 @@ def _device_of(call: Call, tensors: Sequence[Tensor]) -> Device:
     found.update(with_index(value) for value in call.stack if isinstance(value, Device))
     if len(found) > 1:
         raise CannotWaitError("values go from device to device")
-    return next(iter(found), Device("cpu"))
+    return next(iter(found), Device._made("cpu"))
 
 
 # --- what does not wait ---------------------------------------------------------------------------

@@ -293,7 +293,7 @@ def _device(text: str) -> Value:
     # A device belongs to the tensors, which come after schemas; no schema of torch has one.
     from mindtorch_v2.tensor.device import Device
 
-    return Device(text)
+    return Device._made(text)
 
 
 # --- elements of lists ------------------------------------------------------------------------

@@ -11,7 +11,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
+from mindtorch_v2.call_site import is_called_by_cpp
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
+from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 DEVICE_TYPES: Final = profile.active().keys.devices
 """torch's device types, in the order in which its message lists them."""
@@ -80,11 +83,30 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
     _type: str
     _index: int
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Of a device, or of a ``type`` and an ``index``.
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Of a device, or of a ``type`` and an ``index``; a mode that overrides functions may
+        answer something else.
 
         TypeError for other arguments, RuntimeError for a type or an index that there is not.
         """
+        if OBSERVERS.count and is_mode_enabled() and not is_called_by_cpp():
+            ARGUMENTS[0](args, kwargs)  # which refuses first
+            return handle_torch_function(device, "torch.device", [], args, kwargs or None)
+        return cls._made(*args, **kwargs)
+
+    @classmethod
+    def _made(cls, *args: Any, **kwargs: Any) -> device:
+        """As C++ makes one, which no mode sees; for modules whose names do not say that they stand
+        for C++ (see Note [C++ asks no override] in :mod:`mindtorch_v2.call_site`)."""
+        self = object.__new__(cls)
+        self._set(args, kwargs)
+        return self
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def _set(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         given: Any = args[0] if len(args) == 1 and not kwargs else None
         index = NO_INDEX
         is_one = type(given) is str or isinstance(given, device)

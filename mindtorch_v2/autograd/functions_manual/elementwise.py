@@ -54,7 +54,7 @@ def handle_r_to_c(of: Any, gradient: Any) -> Any:
 def _conj_of_tensor(other: Any) -> Any:
     """``conj`` of a tensor that may wrap a number: of a complex one, a view that wraps none."""
     if isinstance(other, complex):
-        options = TensorOptions(DTYPES["complex128"], strided, Device("cpu"))
+        options = TensorOptions(DTYPES["complex128"], strided, Device._made("cpu"))
         other = call("scalar_tensor", other, options)
     return conj(other)
 

@@ -83,6 +83,25 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
 builtin_function_or_method.__module__ = "builtins"
 
 
+def module_function(
+    name: str, call: Callable[..., Any], count: int | None = None, module: str = "torch._C"
+) -> builtin_function_or_method:
+    """A function of one of torch's modules, which no argument overrides.
+
+    ``count`` is how many arguments CPython lets through, none or one; without it all are the
+    function's own business.
+    """
+
+    def run(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if count is not None and (kwargs or len(args) != count):
+            check_count(f"{module}.{name}", count, args, kwargs)
+        return call(*args, **kwargs)
+
+    made = builtin_function_or_method(name, run, "torch._C")
+    made.__module__ = module
+    return made
+
+
 def method(name: str, call: Implementation, *, flags: str) -> Any:
     """A method of tensors.  ``flags`` are those of the C function: ``METH_NOARGS``, ``METH_O``,
     or else all arguments are its own business."""
