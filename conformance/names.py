@@ -219,6 +219,8 @@ FUNCTIONS: Final = words("""
     atleast_1d atleast_2d atleast_3d vector_norm split align_tensors lobpcg svd_lowrank pca_lowrank
     unravel_index manual_seed seed initial_seed get_rng_state set_rng_state set_printoptions
     are_deterministic_algorithms_enabled
+    autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache
+    is_autocast_cache_enabled set_autocast_cache_enabled
     no_grad enable_grad set_grad_enabled inference_mode is_grad_enabled
     is_inference_mode_enabled is_inference set_multithreading_enabled
     _to_functional_tensor _from_functional_tensor _is_functional_tensor _is_functional_tensor_base
@@ -389,6 +391,9 @@ C_NAMES: Final[Mapping[str, str]] = MappingProxyType(
             "tensors and autograd, seen from inside": """
                 _is_alias_of _overlaps _is_cow_tensor _has_storage _increment_version
                 _is_fwd_grad_enabled _set_fwd_grad_enabled _set_grad_enabled
+                _is_multithreading_enabled _set_multithreading_enabled
+                _get_deterministic_algorithms _get_deterministic_algorithms_warn_only
+                _will_engine_execute_node
                 _is_view_replay_enabled _set_view_replay_enabled _set_conj _set_neg
                 _get_autograd_fallback_mode _set_autograd_fallback_mode
                 _current_autograd_node _current_graph_task_execution_order _current_graph_task_id

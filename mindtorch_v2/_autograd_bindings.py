@@ -28,8 +28,11 @@ from mindtorch_v2.autograd.variable import collect_next_edges, create_gradient_e
 from mindtorch_v2.binding.python.function import module_function
 from mindtorch_v2.binding.python.manual import value
 from mindtorch_v2.binding.python.parser import ArgParser
+from mindtorch_v2.call_site import hands_over_keywords
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def _wrap_outputs(
@@ -126,7 +129,8 @@ def _switch(name: str, set_: Callable[[bool], None]) -> Any:
         enabled = value(parser().parse(None, args, kwargs), "enabled")
         if is_mode_enabled():
             function = _FUNCTIONS[f"_{name}"]
-            return handle_torch_function(function, f"torch._C._{name}", [], args, kwargs or None)
+            keywords = kwargs if kwargs or hands_over_keywords(_PACKAGE) else None
+            return handle_torch_function(function, f"torch._C._{name}", [], args, keywords)
         return set_(enabled)
 
     return module_function(f"_{name}", call)

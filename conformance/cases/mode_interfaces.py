@@ -36,6 +36,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _overrides()
     yield from _modes_in_python(profile)
     yield from _handlers()
+    yield from _switches_of_autograd()
+    yield from _functions_that_count()
 
 
 # --- torch._C ---------------------------------------------------------------------------------
@@ -419,3 +421,61 @@ def _handlers() -> Iterator[Text]:
             push = f"C._push_on_torch_{protocol}_stack(h)"
             calls = ("ops.one(x)", "x.dim()", "ops.none()", "ops.many([x])")
             yield "handlers", program(define, [push, *map(tried, calls), "state()", _EMPTY])
+
+
+# --- what C has besides operators ---------------------------------------------------------------
+
+
+def _switches_of_autograd() -> Iterator[Text]:
+    """Functions of C that set something, and devices: a mode that overrides functions sees them."""
+    names = ("_set_grad_enabled", "_set_multithreading_enabled")
+    given = (
+        "(True)",
+        "(False)",
+        "(enabled=False)",
+        "()",
+        "(1)",
+        "(None)",
+        "(True, False)",
+        "(a=1)",
+    )
+    calls = [f"C.{name}{arguments}" for name, arguments in product(names, given)]
+    calls += ["xp.set_grad_enabled(False)", "xp.autograd.set_multithreading_enabled(False)"]
+    devices = ("'cpu'", "'meta', 0", "type='cpu'", "xp.device('meta')", "3.5", "", "'nosuch'")
+    calls += [f"xp.device({arguments})" for arguments in devices]
+    blocks = ("xp.no_grad()", "xp.enable_grad()", "xp.set_grad_enabled(False)")
+    blocks += ("xp.inference_mode()", "xp.autograd.set_multithreading_enabled(False)")
+    asked = [tried(f"xp.{each}_enabled()") for each in ("is_grad", "is_inference_mode")]
+    asked.append(tried("C._is_multithreading_enabled()"))
+    for answer, contexts in product((PASS_ON, "return 9"), ("F()", "F(), F()")):
+        define = [function_mode("F", answer)]
+        for call in calls:
+            steps = [within(contexts, [tried(call)]), *asked]
+            yield "switches", program(define, steps, operators=False)
+        for block in blocks:
+            steps = [tried_block(within(contexts, [within(block, asked)])), *asked]
+            yield "switches", program(define, steps, operators=False)
+    for call in calls:
+        yield "switches", program([], [tried(call), *asked], operators=False)
+
+
+_COUNTING: Final = """
+    C._current_autograd_node C._current_graph_task_execution_order C._current_graph_task_id
+    C._get_deterministic_algorithms C._get_deterministic_algorithms_warn_only
+    C._is_multithreading_enabled C._will_engine_execute_node xp.autocast_decrement_nesting
+    xp.autocast_increment_nesting xp.clear_autocast_cache xp.get_default_dtype
+    xp.is_anomaly_check_nan_enabled xp.is_anomaly_enabled xp.is_autocast_cache_enabled
+    xp.is_grad_enabled xp.is_inference_mode_enabled xp.set_autocast_cache_enabled
+"""
+"""Functions that take no argument, or one, and leave it to CPython to say so."""
+
+
+def _functions_that_count() -> Iterator[Text]:
+    attributes = ("__name__", "__qualname__", "__module__")
+    for name in _COUNTING.split():
+        steps = [tried(f"{name}{given}") for given in ("(1, 2)", "(a=1)", "(1, a=2)")]
+        steps += [tried(f"{name}.{attribute}") for attribute in attributes]
+        yield "functions that count", program([], [*steps, tried(f"str({name})")], operators=False)
+    for name in ("xp.add", "x.add", "xp.Tensor.add", "x.__add__", "xp.Tensor.__add__", "xp.ones"):
+        steps = [tried(f"{name}.{each}") for each in attributes]
+        yield "functions that count", program([], [*steps, tried(f"str({name})")], operators=False)

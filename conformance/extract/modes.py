@@ -8,7 +8,12 @@ from typing import Any
 
 import torch
 from torch import _C as C
-from torch.overrides import TorchFunctionMode, is_tensor_method_or_property
+from torch.overrides import (
+    TorchFunctionMode,
+    _get_current_function_mode_stack,
+    is_tensor_method_or_property,
+)
+from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import signatures
@@ -33,6 +38,8 @@ def extract() -> dict[str, Any]:
         "wraps_handlers": not isinstance(vars(Plain)["__torch_dispatch__"], staticmethod),
         "knows_infra_modes": hasattr(TorchDispatchMode, "is_infra_mode"),
         "copies_detached": calls_of(ONE.detach) > 1,
+        # Whether the mode of a default device goes below those that are there.
+        "devices_lie_below": lies_below(),
         "unasked": sorted(set(unasked())),
         "tensor_methods": sorted(tensor_methods()),
         "refusals": {
@@ -58,6 +65,13 @@ def calls_of(function: Callable[[], object]) -> int:
     with Counting():
         function()
     return calls
+
+
+def lies_below() -> bool:
+    """Whether a device's mode is the first to be entered, whoever is there."""
+    context = DeviceContext("cpu")
+    with TorchFunctionMode(), context:
+        return _get_current_function_mode_stack()[0] is context
 
 
 def refusal(provoke: Any) -> str:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindtorch_v2 import profile
-from mindtorch_v2.call_site import is_called_by_cpp
+from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
@@ -72,6 +72,11 @@ ARGUMENTS: Final[list[Callable[[Any, Any], tuple[Any, int]]]] = [
 ]
 """Reads what a device is made of; the Python binding puts its own here, which refuses."""
 
+PARSE: Final[list[Callable[[Any, Any], object]]] = [lambda args, kwargs: None]
+"""Refuses arguments by their types alone; likewise."""
+
+_PACKAGE: Final = __name__.partition(".")[0]
+
 
 @final
 class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
@@ -90,8 +95,9 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
         TypeError for other arguments, RuntimeError for a type or an index that there is not.
         """
         if OBSERVERS.count and is_mode_enabled() and not is_called_by_cpp():
-            ARGUMENTS[0](args, kwargs)  # which refuses first
-            return handle_torch_function(device, "torch.device", [], args, kwargs or None)
+            PARSE[0](args, kwargs)  # which refuses first
+            keywords = kwargs if kwargs or hands_over_keywords(_PACKAGE) else None
+            return handle_torch_function(device, "torch.device", [], args, keywords)
         return cls._made(*args, **kwargs)
 
     @classmethod

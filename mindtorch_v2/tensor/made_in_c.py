@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import GetSetDescriptorType
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 _stored_name: Final = vars(type)["__name__"]
@@ -80,6 +81,7 @@ class getset_descriptor(property):  # noqa: N801 (CPython's name)
     __name__: str
     __qualname__: str
     __objclass__: type
+    __class__ = property(lambda self: GetSetDescriptorType)  # type: ignore[assignment]
 
     def belongs_to(self, owner: type, name: str) -> None:
         """Tell the class that defines it, and its name there."""

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Final
 
 import mindtorch_v2 as torch
-from mindtorch_v2 import torch_function
+from mindtorch_v2 import profile, torch_function
 from mindtorch_v2.overrides import (
     TorchFunctionMode,
     _get_current_function_mode_stack,
@@ -26,6 +26,8 @@ from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.utils._contextlib import context_decorator
 
 CURRENT_DEVICE: Device | None = None
+
+_LIE_BELOW: Final[bool] = profile.active().modes["devices_lie_below"]
 
 _CONSTRUCTORS: Final = """
     empty empty_permuted empty_strided empty_quantized ones arange bartlett_window blackman_window
@@ -43,7 +45,7 @@ def _device_constructors() -> frozenset[Any]:
 
 
 class DeviceContext(TorchFunctionMode):
-    """Tells constructors of a device.  It lies below all other modes."""
+    """Tells constructors of a device.  It lies below all other modes, in older releases above."""
 
     def __init__(self, device: Any) -> None:
         self.device = Device(device)
@@ -52,7 +54,7 @@ class DeviceContext(TorchFunctionMode):
         global CURRENT_DEVICE
         self.old_device = CURRENT_DEVICE
         CURRENT_DEVICE = self.device
-        above = [_pop_mode() for _ in range(torch_function.mode_count())]
+        above = [_pop_mode() for _ in range(torch_function.mode_count() if _LIE_BELOW else 0)]
         _push_mode(self)
         for mode in reversed(above):
             _push_mode(mode)
@@ -65,6 +67,9 @@ class DeviceContext(TorchFunctionMode):
     ) -> None:
         global CURRENT_DEVICE
         CURRENT_DEVICE = self.old_device
+        if not _LIE_BELOW:
+            _pop_mode()
+            return
         above = []
         for _ in range(torch_function.mode_count() - 1):
             mode = _pop_mode()

@@ -82,7 +82,7 @@ def test_modes_go_along() -> None:
             return func(*args, **(kwargs or {}))
 
     x = torch.ones(2)
-    with Watch(), torch.no_grad():
+    with torch.no_grad(), Watch():
         assert not in_another_thread(torch.is_grad_enabled)
         in_another_thread(lambda: torch.neg(x))
     assert seen == [torch.neg]

@@ -60,5 +60,6 @@ def _limited(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> DType 
 def install() -> None:
     """Have such objects be made as the binding reads their arguments."""
     device.ARGUMENTS[0] = _arguments
+    device.PARSE[0] = lambda args, kwargs: _device().parse(None, args, kwargs)
     generator.ARGUMENTS[0] = _where
     type_info.ARGUMENTS[0] = _limited

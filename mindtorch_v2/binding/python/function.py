@@ -1,6 +1,7 @@
 """Python's face of a bound function or method, with CPython's own errors about receivers.
 
-Mirrors ``PyMethodDef`` and the method descriptors of ``Objects/descrobject.c``.
+Mirrors ``PyMethodDef`` and the method descriptors of ``Objects/descrobject.c``.  The classes say
+that they are CPython's own to who asks by ``isinstance``, as :mod:`inspect` does.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from types import MethodType
+from types import BuiltinFunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import Any, Final
 
 from mindtorch_v2.binding.python.type_names import type_name
@@ -36,6 +37,21 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 OWNERS: Final[dict[str, type]] = {}
 """The classes whose attributes C's functions are, by name: pickles look them up there."""
+
+
+class _FromC(type):
+    """The type of classes whose instances have another ``__module__`` than the class, or none."""
+
+    __module__ = property(lambda cls: "builtins")
+
+
+def _lacking(name: str) -> Any:
+    """For a class: what its instances do not have, though Python gave it to them."""
+
+    def refuse(self: Any) -> Any:
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    return property(refuse)
 
 
 class Entry:
@@ -66,6 +82,18 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         self.__module__: str | None = owner  # type: ignore[assignment]
         self.__doc__ = None
         self.call = Entry.of(call)
+        self._owner = owner
+
+    __class__ = property(lambda self: BuiltinFunctionType)
+    __dict__ = _lacking("__dict__")
+    __text_signature__ = None
+
+    @property
+    def __self__(self) -> Any:
+        """The module; a static method has nothing."""
+        if self.__name__ != self.__qualname__ or self._owner is None:
+            return None
+        return import_module(self._owner.replace("torch", _PACKAGE, 1))
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.call.front(None, args, kwargs)
@@ -122,7 +150,7 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
     return receiver
 
 
-class BoundMethod:
+class BoundMethod(metaclass=_FromC):
     """A method of one tensor, which messages name after the tensor's own class.
 
     One is made for every call, by :meth:`method_descriptor.__get__` alone.
@@ -132,6 +160,9 @@ class BoundMethod:
     _bound: tuple[Any, method_descriptor]
     """The tensor, and the method.  In one, for `__getattr__` makes it slow to read a slot."""
 
+    __module__ = property(lambda self: None)
+    __class__ = property(lambda self: BuiltinFunctionType)
+    __text_signature__ = None
     __name__ = property(lambda self: self._bound[1].__name__)
     __self__ = property(lambda self: self._bound[0])
 
@@ -167,11 +198,10 @@ class BoundMethod:
         return getattr, (self.__self__, self.__name__)
 
 
-BoundMethod.__module__ = "builtins"
 type.__setattr__(BoundMethod, "__name__", _BUILTIN)
 
 
-class method_descriptor:  # noqa: N801 (CPython's name)
+class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
     """A method of tensors, of whose arguments CPython may check the number: none, or one.
 
     Looked up on a tensor it is another function than looked up on the class, since their errors
@@ -183,6 +213,12 @@ class method_descriptor:  # noqa: N801 (CPython's name)
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
         self._call, self._count = Entry.of(call), count
+
+    __module__ = _lacking("__module__")
+    __class__ = property(lambda self: MethodDescriptorType)
+    __dict__ = _lacking("__dict__")
+    __objclass__ = property(lambda self: OWNERS[BASE])
+    __text_signature__ = None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
@@ -204,10 +240,7 @@ class method_descriptor:  # noqa: N801 (CPython's name)
         return getattr, (OWNERS[BASE], self.__name__)
 
 
-method_descriptor.__module__ = "builtins"
-
-
-class wrapper_descriptor:  # noqa: N801 (CPython's name)
+class wrapper_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
     """A slot of tensors as a method: ``wrapperdescr_call`` and the wrappers of
     ``Objects/typeobject.c``, each of which takes ``count`` arguments."""
 
@@ -216,6 +249,11 @@ class wrapper_descriptor:  # noqa: N801 (CPython's name)
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
         self._call, self._count = call, count
+
+    __module__ = _lacking("__module__")
+    __class__ = property(lambda self: WrapperDescriptorType)
+    __dict__ = _lacking("__dict__")
+    __objclass__ = property(lambda self: OWNERS[BASE])
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -243,9 +281,6 @@ class wrapper_descriptor:  # noqa: N801 (CPython's name)
 
     def __reduce__(self) -> Any:
         return getattr, (OWNERS[BASE], self.__name__)
-
-
-wrapper_descriptor.__module__ = "builtins"
 
 
 def with_one_argument(name: str, call: Implementation) -> Implementation:
