@@ -443,8 +443,10 @@ def _switches_of_autograd() -> Iterator[Text]:
     calls += ["xp.set_grad_enabled(False)", "xp.autograd.set_multithreading_enabled(False)"]
     devices = ("'cpu'", "'meta', 0", "type='cpu'", "xp.device('meta')", "3.5", "", "'nosuch'")
     calls += [f"xp.device({arguments})" for arguments in devices]
-    blocks = ("xp.no_grad()", "xp.enable_grad()", "xp.set_grad_enabled(False)")
-    blocks += ("xp.inference_mode()", "xp.autograd.set_multithreading_enabled(False)")
+    blocks = (
+        *("xp.no_grad()", "xp.enable_grad()", "xp.set_grad_enabled(False)", "xp.inference_mode()"),
+        "xp.autograd.set_multithreading_enabled(False)",
+    )
     asked = [tried(f"xp.{each}_enabled()") for each in ("is_grad", "is_inference_mode")]
     asked.append(tried("C._is_multithreading_enabled()"))
     for answer, contexts in product((PASS_ON, "return 9"), ("F()", "F(), F()")):
