@@ -28,6 +28,7 @@ from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types, 
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
+from mindtorch_v2._typename import typename
 from mindtorch_v2.autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from mindtorch_v2.autograd.grad_mode import (
     enable_grad,
@@ -102,6 +103,7 @@ from mindtorch_v2.tensor.typed_storage import TypedStorage, is_storage
 from mindtorch_v2.version import __version__
 from mindtorch_v2.warn import is_warn_always_enabled, set_warn_always
 
+typename.__module__ = __name__  # where torch defines it
 newaxis = None
 is_inference_mode_enabled = tls.is_inference_mode_enabled
 is_grad_enabled = tls.is_grad_enabled
@@ -285,6 +287,7 @@ __all__ = [
     "t",
     "tensor",
     "to_dlpack",
+    "typename",
     "types",
     "utils",
     "zeros",

@@ -17,18 +17,21 @@ def boolean_dispatch(
     arguments: Mapping[str, int],
     names: Mapping[Flags, str],
     make: Callable[[Flags], Callable[..., Any]],
+    module: str,
 ) -> Callable[..., Any]:
-    """A function of the name; ``arguments`` are those that choose, and where they stand.
+    """A function of the name, in a module; ``arguments`` are those that choose, and where they
+    stand.
 
     ``make`` answers what is called for truth values, which then has the name of ``names``.
     """
     functions = {flags: _named(make(flags), own) for flags, own in names.items()}
 
-    def choose(*args: Any, **kwargs: Any) -> Any:
+    def fn(*args: Any, **kwargs: Any) -> Any:  # torch's name for it, which Python shows
         flags = tuple(_flag(args, kwargs, each, place) for each, place in arguments.items())
         return functions[flags](*args, **kwargs)
 
-    return _named(choose, name)
+    fn.__name__, fn.__module__ = name, module
+    return fn
 
 
 def _flag(args: Sequence[Any], kwargs: Mapping[str, Any], name: str, place: int) -> bool:

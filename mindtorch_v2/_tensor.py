@@ -424,6 +424,7 @@ def bind() -> None:
     for name, method in methods.items():
         if name in _DECLARED:
             method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+            method.__module__ = __name__
             setattr(Tensor, name, method)
     others = {
         "__rtruediv__": methods["__rdiv__"],

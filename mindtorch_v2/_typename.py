@@ -16,6 +16,8 @@ def typename(obj: Any, /) -> str:
     """The kind of a tensor; of anything else its class, or its own name if it has one."""
     if isinstance(obj, Tensor):
         return str(obj.type())  # type: ignore[attr-defined]
-    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    has_name = hasattr(obj, "__qualname__") or hasattr(obj, "__name__")
+    named = obj if has_name else obj.__class__
+    name = getattr(named, "__qualname__", None) or named.__name__
     module = getattr(named, "__module__", None) or "builtins"
-    return named.__qualname__ if module == "builtins" else f"{module}.{named.__qualname__}"
+    return name if module == "builtins" else f"{module}.{name}"

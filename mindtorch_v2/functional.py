@@ -245,6 +245,8 @@ def _unique(wanted: Flags) -> Callable[..., Any]:
         dim: Any = None,
     ) -> Any:
         options = {"return_inverse": return_inverse, "return_counts": return_counts}
+        if has_torch_function((input,)):
+            return handle_torch_function(unique, (input,), input, sorted=sorted, **options, dim=dim)
         if dim is not None:
             found = bound_function("unique_dim")(input, dim, sorted=sorted, **options)
         else:
@@ -266,6 +268,7 @@ unique = boolean_dispatch(
         else "_return_inverse_and_counts",
     },
     _unique,
+    __name__,
 )
 """The different elements, and what else is asked for."""
 
@@ -274,9 +277,14 @@ def _unique_consecutive(wanted: Flags) -> Callable[..., Any]:
     def compute(
         input: Any, return_inverse: Any = False, return_counts: Any = False, dim: Any = None
     ) -> Any:
-        found = bound_function("unique_consecutive")(
-            input, return_inverse=return_inverse, return_counts=return_counts, dim=dim
-        )
+        options = {
+            "return_inverse": return_inverse,
+            "return_counts": return_counts,
+            "dim": dim,
+        }
+        if has_torch_function((input,)):
+            return handle_torch_function(unique_consecutive, (input,), input, **options)
+        found = bound_function("unique_consecutive")(input, **options)
         return _wanted(found, (True, *wanted))
 
     return compute
@@ -294,6 +302,7 @@ unique_consecutive = boolean_dispatch(
         else "_consecutive_return_inverse_and_counts",
     },
     _unique_consecutive,
+    __name__,
 )
 """The elements that differ from the one before, and what else is asked for."""
 

@@ -21,6 +21,8 @@ from mindtorch_v2.autograd.grad_mode import (
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.variable_class import Variable
 
+backward.__module__ = grad.__module__ = __name__  # where torch defines them
+
 __all__ = [
     "Function",
     "SavedTensor",

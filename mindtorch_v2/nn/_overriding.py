@@ -18,20 +18,24 @@ def overridable(
     relevant: Sequence[str] = (),
     hidden: Sequence[str] = (),
     public: Callable[[], Any] | None = None,
+    by_name: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Have ``__torch_function__`` of arguments asked first (``handle_torch_function``).
 
     ``names``, or ``relevant``, are those that are asked.  As torch's functions do, it is handed
     what has no default as it stands, and everything else by its name, but for what is ``hidden``:
     that is asked too if one of the others answers, and not handed on.  ``public`` answers the
-    function that is named as the one called, if it is another.
+    function that is named as the one called, if it is another.  Of ``by_name`` functions everything
+    is handed over by its name.
     """
     relevant = names or relevant
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = signature(function)
         required = [
-            name for name, each in parameters.parameters.items() if each.default is Parameter.empty
+            name
+            for name, each in parameters.parameters.items()
+            if each.default is Parameter.empty and not by_name
         ]
 
         @wraps(function)

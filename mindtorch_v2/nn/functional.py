@@ -356,3 +356,6 @@ mse_loss = _losses.mse_loss
 nll_loss = _losses.nll_loss
 poisson_nll_loss = _losses.poisson_nll_loss
 smooth_l1_loss = _losses.smooth_l1_loss
+for _each in vars(_losses).values():
+    if getattr(_each, "__module__", None) == _losses.__name__:
+        _each.__module__ = __name__  # where torch has them

@@ -11,6 +11,7 @@ import warnings
 from typing import Any, Final
 
 from mindtorch_v2.autograd.grad_mode import no_grad
+from mindtorch_v2.nn._overriding import overridable
 from mindtorch_v2.tensor.generator import Generator
 
 __all__ = [
@@ -52,27 +53,42 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def uniform_(
-    tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
-) -> Any:
+def _uniform(tensor: Any, a: float, b: float, generator: Generator | None) -> Any:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(
-    tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
-) -> Any:
+def _normal(tensor: Any, mean: float, std: float, generator: Generator | None) -> Any:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
-def constant_(tensor: Any, val: float) -> Any:
+def _fill(tensor: Any, val: float) -> Any:
     with no_grad():
         return tensor.fill_(val)
 
 
+@overridable("tensor", by_name=True)
+def uniform_(
+    tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Any:
+    return _uniform(tensor, a, b, generator)
+
+
+@overridable("tensor", by_name=True)
+def normal_(
+    tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Any:
+    return _normal(tensor, mean, std, generator)
+
+
+@overridable("tensor", by_name=True)
+def constant_(tensor: Any, val: float) -> Any:
+    return _fill(tensor, val)
+
+
 def ones_(tensor: Any) -> Any:
-    return constant_(tensor, 1.0)
+    return _fill(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
@@ -86,8 +102,8 @@ def fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
-    outputs, inputs, *window = tensor.shape
-    size = math.prod(window)
+    inputs, outputs = tensor.size(1), tensor.size(0)
+    size = math.prod(tensor.shape[2:]) if tensor.dim() > 2 else 1
     return inputs * size, outputs * size
 
 
@@ -107,16 +123,27 @@ def _fan(tensor: Any, mode: str) -> int:
     return fan_in_and_fan_out(tensor)[modes.index(wanted)]
 
 
+def _xavier(tensor: Any, gain: float) -> float:
+    """The deviation."""
+    return gain * math.sqrt(2.0 / float(sum(fan_in_and_fan_out(tensor))))
+
+
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / float(sum(fan_in_and_fan_out(tensor))))
-    return uniform_(tensor, -bound, bound, generator)
+    bound = math.sqrt(3.0) * _xavier(tensor, gain)
+    return _uniform(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
-    std = gain * math.sqrt(2.0 / float(sum(fan_in_and_fan_out(tensor))))
-    return normal_(tensor, 0.0, std, generator)
+    return _normal(tensor, 0.0, _xavier(tensor, gain), generator)
 
 
+def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
+    """The deviation."""
+    fan = _fan(tensor, mode)
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+@overridable("tensor", by_name=True)
 def kaiming_uniform_(
     tensor: Any,
     a: float = 0,
@@ -126,8 +153,8 @@ def kaiming_uniform_(
 ) -> Any:
     if _is_empty(tensor):
         return tensor
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
-    return uniform_(tensor, -bound, bound, generator)
+    bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
+    return _uniform(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -139,5 +166,5 @@ def kaiming_normal_(
 ) -> Any:
     if _is_empty(tensor):
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
-    return normal_(tensor, 0.0, std, generator)
+    std = _kaiming(tensor, a, mode, nonlinearity)
+    return _normal(tensor, 0, std, generator)
