@@ -278,6 +278,8 @@ AUTOGRAD: Final = words("""
 #: Modules, losses and optimizers, and what is done with them.  ``eval`` is Python's: a case says
 #: ``train(False)``.
 NEURAL: Final = words("""
+    init uniform_ normal_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_
+    kaiming_normal_
     Module ModuleList Sequential Identity Flatten Linear Embedding LayerNorm Dropout Conv2d
     BatchNorm1d BatchNorm2d BatchNorm3d
     MaxPool2d ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax

@@ -426,8 +426,23 @@ def _handlers() -> Iterator[Text]:
 # --- what C has besides operators ---------------------------------------------------------------
 
 
+_INITS: Final = (
+    *("uniform_(out)", "uniform_(out, 1, b=2)", "normal_(out)", "constant_(out, 3)", "ones_(out)"),
+    *("zeros_(out)", "xavier_uniform_(xp.ones(2, 2))", "xavier_normal_(xp.ones(2, 2, 2), 2)"),
+    *("kaiming_uniform_(xp.ones(2, 2))", "kaiming_normal_(xp.ones(2, 2), 1, 'fan_out', 'relu')"),
+    *(
+        "kaiming_uniform_(xp.ones(0, 2))",
+        "kaiming_uniform_(out)",
+        "uniform_()",
+        "uniform_(out, c=1)",
+    ),
+    "kaiming_normal_(xp.ones(2, 2), 1, 'nosuch', 'other')",
+)
+
+
 def _switches_of_autograd() -> Iterator[Text]:
-    """Functions of C that set something, and devices: a mode that overrides functions sees them."""
+    """Functions of C that set something, devices, and functions of Python that ask first: a mode
+    that overrides functions sees them."""
     names = ("_set_grad_enabled", "_set_multithreading_enabled")
     given = (
         "(True)",
@@ -441,6 +456,9 @@ def _switches_of_autograd() -> Iterator[Text]:
     )
     calls = [f"C.{name}{arguments}" for name, arguments in product(names, given)]
     calls += ["xp.set_grad_enabled(False)", "xp.autograd.set_multithreading_enabled(False)"]
+    calls += ["xp.unique(x)", "xp.unique(x, True, True, True, 0)", "xp.unique_consecutive(x)"]
+    calls += ["xp.unique_consecutive(x, return_inverse=True, return_counts=True)"]
+    calls += [f"xp.nn.init.{name}" for name in _INITS]
     devices = ("'cpu'", "'meta', 0", "type='cpu'", "xp.device('meta')", "3.5", "", "'nosuch'")
     calls += [f"xp.device({arguments})" for arguments in devices]
     blocks = (
