@@ -53,17 +53,17 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def _uniform(tensor: Any, a: float, b: float, generator: Generator | None) -> Any:
+def _no_grad_uniform_(tensor: Any, a: float, b: float, generator: Generator | None) -> Any:
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
-def _normal(tensor: Any, mean: float, std: float, generator: Generator | None) -> Any:
+def _no_grad_normal_(tensor: Any, mean: float, std: float, generator: Generator | None) -> Any:
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
-def _fill(tensor: Any, val: float) -> Any:
+def _no_grad_fill_(tensor: Any, val: float) -> Any:
     with no_grad():
         return tensor.fill_(val)
 
@@ -72,23 +72,23 @@ def _fill(tensor: Any, val: float) -> Any:
 def uniform_(
     tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Any:
-    return _uniform(tensor, a, b, generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
 @overridable("tensor", by_name=True)
 def normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Any:
-    return _normal(tensor, mean, std, generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 @overridable("tensor", by_name=True)
 def constant_(tensor: Any, val: float) -> Any:
-    return _fill(tensor, val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Any) -> Any:
-    return _fill(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
@@ -130,11 +130,11 @@ def _xavier(tensor: Any, gain: float) -> float:
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
     bound = math.sqrt(3.0) * _xavier(tensor, gain)
-    return _uniform(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
-    return _normal(tensor, 0.0, _xavier(tensor, gain), generator)
+    return _no_grad_normal_(tensor, 0.0, _xavier(tensor, gain), generator)
 
 
 def _kaiming(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
@@ -154,7 +154,7 @@ def kaiming_uniform_(
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3.0) * _kaiming(tensor, a, mode, nonlinearity)
-    return _uniform(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -167,4 +167,4 @@ def kaiming_normal_(
     if _is_empty(tensor):
         return tensor
     std = _kaiming(tensor, a, mode, nonlinearity)
-    return _normal(tensor, 0, std, generator)
+    return _no_grad_normal_(tensor, 0, std, generator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Final
 
@@ -14,11 +15,11 @@ NAME: Final = "this_module_comes_later"
 
 
 @pytest.fixture(autouse=True)
-def module(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that counts how often it was imported."""
     source = "import sys\nsys.times_imported += 1\nanswer = 42\ndef __getattr__(name):\n"
     source += "    if name == 'late': return 43\n    raise AttributeError(f'no {name}')\n"
-    (tmp_path / f"{NAME}.py").write_text(source)  # type: ignore[operator]
+    (tmp_path / f"{NAME}.py").write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "times_imported", 0, raising=False)
     monkeypatch.delitem(sys.modules, NAME, raising=False)
