@@ -16,7 +16,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at, engine
 from mindtorch_v2.autograd.basic_ops import Identity
 from mindtorch_v2.autograd.graph import GradientEdge
-from mindtorch_v2.autograd.node import Edge, Node
+from mindtorch_v2.autograd.node import Edge, InputMetadata, Node
 from mindtorch_v2.autograd.variable import (
     grad_fn,
     gradient_edge,
@@ -61,7 +61,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any]) -> tuple[Any, ...]
 def _metadata(output: Any) -> Any:
     """What is known of the output: shape, dtype and device."""
     if isinstance(output, GradientEdge):
-        return output.node._received[output.output_nr]
+        return InputMetadata(*output.node._received[output.output_nr])
     kind, text = _WORDS["output_is_no_tensor"]
     if kind == "AssertionError" and not isinstance(output, Tensor):
         raise AssertionError(*filter(None, [text]))
@@ -327,7 +327,7 @@ def _root(place: int, tensor: Any) -> Edge:
         raise RuntimeError(
             f"element {place} of tensors tuple is neither a Tensor nor a GradientEdge"
         )
-    if edge.function is None:
+    if edge[0] is None:
         raise RuntimeError(
             f"element {place} of tensors does not require grad and does not have a grad_fn"
         )
@@ -357,7 +357,7 @@ def _parsed(edge: GradientEdge) -> Edge:
             f"{_WORDS['edge_without_node']} must be an autograd.graph.Node but got "
             f"{type_name(edge.node)}"
         )
-    return Edge(edge.node, edge.output_nr)
+    return edge.node, edge.output_nr
 
 
 def _input_edge(value: Any, accumulate_grad: bool) -> Edge:
@@ -373,4 +373,4 @@ def _input_edge(value: Any, accumulate_grad: bool) -> Edge:
         retain_grad(value)
     if not value.requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return Edge(Identity(), 0) if node is None else Edge(node, number)
+    return (Identity(), 0) if node is None else (node, number)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd import at
+from mindtorch_v2.autograd import anomaly, at
 from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
 from mindtorch_v2.autograd.node import (
     MAX_SEQUENCE_NR,
@@ -17,10 +17,10 @@ from mindtorch_v2.autograd.node import (
     Edge,
     Gradient,
     Hook,
-    InputMetadata,
     Node,
     TensorPreHook,
-    begin,
+    current_node,
+    received_for,
 )
 from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.autograd.ownership import others_that_hold
@@ -33,6 +33,7 @@ from mindtorch_v2.tensor.geometry import is_contiguous, is_non_overlapping_and_d
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
+_ANOMALY: Final = anomaly.Mode
 _ENDS_IN_HOOKS: Final = profile.active().autograd["python"]["accumulation_ends_in_hooks"]
 """Whether the hooks after accumulation see a leaf that got no gradient, too."""
 
@@ -62,8 +63,11 @@ class AccumulateGrad(ManualNode):
     def of(cls, variable: Tensor) -> AccumulateGrad:
         """There is one as long as somebody holds it, so most are made anew for every step."""
         self: AccumulateGrad = _new(cls)
-        begin(self, MAX_SEQUENCE_NR)
-        self.variable, self._received = variable, [InputMetadata.of(variable)]
+        self._sequence, self._topological_nr = MAX_SEQUENCE_NR, 0
+        self._edges, self._received, self._attached = (), [received_for(variable)], None
+        self.variable = variable
+        if _ANOMALY.enabled:
+            anomaly.store_stack(self.metadata, current_node())
         return self
 
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
@@ -93,7 +97,7 @@ class AccumulateGrad(ManualNode):
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if not self.variable._requires_grad():
             return False
-        is_unseen = others_that_hold(grads, 0) <= bool(self._post_hooks)  # which see it later
+        is_unseen = others_that_hold(grads, 0) <= self._has_post_hooks()  # which see it later
         (grad,) = grads
         assert grad is not None
         meta = self.variable._materialize_autograd_meta()
@@ -236,7 +240,7 @@ class CopySlices(ManualNode):
         from mindtorch_v2.autograd.node import current_graph_task
 
         task: Any = current_graph_task()
-        node = fn._edges[0].function
+        node, _ = fn._edges[0]
         if task is not None and node is not None and self._task_should_compute_output(0):
             task.add_node_to_exec_info(node)
 

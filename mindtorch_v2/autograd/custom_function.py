@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.basic_ops import AccumulateGrad
-from mindtorch_v2.autograd.node import Edge, Node
+from mindtorch_v2.autograd.node import Node
 from mindtorch_v2.autograd.variable import (
     check_inplace,
     rebase_tensor,
@@ -102,7 +102,7 @@ def _with_history(call: Returned, tensor: Tensor, place: int, is_differentiable:
         if is_saved:
             raise RuntimeError(_RETURNED_AS_IS)
         tensor = _view_as_self(tensor)
-    set_gradient_edge(tensor, Edge(call.node, place))
+    set_gradient_edge(tensor, (call.node, place))
     return tensor
 
 
@@ -148,7 +148,7 @@ def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tens
     if isinstance(accumulator, AccumulateGrad):
         meta.grad_accumulator = None
     assert call.node is not None
-    rebase_tensor(tensor, Edge(call.node, place))
+    rebase_tensor(tensor, (call.node, place))
     return tensor
 
 

@@ -18,8 +18,8 @@ from mindtorch_v2.autograd.hooks import call_post_hooks, call_pre_hooks
 from mindtorch_v2.autograd.node import (
     Edge,
     Gradient,
-    InputMetadata,
     Node,
+    Received,
     RunningTask,
     current_graph_task,
     running,
@@ -31,7 +31,7 @@ from mindtorch_v2.autograd.saved_variable import defaults
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.messages import expected
-from mindtorch_v2.tensor.dtype import sparse_compressed, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import DType, Layout, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.zeros import is_zero_tensor
@@ -64,7 +64,7 @@ class GraphTask(RunningTask):
     """One call of backward."""
 
     def __init__(self, roots: Sequence[Edge], keep_graph: bool, create_graph: bool) -> None:
-        self.graph_roots = [edge.function for edge in roots]
+        self.graph_roots = [node for node, _ in roots]
         self.keep_graph = keep_graph
         self.grad_mode = create_graph
         self.dependencies: dict[Node, int] = {}
@@ -101,8 +101,7 @@ class GraphTask(RunningTask):
             node = stack.pop()
             if node._topological_nr < min_topological_nr:
                 continue
-            for edge in node._edges:
-                following = edge.function
+            for following, _ in node._edges:
                 if following is not None:
                     self.dependencies[following] = self.dependencies.get(following, 0) + 1
                     if following not in seen:
@@ -113,13 +112,13 @@ class GraphTask(RunningTask):
         self, root: Node, outputs: Sequence[Edge], accumulate_grad: bool, min_topological_nr: int
     ) -> None:
         """Which nodes lie on a way from the root to what was asked for."""
-        for edge in outputs:
-            assert edge.function is not None
-            info = self.exec_info.setdefault(edge.function, ExecInfo())
+        for output, place in outputs:
+            assert output is not None
+            info = self.exec_info.setdefault(output, ExecInfo())
             if accumulate_grad:
                 info.needed = True
             else:
-                info.captures.append((edge.input_nr, len(self.captured)))
+                info.captures.append((place, len(self.captured)))
                 self.captured.append(None)
         self.exec_info.setdefault(root, ExecInfo())
         seen: set[Node] = set()
@@ -127,13 +126,13 @@ class GraphTask(RunningTask):
         while stack:
             node, edges = stack[-1]
             child = None
-            for edge in edges:
-                if edge.function is None:
+            for following, _ in edges:
+                if following is None:
                     continue
-                if edge.function not in seen:
-                    child = edge.function
+                if following not in seen:
+                    child = following
                     break
-                if self.exec_info[edge.function].should_execute():
+                if self.exec_info[following].should_execute():
                     self.exec_info[node].needed = True
             if child is not None:
                 seen.add(child)
@@ -154,8 +153,7 @@ class GraphTask(RunningTask):
         while ready:
             node = ready.pop().node
             order.append(node)
-            for edge in node._edges:
-                following = edge.function
+            for following, _ in node._edges:
                 if following is None or not self.should_execute(following):
                     continue
                 if following not in dependencies:
@@ -221,27 +219,28 @@ class GraphTask(RunningTask):
             node._release_variables()
         if anomaly.is_anomaly_enabled() and anomaly.is_anomaly_check_nan_enabled():
             _check_nan(node, outputs)
-        for place, edge in zip(range(len(outputs)), node._edges, strict=False):
-            if edge.function is not None:
+        for place, (following, number) in zip(range(len(outputs)), node._edges, strict=False):
+            if following is not None:
                 grad, outputs[place] = outputs[place], None  # it has one owner at a time
-                self._hand_on(grad, edge.function, edge.input_nr)
+                self._hand_on(grad, following, number)
 
     def _call(self, node: Node, grads: list[Gradient]) -> list[Gradient]:
         grads = _call_tensor_pre_hooks(node, grads)
-        if node._pre_hooks:
-            grads[:] = call_pre_hooks(node._pre_hooks.values(), grads)
+        attached = node._attached
+        if attached is not None and attached.pre_hooks:
+            grads[:] = call_pre_hooks(attached.pre_hooks.values(), grads)
         if not self.keep_graph:
             node._will_release_variables()
         # Without post hooks, nobody here looks at the gradients again: the node may keep one.
-        has_post_hooks = bool(node._post_hooks)
+        has_post_hooks = node._has_post_hooks()
         outputs = node._apply(list(grads) if has_post_hooks else grads)
         name = node.name()
         validate_outputs(
             node._edges, outputs, lambda message: f"Function {name} returned an {message}"
         )
-        if node._post_hooks and (has_post_hooks or _LATE_HOOKS_ARE_CALLED):
+        if node._has_post_hooks() and (has_post_hooks or _LATE_HOOKS_ARE_CALLED):
             given = grads if has_post_hooks else ()  # those who came late see nothing of them
-            outputs = call_post_hooks(node._post_hooks.values(), outputs, given)
+            outputs = call_post_hooks(node._attach().post_hooks.values(), outputs, given)
         return outputs
 
     def _hand_on(self, grad: Gradient, node: Node, place: int) -> None:
@@ -290,7 +289,9 @@ def _can_accumulate_inplace(buffer: list[Gradient], place: int) -> bool:
 
 def _call_tensor_pre_hooks(node: Node, grads: list[Gradient]) -> list[Gradient]:
     """In the same list, so that no other keeps what was there before."""
-    for hook in (*node._all_tensor_pre_hooks(), *node._retains_grad_hooks.values()):
+    attached = node._attached
+    retained = () if attached is None else attached.retains_grad_hooks.values()
+    for hook in (*node._all_tensor_pre_hooks(), *retained):
         grads[:] = hook(grads)
     return grads
 
@@ -318,62 +319,61 @@ def validate_outputs(
                 f"invalid number of gradients - expected {len(edges)}, but got {len(grads)}"
             )
         )
-    for place, (grad, edge) in enumerate(zip(grads, edges, strict=True)):
-        if edge.function is None or grad is None:
+    for place, (grad, (following, number)) in enumerate(zip(grads, edges, strict=True)):
+        if following is None or grad is None:
             continue
-        wanted = edge.function._received[edge.input_nr]
+        wanted = following._received[number]
         if wanted is not None:
             grads[place] = _fitting(place, grad, wanted, format_error)
 
 
-def _fitting(place: int, grad: Tensor, wanted: InputMetadata, format_error: FormatError) -> Tensor:
-    if tuple(grad._sizes) != tuple(wanted.shape):
-        if not _is_expandable_to(wanted.shape, grad._sizes):
+def _fitting(place: int, grad: Tensor, wanted: Received, format_error: FormatError) -> Tensor:
+    dtype, layout, device, shape, _, is_tensor_subclass = wanted
+    if tuple(grad._sizes) != tuple(shape):
+        if not _is_expandable_to(shape, grad._sizes):
             raise RuntimeError(
                 format_error(
                     f"invalid gradient at index {place} - got {list(grad._sizes)} but expected "
-                    f"shape compatible with {list(wanted.shape)}"
+                    f"shape compatible with {list(shape)}"
                 )
             )
-        grad = sum_to(grad, wanted.shape)
-    if wanted.dtype is not None:
-        grad = _of_dtype(grad, wanted)
-    if grad._layout is not wanted.layout and grad._layout is not sparse_coo:
-        _check_layout(place, grad, wanted, format_error)
-    if grad._device != wanted.device:
-        is_anywhere = wanted.is_tensor_subclass or grad._python_dispatch
+        grad = sum_to(grad, shape)
+    if dtype is not None:
+        grad = _of_dtype(grad, dtype)
+    if grad._layout is not layout and grad._layout is not sparse_coo:
+        _check_layout(place, grad, layout, format_error)
+    if grad._device != device:
+        is_anywhere = is_tensor_subclass or grad._python_dispatch
         if is_anywhere and (grad._sizes or not _SCALARS_FOLLOW_SUBCLASSES):
             return grad
         if grad._sizes:
             raise RuntimeError(
                 format_error(
-                    f"invalid gradient at index {place} - expected device {wanted.device} but "
+                    f"invalid gradient at index {place} - expected device {device} but "
                     f"got {grad._device}"
                 )
             )
-        grad = at.call("to", grad, device=wanted.device)
+        grad = at.call("to", grad, device=device)
     return grad
 
 
-def _of_dtype(grad: Tensor, wanted: InputMetadata) -> Tensor:
-    are_alike = grad._dtype.is_complex is wanted.dtype.is_complex
+def _of_dtype(grad: Tensor, dtype: DType) -> Tensor:
+    are_alike = grad._dtype.is_complex is dtype.is_complex
     if not grad._dtype.is_floating_point and not are_alike:
         raise RuntimeError(expected(_IS_SUITABLE))
-    if grad._dtype is wanted.dtype:
+    if grad._dtype is dtype:
         return grad
-    converted: Tensor = at.call("to", grad, wanted.dtype)
+    converted: Tensor = at.call("to", grad, dtype)
     return converted
 
 
-def _check_layout(
-    place: int, grad: Tensor, wanted: InputMetadata, format_error: FormatError
-) -> None:
+def _check_layout(place: int, grad: Tensor, wanted: Layout, format_error: FormatError) -> None:
     """A dense gradient will do for a sparse tensor."""
-    is_sparse = wanted.layout in sparse_compressed or wanted.layout is sparse_coo
+    is_sparse = wanted in sparse_compressed or wanted is sparse_coo
     if grad._layout is not strided or not is_sparse:
         raise RuntimeError(
             format_error(
-                f"invalid gradient at index {place} - expected layout {wanted.layout} but got "
+                f"invalid gradient at index {place} - expected layout {wanted} but got "
                 f"{grad._layout}"
             )
         )
@@ -419,16 +419,16 @@ def execute(
     if not accumulate_grad and not outputs:
         raise ValueError("grad requires non-empty inputs.")
     task = GraphTask(roots, keep_graph, create_graph)
-    single = roots[0].function if len(roots) == 1 else None
+    single, place = roots[0] if len(roots) == 1 else (None, 0)
     root = single or GraphRoot(roots, grads)
-    numbers = (edge.function._topological_nr for edge in outputs if edge.function is not None)
+    numbers = (node._topological_nr for node, _ in outputs if node is not None)
     minimum = min(numbers, default=0)
     task.compute_dependencies(root, minimum)
     if outputs:
         task.init_to_execute(root, outputs, accumulate_grad, minimum)
     buffer: list[Gradient] = [None] * len(root._received)
     if single is not None:
-        _accumulate(buffer, roots[0].input_nr, grads[0])
+        _accumulate(buffer, place, grads[0])
     task.push(root, buffer)
     with tls.outside_pipeline("backward"):
         return _within_depth(task.run)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -58,9 +59,10 @@ _OF_EACH: Final = "grads[i]"
 
 
 class Saved(NamedTuple):
-    """Something that a node saves: what it is called, the C++ expression, its type, and the
-    condition."""
+    """Something that a node saves: where among all that it saves, what it is called, the C++
+    expression, its type, and the condition."""
 
+    place: int
     name: str
     expression: str
     type: str
@@ -116,29 +118,38 @@ def _keep_type_and_size(value: Any, is_output: bool) -> Any:
 class Saver(NamedTuple):
     """What saves an attribute: the function of its expression, and what becomes of the value."""
 
+    place: int
     name: str
     condition: str
     evaluate: Formula
     keep: Keep
 
 
+class Variables(Enum):
+    """What becomes of what a node has saved."""
+
+    RETAINED = "retained"
+    LEAVING = "leaving"
+    """With the backward that runs now."""
+    RELEASED = "released"
+
+
 class GeneratedNode(CppFunction):
     """A node whose gradients are formulas over what it has saved."""
 
-    __slots__ = ("_counts", "_kept", "_released", "_retain_variables")
+    __slots__ = ("_kept", "_variables")
 
-    _kept: dict[str, Any]
-    _counts: Mapping[str, int]
-    _released: bool
-    _retain_variables: bool
+    _kept: list[Any]
+    """By place in ``_saved``."""
+    _variables: Variables
     _facts: ClassVar[NodeFacts]
     _saved: ClassVar[tuple[Saved, ...]]
     _scalars: ClassVar[frozenset[str]]
     _releases: ClassVar[bool]
     _results: ClassVar[frozenset[str]]
     """What is saved of the operator's results."""
-    _places: ClassVar[dict[str, range] | None]
-    """Where inputs stand among the edges; None for nodes with a list among them."""
+    _places: ClassVar[dict[str, range]]
+    """Where inputs stand among the edges; of nodes with a list among them each node says."""
 
     def __init__(self) -> None:
         begin_generated(self)
@@ -150,9 +161,9 @@ class GeneratedNode(CppFunction):
     ) -> None:
         """Save what is wanted of the operator's arguments, or of its results."""
         kept = self._kept
-        for name, condition, evaluate, keep in attributes:
+        for place, _, condition, evaluate, keep in attributes:
             if not condition or self._is_wanted(condition):
-                kept[name] = keep(evaluate(values), is_output)
+                kept[place] = keep(evaluate(values), is_output)
 
     def _is_wanted(self, condition: str) -> bool:
         """Whether a gradient for which something is saved can be asked for."""
@@ -162,57 +173,53 @@ class GeneratedNode(CppFunction):
     def _set_saved(self, name: str, value: Any) -> None:
         """Save what no operator's argument is."""
         saved = next(each for each in self._saved if each.name == name)
-        self._kept[name] = saved.keep(value, False)
+        self._kept[saved.place] = saved.keep(value, False)
 
     def _will_release_variables(self) -> None:
-        self._retain_variables = False
+        self._variables = Variables.LEAVING
 
     def _release_variables(self) -> None:
         if not self._releases:
             return
-        for value in self._kept.values():
+        for value in self._kept:
             for each in value if isinstance(value, list) else (value,):
                 if isinstance(each, SavedVariable):
                     each.reset()
-        self._released = True
+        self._variables = Variables.RELEASED
 
     # --- backward -----------------------------------------------------------------------------
 
     def _unpacked(self) -> dict[str, Any]:
         """The values of what was saved, by the names that formulas have for them."""
         names: dict[str, Any] = {}
-        if self._released and any(saved.is_tensor_list for saved in self._saved):
+        is_released = self._variables is Variables.RELEASED
+        if is_released and any(saved.is_tensor_list for saved in self._saved):
             raise RuntimeError(ERR_BACKWARD_TWICE)
         for saved in self._saved:
-            value = self._kept.get(saved.name)
+            value = self._kept[saved.place]
             saved_for = self if saved.name in self._results else None
             if isinstance(value, SavedVariable):
                 value = value.unpack(saved_for)
             elif saved.is_tensor_list:
                 value = [each.unpack(saved_for) for each in value or ()]
-            elif saved.is_tensor and self._released and value is not None:
+            elif saved.is_tensor and is_released and value is not None:
                 raise RuntimeError(ERR_BACKWARD_TWICE)
             names[saved.name] = value
         return names
 
     def _ranges(self) -> dict[str, range]:
         """The places of each input among the edges."""
-        if self._places is not None:
-            return self._places
-        found, start = {}, 0
-        for shown in self._facts["inputs"]:
-            name = shown.removesuffix("[]")
-            count = self._counts.get(name, 0) if shown.endswith("[]") else 1
-            found[name] = range(start, start + count)
-            start += count
-        return found
+        return self._places
+
+    def _set_counts(self, counts: Mapping[str, int]) -> None:
+        """Say how many tensors the inputs are that are lists."""
 
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
         names = self._unpacked()
         ranges = self._ranges()
         names |= {"grad": grads[0] if grads else None, "grads": grads}
         names |= dict(zip(self._facts.get("named_gradients", ()), grads, strict=False))
-        names["retain_variables"] = self._retain_variables
+        names["retain_variables"] = self._variables is Variables.RETAINED
         found: list[Gradient] = [None] * sum(map(len, ranges.values()))
         for derivative in self._facts["derivatives"]:
             wanted = [self._wants(ranges[name]) for name in derivative["names"]]
@@ -234,33 +241,59 @@ class GeneratedNode(CppFunction):
     # --- what Python sees ---------------------------------------------------------------------
 
     def _shown(self, saved: Saved) -> Any:
-        value = self._kept.get(saved.name)
+        value = self._kept[saved.place]
         if saved.is_tensor_list:
-            if self._released:
-                raise RuntimeError(ERR_BACKWARD_TWICE)
+            self._check_not_released()
             return tuple(each.unpack(self) for each in value or ())
         if isinstance(value, SavedVariable):
             return value.unpack(self if saved.name in self._results else None)
         if saved.is_tensor and value is not None:  # a number, which C++ has wrapped
-            if self._released:
-                raise RuntimeError(ERR_BACKWARD_TWICE)
+            self._check_not_released()
             return wrapped_tensor(value, dtype=DTYPES_OF_NUMBERS[type(value)])
         if saved.type in _INTEGERS and value is not None:
             return _unsigned(value)
         return tuple(value) if isinstance(value, list) else value
 
+    def _check_not_released(self) -> None:
+        if self._variables is Variables.RELEASED:
+            raise RuntimeError(ERR_BACKWARD_TWICE)
+
     def _raw(self, saved: Saved) -> Any:
-        value = self._kept.get(saved.name)
+        value = self._kept[saved.place]
         if isinstance(value, list):
             return tuple(SavedTensor._of(each, self) for each in value)
         return SavedTensor._of(SavedVariable(None, False) if value is None else value, self)
 
 
+class NodeOfLists(GeneratedNode):
+    """One with lists of tensors among its inputs, each of which has an edge."""
+
+    __slots__ = ("_counts",)
+    __module__ = "builtins"
+
+    _counts: Mapping[str, int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts = _NO_COUNTS
+
+    def _set_counts(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def _ranges(self) -> dict[str, range]:
+        found, start = {}, 0
+        for shown in self._facts["inputs"]:
+            name = shown.removesuffix("[]")
+            count = self._counts.get(name, 0) if shown.endswith("[]") else 1
+            found[name] = range(start, start + count)
+            start += count
+        return found
+
+
 def begin_generated(node: GeneratedNode) -> None:
     """:func:`~mindtorch_v2.autograd.node.begin` for a node of these."""
     begin(node, next_sequence_nr())
-    node._kept, node._counts = {}, _NO_COUNTS
-    node._released, node._retain_variables = False, True
+    node._kept, node._variables = [None] * len(node._saved), Variables.RETAINED
 
 
 def _value(formula: str, names: dict[str, Any], scalars: frozenset[str]) -> Any:
@@ -300,7 +333,7 @@ def _property(read: Callable[[GeneratedNode, Saved], Any], saved: Saved) -> prop
 def node_class(name: str) -> type[GeneratedNode]:
     """The class of a node that torch generates, by its name."""
     facts = profile.active().derivatives["nodes"][name]
-    saved = tuple(Saved(*entry) for entry in (*facts["saved_inputs"], *facts["saved_outputs"]))
+    saved = (*saved_attributes(name, "inputs"), *saved_attributes(name, "outputs"))
     members: dict[str, Any] = {
         "__slots__": (),
         "__module__": "builtins",
@@ -309,34 +342,37 @@ def node_class(name: str) -> type[GeneratedNode]:
         "_scalars": frozenset(each.name for each in saved if each.is_scalar),
         "_releases": any(each.is_tensor or each.is_tensor_list for each in saved),
         "_results": frozenset(entry[0] for entry in facts["saved_outputs"]),
-        "_places": None,
     }
-    if not any(shown.endswith("[]") for shown in facts["inputs"]):
+    has_lists = any(shown.endswith("[]") for shown in facts["inputs"])
+    base = NodeOfLists if has_lists else GeneratedNode
+    if not has_lists:
         inputs = enumerate(facts["inputs"])
         members["_places"] = {shown: range(place, place + 1) for place, shown in inputs}
     if name in profile.active().derivatives["without_class"]:
         members["name"] = lambda node: name
-        return type("CppFunction", (GeneratedNode,), members)
+        return type("CppFunction", (base,), members)
     for each in saved:
         if each.type in _HIDDEN:
             continue
         members[f"_saved_{each.name}"] = _property(GeneratedNode._shown, each)
         if each.is_tensor or each.is_tensor_list:
             members[f"_raw_saved_{each.name}"] = _property(GeneratedNode._raw, each)
-    return type(name, (GeneratedNode,), members)
+    return type(name, (base,), members)
 
 
 @cache
 def saved_attributes(name: str, which: str) -> tuple[Saved, ...]:
-    """What a node saves of its ``inputs`` or ``outputs``."""
+    """What a node saves of its ``inputs`` or ``outputs``, which come behind these."""
     facts: Any = profile.active().derivatives["nodes"][name]
-    return tuple(Saved(*entry) for entry in facts[f"saved_{which}"])
+    first = len(facts["saved_inputs"]) if which == "outputs" else 0
+    entries = enumerate(facts[f"saved_{which}"], first)
+    return tuple(Saved(place, *entry) for place, entry in entries)
 
 
 @cache
 def savers(name: str, which: str) -> tuple[Saver, ...]:
     """What saves that."""
     return tuple(
-        Saver(saved.name, saved.condition, compiled(saved.expression), saved.keep)
+        Saver(saved.place, saved.name, saved.condition, compiled(saved.expression), saved.keep)
         for saved in saved_attributes(name, which)
     )

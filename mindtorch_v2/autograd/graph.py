@@ -116,7 +116,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
-    function = gradient_edge(tensor).function
+    function, _ = gradient_edge(tensor)
     edge = GradientEdge(function, output_nr(tensor))
     if not (_OWNS and isinstance(function, FunctionBase)):
         return edge
@@ -168,7 +168,7 @@ def _get_grad_fn_or_grad_acc(tensor: Any) -> Any:
     if isinstance(tensor, GradientEdge):
         return tensor.node
     if tensor.requires_grad:
-        return gradient_edge(tensor).function
+        return gradient_edge(tensor)[0]
     raise exception_of(*_WITHOUT_GRADIENT)
 
 

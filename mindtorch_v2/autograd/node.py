@@ -40,7 +40,8 @@ _NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
 MAX_SEQUENCE_NR: Final = 2**64 - 1
 
 
-_new_tuple: Final = tuple.__new__
+Received: TypeAlias = "tuple[Any, Layout, Device, Size, bool, bool]"
+"""What an :class:`InputMetadata` has: nodes keep it as a plain tuple, which is made much faster."""
 
 
 class InputMetadata(NamedTuple):
@@ -56,20 +57,20 @@ class InputMetadata(NamedTuple):
     is_nested_tensor: bool = False
     is_tensor_subclass: bool = False
 
-    @classmethod
-    def of(cls, tensor: Tensor) -> InputMetadata:
-        dtype, meta, keys = tensor._dtype, tensor._raw_autograd, tensor._keys
-        if meta is AWAY:
-            meta = tensor._autograd
-        if meta is not None and meta.grad_dtype is not ...:
-            dtype = meta.grad_dtype
-        if keys == KEYS and tensor._custom is None:
-            kind = dtype, tensor._layout, tensor._device, tensor._sizes, False, False
-            return _new_tuple(cls, kind)
-        # as C++, which asks no class for these
-        nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
-        sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
-        return _new_tuple(cls, (dtype, tensor._layout, device, sizes, nested, seen))
+
+def received_for(tensor: Tensor) -> Received:
+    """What a node is told of an output."""
+    dtype, meta, keys = tensor._dtype, tensor._raw_autograd, tensor._keys
+    if meta is AWAY:
+        meta = tensor._autograd
+    if meta is not None and meta.grad_dtype is not ...:
+        dtype = meta.grad_dtype
+    if keys == KEYS and tensor._custom is None:
+        return dtype, tensor._layout, tensor._device, tensor._sizes, False, False
+    # as C++, which asks no class for these
+    nested, seen = bool(keys & _NESTED), keys & PYTHON_KEYS == PYTHON_KEYS
+    sizes, device = tensor._sizes, tensor._device  # in the order in which its class is asked
+    return dtype, tensor._layout, device, sizes, nested, seen
 
 
 _UNDEFINED: Final = InputMetadata(float32, strided, Device("cpu"), Size(()))
@@ -89,9 +90,9 @@ class PythonInputMetadata(metaclass=pybind11_type, cpp_name="torch._C._autograd.
         raise TypeError("torch._C._autograd._InputMetadata: No constructor defined!")
 
     @classmethod
-    def _of(cls, metadata: InputMetadata) -> PythonInputMetadata:
+    def _of(cls, received: Received) -> PythonInputMetadata:
         self = cls.__new__(cls)
-        self._cpp = metadata
+        self._cpp = InputMetadata(*received)
         return self
 
     dtype = property(lambda self: self._cpp.dtype)
@@ -104,14 +105,11 @@ class PythonInputMetadata(metaclass=pybind11_type, cpp_name="torch._C._autograd.
 PythonInputMetadata.__qualname__ = "_InputMetadata"
 
 
-class Edge(NamedTuple):
-    """A node and which of its inputs; no node where no gradient is wanted."""
+Edge: TypeAlias = "tuple[Node | None, int]"
+"""A node and which of its inputs; no node where no gradient is wanted.
 
-    function: Node | None
-    input_nr: int = 0
-
-    def is_valid(self) -> bool:
-        return self.function is not None
+A plain tuple: one is made for nearly every argument of every operation that is recorded.
+"""
 
 
 class _SequenceNumbers(threading.local):
@@ -119,17 +117,30 @@ class _SequenceNumbers(threading.local):
         self.next = count().__next__
 
 
-_sequence_numbers: Final = _SequenceNumbers()
+sequence_numbers: Final = _SequenceNumbers()
 
 
 def next_sequence_nr() -> int:
     """Counts operations of a thread: backward runs the latest first."""
-    return _sequence_numbers.next()
+    return sequence_numbers.next()
 
 
 Hook: TypeAlias = Callable[..., Any]
-_NO_HOOKS: Final[Mapping[int, Any]] = {}
 _ANOMALY: Final = anomaly.Mode
+
+
+class Attached:
+    """What tensors and users have hung on a node.  Most nodes have none of it."""
+
+    __slots__ = ("metadata", "post_hooks", "pre_hooks", "retains_grad_hooks", "tensor_pre_hooks")
+
+    def __init__(self) -> None:
+        self.tensor_pre_hooks: list[TensorPreHook] = []
+        #: By the number of the output that keeps its gradient.
+        self.retains_grad_hooks: dict[int, TensorPreHook] = {}
+        self.pre_hooks: OrderedDict[int, Hook] = OrderedDict()
+        self.post_hooks: OrderedDict[int, Hook] = OrderedDict()
+        self.metadata: dict[str, Any] = {}
 
 
 class Node:
@@ -138,30 +149,22 @@ class Node:
 
     __slots__ = (
         "__weakref__",
+        "_attached",
         "_edges",
-        "_metadata",
-        "_post_hooks",
-        "_pre_hooks",
         "_received",
-        "_retains_grad_hooks",
         "_sequence",
-        "_tensor_pre_hooks",
         "_topological_nr",
     )
     __module__ = "builtins"
 
     _edges: Sequence[Edge]
-    _received: list[InputMetadata | None]
+    _received: list[Received | None]
     _sequence: int
     _topological_nr: int
-    _tensor_pre_hooks: Sequence[TensorPreHook]
-    _retains_grad_hooks: Mapping[int, TensorPreHook]
-    _pre_hooks: OrderedDict[int, Hook] | None
-    _post_hooks: OrderedDict[int, Hook] | None
-    _metadata: dict[str, Any] | None
+    _attached: Attached | None
 
     def __init__(self, sequence_nr: int | None = None) -> None:
-        begin(self, _sequence_numbers.next() if sequence_nr is None else sequence_nr)
+        begin(self, sequence_numbers.next() if sequence_nr is None else sequence_nr)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -181,16 +184,16 @@ class Node:
 
     def _add_input_metadata(self, tensor: Tensor | None) -> int:
         """A further output of the operation; answers its number."""
-        self._received.append(None if tensor is None else InputMetadata.of(tensor))
+        self._received.append(None if tensor is None else received_for(tensor))
         return len(self._received) - 1
 
     def _should_compute_output(self, index: int) -> bool:
         """Whether an input of the operation wants a gradient."""
-        return self._edges[index].function is not None
+        return self._edges[index][0] is not None
 
     def _task_should_compute_output(self, index: int) -> bool:
         """Whether the backward that is running wants it."""
-        function = self._edges[index].function
+        function = self._edges[index][0]
         if function is None:
             return False
         task = current_graph_task()
@@ -210,22 +213,28 @@ class Node:
 
     # --- hooks --------------------------------------------------------------------------------
 
+    def _attach(self) -> Attached:
+        """Where more is hung on the node."""
+        if self._attached is None:
+            self._attached = Attached()
+        return self._attached
+
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
-        return self._tensor_pre_hooks
+        return () if self._attached is None else self._attached.tensor_pre_hooks
 
     def _add_tensor_pre_hook(self, hook: TensorPreHook) -> None:
-        self._tensor_pre_hooks = (*self._tensor_pre_hooks, hook)
+        self._attach().tensor_pre_hooks.append(hook)
 
     def _retain_grad(self, output_nr: int, hook: TensorPreHook) -> None:
         """Have a hook see the gradient of an output, after all others."""
-        self._retains_grad_hooks = {**self._retains_grad_hooks, output_nr: hook}
+        self._attach().retains_grad_hooks[output_nr] = hook
 
     def _retain_no_grad(self, output_nr: int) -> TensorPreHook:
         """Take that hook out."""
-        hooks = dict(self._retains_grad_hooks)
-        hook = hooks.pop(output_nr)
-        self._retains_grad_hooks = hooks
-        return hook
+        return self._attach().retains_grad_hooks.pop(output_nr)
+
+    def _has_post_hooks(self) -> bool:
+        return self._attached is not None and bool(self._attached.post_hooks)
 
     def _post_accumulate_hooks(self) -> Mapping[int, Hook] | None:
         return None
@@ -240,14 +249,12 @@ class Node:
         return _BACKWARD.sub("", self.name()) if _NAMES_OPERATIONS else self.name()
 
     @property
-    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        return tuple((edge.function, edge.input_nr) for edge in self._edges)
+    def next_functions(self) -> tuple[Edge, ...]:
+        return tuple((node, number) for node, number in self._edges)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        if self._metadata is None:
-            self._metadata = {}
-        return self._metadata
+        return self._attach().metadata
 
     @property
     def requires_grad(self) -> bool:
@@ -269,17 +276,13 @@ class Node:
         """Call ``fn(grad_inputs, grad_outputs)`` after the node; what it answers replaces."""
         from mindtorch_v2.autograd.hooks import RemovableHandle
 
-        if self._post_hooks is None:
-            self._post_hooks = OrderedDict()
-        return RemovableHandle.added(self._post_hooks, fn)
+        return RemovableHandle.added(self._attach().post_hooks, fn)
 
     def register_prehook(self, fn: Hook) -> Any:
         """Call ``fn(grad_outputs)`` before the node; what it answers replaces."""
         from mindtorch_v2.autograd.hooks import RemovableHandle
 
-        if self._pre_hooks is None:
-            self._pre_hooks = OrderedDict()
-        return RemovableHandle.added(self._pre_hooks, fn)
+        return RemovableHandle.added(self._attach().pre_hooks, fn)
 
     def _register_hook_dict(self, tensor: Any) -> None:
         if not isinstance(tensor, Tensor):
@@ -291,8 +294,7 @@ class Node:
 def begin(node: Node, sequence_nr: int) -> None:
     """Have a new node what every node has; for who has no time for a constructor."""
     node._edges, node._received, node._topological_nr = (), [], 0
-    node._sequence, node._tensor_pre_hooks, node._retains_grad_hooks = sequence_nr, (), _NO_HOOKS
-    node._pre_hooks = node._post_hooks = node._metadata = None
+    node._sequence, node._attached = sequence_nr, None
     if _ANOMALY.enabled:
         anomaly.store_stack(node.metadata, current_node())
 

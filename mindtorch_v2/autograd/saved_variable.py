@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly
-from mindtorch_v2.autograd.node import Edge, Node
+from mindtorch_v2.autograd.node import Node
 from mindtorch_v2.autograd.type_names import type_string
 from mindtorch_v2.autograd.variable import (
     grad_accumulator,
@@ -25,6 +25,7 @@ from mindtorch_v2.autograd.variable import (
 )
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.thread_state import carried
 from mindtorch_v2.warn import call_in_python
@@ -75,25 +76,29 @@ class SavedVariable:
         "_weak_grad_fn",
         "version",
     )
+    _data: Tensor | None
+    _hooks: SavedTensorHooks | None
+    _weak_grad_fn: weakref.ReferenceType[Node] | None
+    _accumulator: weakref.ReferenceType[Node] | None
     _packed: Any
     _grad_fn: Any
 
     def __init__(
         self, tensor: Tensor | None, is_output: bool, is_inplace_on_view: bool = False
     ) -> None:
-        self._data: Tensor | None = None
-        self._was_none = tensor is None
-        self._hooks: SavedTensorHooks | None = None
-        self._weak_grad_fn: weakref.ReferenceType[Node] | None = None
-        self._accumulator: weakref.ReferenceType[Node] | None = None
+        self._data = self._hooks = self._weak_grad_fn = self._accumulator = None
         self._packed = self._grad_fn = None
         self._requires_grad = self._original = False
+        self._was_none = tensor is None
         if tensor is None:
             return
         if tensor._is_inference():
             raise RuntimeError(_WORDS["inference_saved"])
-        self.version = tensor._versions.current
-        self._is_leaf, self._is_output = tensor._is_leaf(), is_output
+        versions, meta = tensor._raw_versions, tensor._raw_autograd
+        is_uncounted = versions is AWAY and tensor._pending is None
+        self.version = 0 if is_uncounted else tensor._versions.current
+        self._is_leaf = meta is None or tensor._is_leaf()
+        self._is_output = is_output
         if not (is_output or is_inplace_on_view or defaults.hooks):
             self._original, self._data, self._output_nr = True, tensor, 0
             return
@@ -190,7 +195,7 @@ class SavedVariable:
             return data
         found = variable_data(data)
         if node is not None:
-            set_gradient_edge(found, Edge(node, self._output_nr))
+            set_gradient_edge(found, (node, self._output_nr))
         else:
             found._set_requires_grad(self._requires_grad)
             set_grad_accumulator(found, self._accumulator)

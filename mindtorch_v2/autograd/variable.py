@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import messages
-from mindtorch_v2.autograd.node import Edge, FunctionalPreHook, InputMetadata, Node, flattened
+from mindtorch_v2.autograd.node import Edge, FunctionalPreHook, Node, flattened, received_for
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import (
     UNRECORDED,
@@ -81,8 +81,8 @@ def _regenerate(tensor: Tensor, meta: AutogradMeta, view: ViewInfo) -> None:
         node._set_saved("stride", tensor._strides)
         node._set_saved("storage_offset", tensor._storage_offset)
         node._set_next_edges(collect_next_edges((view.base,)))
-        base = InputMetadata.of(view.base)
-        node._received.append(base._replace(shape=tensor._sizes))
+        dtype, layout, device, _, *kind = received_for(view.base)
+        node._received.append((dtype, layout, device, tensor._sizes, *kind))
         meta.grad_fn = node
     meta.attr_version = version
     update_tensor_hooks_on_new_gradfn(tensor, old, meta.grad_fn)
@@ -163,7 +163,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
             "history is not known"
         )
     if gradient is not None:
-        return _new_tuple(Edge, (gradient, meta.output_nr))
+        return gradient, meta.output_nr
     if not meta.requires_grad:
         return NOWHERE
     reference = meta.grad_accumulator
@@ -171,7 +171,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
     if accumulator is None:
         accumulator = _accumulating()(tensor)
         meta.grad_accumulator = weakref.ref(accumulator)
-    return _new_tuple(Edge, (accumulator, 0))
+    return accumulator, 0
 
 
 def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:
@@ -188,7 +188,7 @@ def collect_next_edges(values: Iterable[Any]) -> list[Edge]:
     return [NOWHERE if each is None else gradient_edge(each) for each in flattened(values)]
 
 
-NOWHERE: Final = Edge(None)
+NOWHERE: Final[Edge] = None, 0
 """Of what has no gradient."""
 
 
@@ -207,7 +207,7 @@ def create_gradient_edge(output: Tensor | None, node: Node) -> None:
     """One result of a node, whatever its dtype."""
     number = node._add_input_metadata(output)
     if output is not None:
-        set_gradient_edge(output, Edge(node, number))
+        set_gradient_edge(output, (node, number))
 
 
 def rebase_history(outputs: Iterable[Any], node: Node) -> None:
@@ -215,7 +215,7 @@ def rebase_history(outputs: Iterable[Any], node: Node) -> None:
     for each in flattened(outputs):
         number = node._add_input_metadata(each)
         if each is not None:
-            rebase_tensor(each, Edge(node, number))
+            rebase_tensor(each, (node, number))
 
 
 def rebase_tensor(tensor: Tensor, edge: Edge) -> None:
@@ -227,18 +227,19 @@ def rebase_tensor(tensor: Tensor, edge: Edge) -> None:
         set_gradient_edge(tensor, edge)
         update_tensor_hooks_on_new_gradfn(tensor, old, grad_fn(tensor))
         return
-    assert edge.function is not None
-    if len(edge.function._received) != 1:
+    node, number = edge
+    assert node is not None
+    if len(node._received) != 1:
         raise RuntimeError("Functions which modify views in-place must return a single Variable")
     if meta.creation_meta is not CreationMeta.DEFAULT and messages.is_asserted("rebase_history"):
         condition = "creation_meta == CreationMeta::DEFAULT"
         raise RuntimeError(messages.internal_assert(condition, "rebase_history"))
     base, view_fn = meta.view
-    meta.output_nr = edge.input_nr
-    slices = CopySlices(base, TensorGeometry.of(tensor), view_fn, edge.function)
+    meta.output_nr = number
+    slices = CopySlices(base, TensorGeometry.of(tensor), view_fn, node)
     if tensor._requires_grad():
         update_tensor_hooks_on_new_gradfn(base, grad_fn(base), slices)
-    set_gradient_edge(base, Edge(slices, 0))
+    set_gradient_edge(base, (slices, 0))
     grad_fn(tensor)
 
 
@@ -284,7 +285,7 @@ def retain_grad(tensor: Tensor) -> None:
             kept.grad = at.call("add", kept.grad, grad)
 
     number = meta.output_nr
-    node = gradient_edge(tensor).function
+    node, _ = gradient_edge(tensor)
     assert node is not None
     node._retain_grad(number, FunctionalPreHook(keep, number))
     meta.retains_grad = True

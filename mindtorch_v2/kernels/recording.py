@@ -9,21 +9,26 @@ The functions are written for an operator, of what the profile says that its nod
     def record(answer, _0, _1):
         if not thread.raw.grad_mode:
             return answer
-        e0, number = gradient_edge(_0), -1
-        e1 = gradient_edge(_1) if isinstance(_1, Tensor) else nowhere  # of a number
-        if e0.function is not None and e0.function._topological_nr > number:
-            number = e0.function._topological_nr
+        number = -1
+        e0 = nowhere if _0._raw_autograd is None else gradient_edge(_0)
+        f0 = e0[0]
+        if f0 is not None and f0._topological_nr > number:
+            number = f0._topological_nr
         …
         if number < 0 and not any_requires_grad((_0, _1)):
             return answer
-        if hooks_of_saved.hooks or answer._dtype not in FLOATING:
+        if hooks_of_saved.hooks or answer._dtype not in FLOATING or anomaly.enabled:
             return UNUSUAL
         node = new(node_type)
-        begin_generated(node)
-        node._edges, node._topological_nr, kept = [e0, e1], number + 1, node._kept
-        if e0.function is not None: kept["other"] = keep0(_1, False)
-        if e1.function is not None: kept["self"] = keep1(_0, False)
-        return finish(node, answer)
+        node._sequence, node._topological_nr = sequence_numbers.next(), number + 1
+        node._edges, node._received, node._attached = [e0, e1], …, None
+        node._variables = RETAINED
+        node._kept = [
+            keep0(_1, False) if f0 is not None else None,  # other
+            keep1(_0, False) if f1 is not None else None,  # self
+        ]
+        …  # the node's edge is the answer's
+        return answer
 """
 
 from __future__ import annotations
@@ -32,17 +37,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.at import OF_ANYTHING
 from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import (
     GeneratedNode,
     Saved,
-    begin_generated,
+    Variables,
     keep_value,
     node_class,
     saved_attributes,
 )
-from mindtorch_v2.autograd.node import Edge, InputMetadata, any_requires_grad
+from mindtorch_v2.autograd.node import any_requires_grad, sequence_numbers
 from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
 from mindtorch_v2.autograd.variable import NOWHERE, gradient_edge, set_gradient_edge
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
@@ -54,7 +60,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 _FLOATING: Final = frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating_point)
 _ARGUMENT: Final = re.compile(r"(\w+)(?:\.(\w+)\(\))?")
 _WANTED: Final = re.compile(r"should_compute_output\((\d+)\)")
-_new_tuple: Final = tuple.__new__
 
 
 class Recorded(NamedTuple):
@@ -70,33 +75,23 @@ class Recorded(NamedTuple):
 def recorder(recorded: Recorded) -> Run:
     """Gives the answer of a call its history; UNUSUAL where it may not have one, or who saves may
     be refused."""
-    save_outputs = recorded.save_outputs
-
-    def finish(node: GeneratedNode, answer: Tensor) -> Tensor:
-        kind = answer._dtype, answer._layout, answer._device, answer._sizes, False, False
-        node._received.append(_new_tuple(InputMetadata, kind))  # of what is plain
-        if answer._raw_autograd is None:
-            meta = answer._raw_autograd = AutogradMeta()
-            meta.grad_fn = node
-        else:  # a view
-            set_gradient_edge(answer, _new_tuple(Edge, (node, 0)))
-        if save_outputs is not None:
-            save_outputs(node, (answer,))
-        return answer
-
     scope: dict[str, Any] = {
         "__name__": __name__,
+        "AutogradMeta": AutogradMeta,
         "FLOATING": _FLOATING,
+        "RETAINED": Variables.RETAINED,
         "Tensor": Tensor,
         "UNUSUAL": UNUSUAL,
+        "anomaly": anomaly.Mode,
         "any_requires_grad": any_requires_grad,
-        "begin_generated": begin_generated,
-        "finish": finish,
         "gradient_edge": gradient_edge,
         "hooks_of_saved": hooks_of_saved,
         "new": object.__new__,
         "nowhere": NOWHERE,
         "node_type": node_class(recorded.node),
+        "save_outputs": recorded.save_outputs,
+        "sequence_numbers": sequence_numbers,
+        "set_gradient_edge": set_gradient_edge,
         "thread": tls.thread_local,
     }
     exec("\n".join(_source(recorded, scope)), scope)
@@ -108,44 +103,59 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
     """The function's lines; ``scope`` gets what they name."""
     values = ", ".join(f"_{place}" for place in range(len(recorded.names)))
     inputs = "".join(f"_{place}, " for place in recorded.inputs)
-    edges = [f"e{number}" for number in range(len(recorded.inputs))]
+    edges = ", ".join(f"e{number}" for number in range(len(recorded.inputs)))
     yield f"def record(answer, {values}):"
     yield " if not thread.raw.grad_mode: return answer"
     yield " number = -1"
-    for edge, place in zip(edges, recorded.inputs, strict=True):
-        otherwise = f" if isinstance(_{place}, Tensor) else nowhere" if place else ""
-        yield f" {edge} = gradient_edge(_{place}){otherwise}"
-        yield f" found = {edge}.function"
-        yield " if found is not None and found._topological_nr > number:"
-        yield "  number = found._topological_nr"
+    for number, place in enumerate(recorded.inputs):
+        is_other = f"not isinstance(_{place}, Tensor) or " if place else ""  # such as a number
+        has_none = f"{is_other}_{place}._raw_autograd is None"
+        yield f" e{number} = nowhere if {has_none} else gradient_edge(_{place})"
+        yield f" f{number} = e{number}[0]"
+        yield f" if f{number} is not None and f{number}._topological_nr > number:"
+        yield f"  number = f{number}._topological_nr"
     # a view made without grad mode may require grad, and lead nowhere
     yield f" if number < 0 and not any_requires_grad(({inputs})): return answer"
-    yield " if hooks_of_saved.hooks or answer._dtype not in FLOATING: return UNUSUAL"
+    yield " if hooks_of_saved.hooks or answer._dtype not in FLOATING or anomaly.enabled:"
+    yield "  return UNUSUAL"
     yield " node = new(node_type)"
-    yield " begin_generated(node)"
-    yield f" node._edges, node._topological_nr, kept = [{', '.join(edges)}], number + 1, node._kept"
-    for number, saved in enumerate(saved_attributes(recorded.node, "inputs")):
-        condition = _condition(saved.condition, number, scope)
-        value = _value(saved, recorded, number, scope)
-        yield f" {condition}kept[{saved.name!r}] = {value}"
-    yield " return finish(node, answer)"
+    yield " node._sequence, node._topological_nr = sequence_numbers.next(), number + 1"
+    yield f" node._edges, node._received = [{edges}], [{_PLAIN}]"
+    yield " node._attached, node._variables = None, RETAINED"
+    yield " node._kept = ["
+    for saved in saved_attributes(recorded.node, "inputs"):
+        condition = _condition(saved, scope)
+        yield f"  {_value(saved, recorded, scope)}{condition},"
+    yield f"  {'None, ' * len(saved_attributes(recorded.node, 'outputs'))}]"
+    yield " if answer._raw_autograd is None:"
+    yield "  meta = answer._raw_autograd = AutogradMeta()"
+    yield "  meta.grad_fn = node"
+    yield " else: set_gradient_edge(answer, (node, 0))"  # a view
+    if recorded.save_outputs is not None:
+        yield " save_outputs(node, (answer,))"
+    yield " return answer"
 
 
-def _condition(text: str, number: int, scope: dict[str, Any]) -> str:
+_PLAIN: Final = "(answer._dtype, answer._layout, answer._device, answer._sizes, False, False)"
+"""What its node is told of an answer, which is plain."""
+
+
+def _condition(saved: Saved, scope: dict[str, Any]) -> str:
     """Whether something is saved, which depends on the edges that lead somewhere."""
+    text, number = saved.condition, saved.place
     if not text:
         return ""
     single = _WANTED.fullmatch(text)
     if single is not None:
-        return f"if e{single[1]}.function is not None: "
+        return f" if f{single[1]} is not None else None"
     scope[f"condition{number}"] = compiled(text)
-    wanted = "lambda place: node._edges[place].function is not None"
-    return f"if condition{number}({{'should_compute_output': {wanted}}}): "
+    wanted = "lambda place: node._edges[place][0] is not None"
+    return f" if condition{number}({{'should_compute_output': {wanted}}}) else None"
 
 
-def _value(saved: Saved, recorded: Recorded, number: int, scope: dict[str, Any]) -> str:
+def _value(saved: Saved, recorded: Recorded, scope: dict[str, Any]) -> str:
     """What is saved: mostly an argument, or what one answers to a question."""
-    names = recorded.names
+    names, number = recorded.names, saved.place
     argument = _ARGUMENT.fullmatch(saved.expression)
     if argument is not None and argument[1] in names and argument[2] in (None, *OF_ANYTHING):
         value = f"_{names.index(argument[1])}"

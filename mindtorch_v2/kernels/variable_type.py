@@ -302,7 +302,7 @@ class VariableType:
             values["self"] = _CLONE(stack[0], memory_format=None)
         node._save(savers(self.node, "inputs"), values)
         if self.lists:
-            node._counts = {name: len(stack[place]) for name, place in self.lists.items()}
+            node._set_counts({name: len(stack[place]) for name, place in self.lists.items()})
         return node
 
     def _saves_self(self, node: GeneratedNode) -> bool:
@@ -323,7 +323,7 @@ class VariableType:
             for saved in attributes:
                 if saved.name == "result":
                     kept = SavedVariable(tensor, True, tensor._is_view())
-                    node._kept["result"] = kept
+                    node._kept[saved.place] = kept
                 else:
                     node._save((saved,), {"result": tensor}, is_output=True)
             return
