@@ -29,8 +29,6 @@ _inside: Final[dict[str, bool]] = dict.fromkeys(_FACTS["flags"], False)
 """Whether modes are entered, of any kind or of some: by the attribute in which a mode keeps how
 it was before.  As in torch, one for all threads."""
 
-_INSIDE_OF_ALL: Final = dict.fromkeys(_inside, True)
-
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
     kept = _ANY_MODE if include_infra_modes else _FURTHER[0]
@@ -47,6 +45,7 @@ def _written(line: str) -> Callable[[Any], None]:
 _keep: Final = _written(
     "mode.{0}.append(inside['{0}'])" if _KEEPS_STACK else "mode.{0} = inside['{0}']"
 )
+_mark_all: Final = _written("inside['{0}'] = True")
 _put_back: Final = _written(f"inside['{{0}}'] = mode.{{0}}{'.pop()' if _KEEPS_STACK else ''}")
 
 
@@ -83,7 +82,7 @@ class TorchDispatchMode:
             _make_stacks(self)
             _keep(self)
         if _FURTHER and not type(self).is_infra_mode():
-            _inside.update(_INSIDE_OF_ALL)
+            _mark_all(None)
         else:
             _inside[_ANY_MODE] = True
         if getattr(self, "_dispatch_key", None) is None:
@@ -100,13 +99,11 @@ class TorchDispatchMode:
     ) -> None:
         _put_back(self)
         own = self.__dict__
-        key = own.get("_dispatch_key")
-        if key is None:
-            key = own.get("_mode_key")
-        if key is None:
-            mode_stack.pop()
+        if "_dispatch_key" in own or "_mode_key" in own:
+            key = own.get("_dispatch_key")
+            _pop_mode(own.get("_mode_key") if key is None else key)
         else:
-            _pop_mode(key)
+            mode_stack.pop()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
