@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
+from mindtorch_v2.kernels.cpu import onednn
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.vector_functions import exp_of_vectors, over_lanes
 
@@ -90,3 +92,29 @@ def test_quotients_of_halves_are_rounded_before_they_are_cut() -> None:
     x, y = torch.tensor([29.875], dtype=torch.bfloat16), torch.tensor([1.0, 0.99609375])
     rows = x.expand(2), y.to(torch.bfloat16)
     assert torch.div(*rows, rounding_mode="trunc").tolist() == [29, 30]
+
+
+@pytest.mark.parametrize(
+    ("limit", "far_below"),
+    [
+        ("AVX2", "0.0"),
+        ("avx2_vnni", "0.0"),
+        ("SSE41", "0.0"),
+        ("AVX512_CORE", "-0.0"),
+        ("", "-0.0"),
+    ],
+)
+def test_gelu_is_computed_with_the_vectors_that_onednn_may_use(
+    limit: str, far_below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of AVX2 it is another polynomial than of AVX512, and loses the sign of nothing."""
+    monkeypatch.setattr(onednn, "import_module", lambda name: _AVX512)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
+    onednn.has_avx512.cache_clear()
+    try:
+        assert str(torch.nn.functional.gelu(torch.tensor([-9.0, 1.0])).tolist()[0]) == far_below
+    finally:
+        onednn.has_avx512.cache_clear()
+
+
+_AVX512 = SimpleNamespace(__cpu_features__={"AVX512_SKX": True})

@@ -9,6 +9,7 @@ Processors with AVX512 have another polynomial, which is closer, and no answer t
 from __future__ import annotations
 
 import math
+import os
 from functools import cache
 from importlib import import_module
 from typing import Final
@@ -41,9 +42,16 @@ _EXPONENTIAL: Final = (
 )
 
 
+_LIMITS: Final = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")
+"""Variables of the environment that keep oneDNN from using all that a processor has."""
+
+
 @cache
 def has_avx512() -> bool:
-    """Whether oneDNN finds a processor with wider vectors, as NumPy sees it."""
+    """Whether oneDNN finds a processor with wider vectors, as NumPy sees it, and may use them."""
+    limit = next(filter(None, map(os.environ.get, _LIMITS)), "").upper()
+    if limit == "AVX" or limit.startswith(("SSE", "AVX2")):
+        return False
     core = "numpy._core" if np.__version__[0] > "1" else "numpy.core"
     features = import_module(f"{core}._multiarray_umath").__cpu_features__
     return bool(features.get("AVX512_SKX"))
