@@ -10,6 +10,7 @@ import collections.abc
 import inspect
 import sys
 import typing
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from types import GenericAlias
 from typing import Any, Final
@@ -114,7 +115,7 @@ def infer_schema(
 def _names_in_hints() -> dict[str, Any]:
     """What text in hints may name, where the release has it name the same for every function."""
     package = sys.modules["mindtorch_v2"]
-    known = {**vars(typing), **vars(package), "torch": package, "typing": typing}
+    known = ChainMap({"torch": package, "typing": typing}, vars(package), vars(typing))
     return {name: known[name] for name in fact("names_in_hints")}
 
 

@@ -132,7 +132,7 @@ def may_require_grad(stack: Iterable[Any]) -> bool:
         if isinstance(value, Tensor):
             if value._autograd is not None and value._requires_grad():
                 return True
-        elif isinstance(value, (list, tuple)) and value:
+        elif isinstance(value, (list, tuple)) and may_require_grad(value):
             return True
     return False
 

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.overlap import (
     assert_no_overlap,
     has_internal_overlap,
 )
+from mindtorch_v2.kernels.plain_indexing import picked_from_plain
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.refused import refused
 from mindtorch_v2.kernels.rows import kernel
@@ -256,6 +257,8 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
         raise IndexError("at least one index must be provided")
     _check_devices(self, indices)
     (given,) = outputs
+    if given is None and (picked := picked_from_plain(self, indices)) is not None:
+        return (picked,)
     if given is not None:
         _check_given(given, self, indices)
     info = make_info(self, indices)

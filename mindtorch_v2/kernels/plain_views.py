@@ -25,7 +25,7 @@ The functions are written for a number of values; that of ``select.int(self, dim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, TypeVar
 
@@ -33,10 +33,10 @@ from mindtorch_v2.autograd.variable import as_view
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.binding.written import Factory, factory_of_lines, names
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import creation_meta
+from mindtorch_v2.kernels.own import Own
 from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.autograd_meta import AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.pending import AWAY
@@ -69,32 +69,13 @@ class _Geometries(dict[Any, Geometry]):
         return found
 
 
-class _Own(dict[int, bool]):
-    """Empty while an operator that a view's kernel calls may end at somebody else's kernel: every
-    registration for one of them empties it."""
-
-    def __init__(self, operators: Sequence[OperatorHandle]) -> None:
-        self._operators = operators
-        if not operators:
-            self[KEYS] = True
-
-    def look(self) -> bool:
-        """Whether none of them does so now."""
-        version = DISPATCHER.version
-        operators = [each.operator for each in self._operators]
-        found = all(each.is_untouched(KEYS) for each in operators)
-        for each in operators if found else ():
-            DISPATCHER.remember(each.canonical, version, self, KEYS, True)
-        return found
-
-
 def geometric(*calls: OperatorHandle) -> Callable[[Kernel], Kernel]:
     """Give a view operator's kernel a short way: it looks at nothing but geometry, and ``calls``
     these operators on its tensor."""
-    return lambda kernel: _with_short_way(kernel, _Own(calls))
+    return lambda kernel: _with_short_way(kernel, Own(calls))
 
 
-def _with_short_way(kernel: Kernel, own: _Own) -> Kernel:
+def _with_short_way(kernel: Kernel, own: Own) -> Kernel:
     known = _Geometries(kernel)
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:

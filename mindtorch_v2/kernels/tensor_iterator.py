@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from mindtorch_v2.kernels.broadcasting import infer_size
@@ -142,7 +143,6 @@ class TensorIterator:
         self._compute_shape()
         self._will_resize = [self._is_resized(output) for output in self._given]
         self._compute_types()
-        self.strides = self._strides()
         self.outputs = tuple(map(self._allocated, self._given))
 
     @property
@@ -285,6 +285,8 @@ class TensorIterator:
             dtype = self.config.static_dtype or self.common_dtype
             return new_tensor(self.shape, dtype, self.device, self.strides)
         sizes = tuple(output._sizes)
+        if sizes == self.shape:
+            return output
         is_resized = resize_output(output, self.shape, self.strides)
         if is_resized and self.config.is_structured and self._is_cast(output):
             warn_of_resizing(sizes, self.shape)  # of the tensor that is computed in its place
@@ -313,8 +315,9 @@ class TensorIterator:
         )
         return new_tensor(sizes_of(operand), self.common_dtype, _META, strides)
 
-    def _strides(self) -> tuple[int, ...]:
-        """Strides of an output that is made or resized."""
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Those of an output that is made or resized."""
         shaped = [
             each
             for each, resized in zip(self._given, self._will_resize, strict=True)

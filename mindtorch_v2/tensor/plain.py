@@ -119,10 +119,30 @@ def new_plain(
     form = _form_of_new(dtype, tuple(sizes))
     if form is None or (strides is not None and strides != form[1]):
         return None
+    made = _around(cls, np.zeros(form[0], form[2]), dtype)
+    made._sizes, made._strides, _ = form
+    return made
+
+
+def of_array(cls: type[Tensor], array: Array, dtype: DType) -> Tensor:
+    """A new tensor outside of inference mode around an array that nobody else has.
+
+    The array has an element at least, and lies as tensors of the dtype do that are plain.
+    """
+    made = _around(cls, array, dtype)
+    form = _form_of_new(dtype, array.shape)
+    if form is None:  # for it is not small
+        made._sizes, made._strides = Size._of(array.shape), contiguous_strides(array.shape)
+    else:
+        made._sizes, made._strides, _ = form
+    return made
+
+
+def _around(cls: type[Tensor], array: Array, dtype: DType) -> Tensor:
+    """The same, without sizes and strides."""
     made = object.__new__(cls)
     made._dtype, made._layout, made._device = dtype, strided, _CPU
-    made._sizes, made._strides, raw = form
-    made._array, made._memory = np.zeros(made._sizes, raw), None
+    made._array, made._memory = array, None
     made._storage_offset, made._keys = 0, KEYS
     made._raw_storage = made._raw_versions = AWAY
     made._content = made._functional = made._custom = None

@@ -147,12 +147,12 @@ def _normal_blocks(
     """``normal_fill``: blocks of 16 uniform numbers become normal ones; if some are left over, the
     last 16 are drawn once more.  ``skips``: what is left over is not drawn at all before that."""
     whole = count - count % _BLOCK
-    numbers = _uniform(generator, whole if skips else count, dtype)
-    made = np.empty(count, numbers.dtype)
-    made[:whole] = _box_muller(numbers[:whole], dtype, mean, std)
-    if count % _BLOCK:
-        made[-_BLOCK:] = _box_muller(_uniform(generator, _BLOCK, dtype), dtype, mean, std)
-    return made
+    numbers = _uniform(generator, whole if skips else count, dtype)[:whole]
+    if whole == count:
+        return _box_muller(numbers, dtype, mean, std)
+    again = _uniform(generator, _BLOCK, dtype)
+    made = _box_muller(np.concatenate((numbers, again)), dtype, mean, std)
+    return np.concatenate((made[: count - _BLOCK], made[whole:]))
 
 
 def _box_muller(numbers: Array, dtype: DType, mean: float, std: float) -> Array:

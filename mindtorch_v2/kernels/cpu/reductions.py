@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.dispatch.tls import thread_local
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.reduce import (
     Compute,
@@ -49,6 +50,8 @@ from mindtorch_v2.tensor.copying import fill, store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.geometry import dim_list, numel
+from mindtorch_v2.tensor.plain import array_of, of_array
+from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -119,6 +122,10 @@ def run_reduction(
     """
     reduced = reduced_dims(dims, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    if outputs[0] is None and dtype is self._dtype and read_as is None:
+        made = _of_plain(facts, compute, self, reduced, shape)
+        if made is not None:
+            return (made,)
     output = set_output(outputs[0], shape, dtype, self._device)
     if output is self:  # of another geometry now
         reduced = reduced_dims(dims, len(self._sizes))
@@ -126,6 +133,18 @@ def run_reduction(
         facts, compute, output, self, reduced, keepdim=keepdim, fills=fills, read_as=read_as
     )
     return (output,)
+
+
+def _of_plain(
+    facts: str, compute: Compute, self: Tensor, reduced: tuple[int, ...], shape: tuple[int, ...]
+) -> Tensor | None:
+    """The result for a plain tensor, around the array that was computed; None for any other."""
+    array = None if thread_local.raw.inference_mode else array_of(self)
+    if array is None:
+        return None
+    check_implemented(facts, self._dtype)
+    found = np.array(quietly(compute, array, reduced), array.dtype, order="C")
+    return of_array(Tensor, found.reshape(shape), self._dtype) if found.size else None
 
 
 def reduce_into(

@@ -40,7 +40,7 @@ def sum_in_order(values: Array, dims: tuple[int, ...], load: Load = np.asarray) 
     kept = [dim for dim in range(rank) if dim not in dims]
     over, rest = _loops(values, _ordered(values, dims)), _loops(values, kept[::-1])
     sizes, strides = zip(*over, *rest[::-1], strict=True) if over or rest else ((), ())
-    found = np.ascontiguousarray(load(as_strided(values, sizes, strides, writeable=False)))
+    found = np.ascontiguousarray(load(_strided(values, sizes, strides)))
     if len(over) == 1:
         second = rest[0][1] if rest else 0
         found = _sums(found if rest else found[:, None], over[0][1], second)
@@ -51,6 +51,13 @@ def sum_in_order(values: Array, dims: tuple[int, ...], load: Load = np.asarray) 
         found = _running(found.reshape(-1, *found.shape[outer + 1 :]))
     found = found.reshape([values.shape[dim] for dim in kept])
     return np.asarray(found + values.dtype.type(0))
+
+
+def _strided(values: Array, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """``as_strided``, which takes ten times as long as NumPy needs for an array over another."""
+    if values.flags.c_contiguous:
+        return np.ndarray(sizes, values.dtype, values, 0, strides)
+    return as_strided(values, sizes, strides, writeable=False)
 
 
 def _ordered(values: Array, dims: Sequence[int]) -> list[int]:
