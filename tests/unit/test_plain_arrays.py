@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mindtorch_v2 as xp
+from mindtorch_v2.kernels.cpu import reductions
 from mindtorch_v2.tensor.pending import AWAY
 
 _OFTEN = 12
@@ -139,3 +140,24 @@ def test_numbers_of_no_dimension_stay_such() -> None:
     assert made.shape == ()
     assert isinstance(made._array, np.ndarray)
     assert made.item() == 4.0
+
+
+@pytest.mark.parametrize("dtype", [xp.float32, xp.float64, xp.int64, xp.complex64, xp.bool])
+@pytest.mark.parametrize("dim", [None, 0, 1, (0, 1), -1])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "prod", "any"])
+def test_what_is_made_of_an_array_is_what_is_made_step_by_step(
+    name: str, dim: Any, keepdim: bool, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = (xp.arange(12.0).view(3, 4) / 7).to(dtype)
+
+    def answer() -> Any:
+        try:
+            y = getattr(xp, name)(x) if dim is None else getattr(xp, name)(x, dim, keepdim)
+        except Exception as error:
+            return type(error), str(error)
+        return y.tolist(), y.dtype, y.shape, y.stride(), y._version
+
+    found = answer()
+    monkeypatch.setattr(reductions, "_of_plain", lambda *args: None)
+    assert found == answer()

@@ -61,6 +61,12 @@ def test_a_form_is_learned_once_it_comes_often() -> None:
         ("xp.randint({})", "1, (2,)", "1, (2,), dtype=xp.float32"),
         ("xp.zeros_like({})", "x", "x, device='meta'"),
         ("xp.full({})", "(2,), True", "(2,), 1j"),
+        ("xp.cat({})", "[x, y]", "[]"),
+        ("xp.cat({})", "[x, y]", "[x, None]"),
+        ("xp.cat({})", "(x, y)", "(x, 1)"),
+        ("xp.cat({})", "[x, y], dim=0", "[x, y], dim='N'"),
+        ("xp.stack({})", "[x, y]", "[xp.nn.Parameter(xp.ones(4)), y]"),
+        ("xp.block_diag({})", "x, y", "[x, y]"),
     ],
 )
 def test_calls_answer_the_same_once_another_form_is_usual(

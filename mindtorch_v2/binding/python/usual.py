@@ -85,6 +85,7 @@ _CONVERSIONS: Final[Mapping[tuple[ParameterType, type], tuple[str, str]]] = {
         for wanted in INT_LISTS
         for given in _LISTS
     },
+    **{(types.TENSOR_LIST, given): ("are_tensors({0})", "list({0})") for given in (list, tuple)},
 }
 """What a parameter makes of an argument: a condition that it has to meet, and the value."""
 
@@ -109,6 +110,14 @@ def are_integers(value: Sequence[Any]) -> bool:
     """Whether a list holds integers of 64 bits and nothing else, and one at least."""
     for each in value:
         if type(each) is not int or not -(1 << 63) <= each < 1 << 63:
+            return False
+    return len(value) > 0
+
+
+def are_tensors(value: Sequence[Any]) -> bool:
+    """Whether a list holds tensors whose class overrides nothing, and one at least."""
+    for each in value:
+        if type(each) is not Tensor:
             return False
     return len(value) > 0
 
@@ -143,6 +152,7 @@ def usual_call(
         "PybindTypeError": PybindTypeError,
         "Tensor": Tensor,
         "are_integers": are_integers,
+        "are_tensors": are_tensors,
         "call": operator.unboxed.call,
         "computed": computed,
         "device_of": device_of,
@@ -161,6 +171,8 @@ def usual_call(
     try:
         for signature in before:
             _check_refused_by_types(signature, form)
+        if before and any(each.type is types.TENSOR_LIST for each, _ in _matched(chosen, form)):
+            return None  # tensors of integers may stand for a list of these
         lines = list(_source(form, chosen, operator, receiver is not None, scope))
         if entry.is_forgiving:
             lines.insert(-2, "  except TypeError: return NotImplemented")
