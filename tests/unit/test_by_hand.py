@@ -1,9 +1,12 @@
 """What is bound by hand, and what goes by a function's name, is there in a release for a reason."""
 
+import warnings
 from typing import Any
 
 import pytest
 
+import mindtorch_v2 as xp
+from conformance.bound import bound
 from mindtorch_v2.binding.python import by_hand, exceptions
 from mindtorch_v2.profile import known, load
 
@@ -48,3 +51,18 @@ def test_an_exception_bears_the_name_of_a_function_of_a_release(name: str) -> No
 @pytest.mark.parametrize("table", ["UNASKED", "ASKED_FIRST", "SILENT"])
 def test_an_exception_has_a_reason(table: str) -> None:
     assert all(getattr(exceptions, table).values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (xp.sparse.FloatTensor, "device(type='cpu', index=1)"),
+        (xp.FloatTensor, "device(type='cpu')"),
+    ],
+)
+def test_a_type_of_sparse_tensors_passes_the_number_of_a_cpu_on(kind: Any, expected: str) -> None:
+    """Without a size, of which a type of dense tensors makes an empty one wherever."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, name, _, given = bound(xp, kind, device="cpu:1")
+    assert (name, given["device"]) == ("aten::empty.memory_format", expected)

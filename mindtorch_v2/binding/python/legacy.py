@@ -101,7 +101,7 @@ def make(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _empty([0], kind.options())
     if first == "data" or _is_sequence_itself(parsed, args):
         return _from_sequence(kind, parsed)
-    return _of_size(kind, parsed)
+    return _of_size(kind, parsed, value(parsed, "size"))
 
 
 def _empty(size: list[Any], options: dict[str, Any]) -> Any:
@@ -124,10 +124,8 @@ def _around_storage(kind: Kind, parsed: Parsed) -> Any:
     return made
 
 
-def _of_size(kind: Kind, parsed: Parsed) -> Any:
-    device = value(parsed, "device")
-    options = kind.options()
-    size = value(parsed, "size")
+def _of_size(kind: Kind, parsed: Parsed, size: list[Any]) -> Any:
+    device, options = value(parsed, "device"), kind.options()
     return _empty(size, options if device is None else {**options, "device": device})
 
 
@@ -206,7 +204,7 @@ def _sparse(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError("mindtorch_v2 makes no tensor of an address")
     _check_device(kind, value(parsed, "device"))
     if first == "device":
-        return _empty([0], kind.options())
+        return _of_size(kind, parsed, [0])  # on the device, which a dense one takes no notice of
     if first == "indices":
         size = {"size": value(parsed, "size")} if form == "indices_size" else {}
         given = {name: value(parsed, name) for name in ("values", "indices")}
@@ -218,7 +216,7 @@ def _sparse(kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             "or construct a strided tensor and convert it to sparse via to_sparse."
         )
     _warn_of_type(kind, form)
-    return _of_size(kind, parsed)
+    return _of_size(kind, parsed, value(parsed, "size"))
 
 
 _INSTEAD: Final = {

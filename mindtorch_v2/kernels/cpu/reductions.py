@@ -139,7 +139,9 @@ def _of_plain(
     facts: str, compute: Compute, self: Tensor, reduced: tuple[int, ...], shape: tuple[int, ...]
 ) -> Tensor | None:
     """The result for a plain tensor, around the array that was computed; None for any other."""
-    array = None if thread_local.raw.inference_mode else array_of(self)
+    if self._dtype in HALVES or thread_local.raw.inference_mode:  # halves are computed in floats
+        return None
+    array = array_of(self)
     if array is None:
         return None
     check_implemented(facts, self._dtype)
