@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, warn_of_resizing
@@ -30,6 +30,7 @@ from mindtorch_v2.kernels.promotion import (
     result_type,
 )
 from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import (
@@ -41,6 +42,7 @@ from mindtorch_v2.tensor.geometry import (
     is_contiguous,
     is_non_overlapping_and_dense,
 )
+from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -124,6 +126,12 @@ def sizes_of(operand: Operand) -> tuple[int, ...]:
     return operand._sizes if isinstance(operand, Tensor) else ()
 
 
+_setups: Final[dict[Any, tuple[tuple[int, ...], tuple[int, ...], DType]]] = {}
+"""Shape, strides and common dtype, by what these depend on: most calls come again."""
+_MOST_SETUPS: Final = 10_000
+_NUMBERS: Final = (bool, int, float, complex)
+
+
 class TensorIterator:
     """Inputs and outputs that have been made to fit; see :class:`Config` for what is refused.
 
@@ -139,11 +147,17 @@ class TensorIterator:
         self._given = tuple(outputs)
         if self._lies_alike():
             return
+        key = self._key_of_plain()
+        if key is not None and key in _setups:
+            self._set_up(*_setups[key])
+            return
         self._check_overlaps()
         self._compute_shape()
         self._will_resize = [self._is_resized(output) for output in self._given]
         self._compute_types()
         self.outputs = tuple(map(self._allocated, self._given))
+        if key is not None and len(_setups) < _MOST_SETUPS:
+            _setups[key] = self.shape, self.strides, self.common_dtype
 
     @property
     def loops(self) -> list[int]:
@@ -174,10 +188,33 @@ class TensorIterator:
                 return False
         else:
             self.common_dtype = dtype
-        self.shape, self.strides, self.device = tuple(sizes), first._strides, _CPU
+        self._set_up(tuple(sizes), first._strides, self.common_dtype)
+        return True
+
+    def _key_of_plain(self) -> Any:
+        """What everything depends on that is made of dense tensors of the CPU and of numbers; None
+        where there are others, or an output is given."""
+        found: list[Any] = [self.config, get_default_dtype()]
+        for output in self._given:
+            if output is not None:
+                return None
+        for each in self.inputs:
+            if type(each) in _NUMBERS:
+                found.append((type(each), number_dtype(each)))  # type: ignore[arg-type]
+            elif isinstance(each, Tensor) and each._keys == KEYS and each._custom is None:
+                found.append((each._dtype, each._sizes, each._strides))
+            else:
+                return None
+        return tuple(found)
+
+    def _set_up(
+        self, shape: tuple[int, ...], strides: tuple[int, ...], common_dtype: DType
+    ) -> None:
+        """All that is found out step by step, of plain operands."""
+        self.shape, self.strides, self.device = shape, strides, _CPU
+        self.common_dtype = common_dtype
         self._will_resize = [output is None for output in self._given]
         self.outputs = tuple(map(self._allocated, self._given))
-        return True
 
     def _reads_before_writing(self, output: Tensor) -> bool:
         """Whether an output is an input itself, or has to do with none."""

@@ -114,3 +114,26 @@ def test_the_error_function_of_many_elements_is_that_of_each(dtype: str) -> None
     assert np.array_equal(np.signbit(found), np.signbit(each))
     np.testing.assert_array_max_ulp(found, each, maxulp=2 if dtype == "float64" else 1)
     assert np.array_equal(erf(many[:9]), each[:9], equal_nan=True)
+
+
+def test_what_operands_come_to_depends_on_the_default_dtype() -> None:
+    """It is found out once for operands that lie alike."""
+    x = torch.arange(3)
+    for _ in range(3):
+        for default in (torch.float32, torch.float64):
+            torch.set_default_dtype(default)
+            try:
+                assert torch.where(x > 1, x, 1.5).dtype is default
+                assert torch.where(x > 1, x, 1).dtype is torch.int64
+                assert torch.where(x > 1, x, True).dtype is torch.int64
+            finally:
+                torch.set_default_dtype(torch.float32)
+
+
+def test_what_operands_come_to_depends_on_how_they_lie() -> None:
+    x, y = torch.arange(6.0).view(2, 3), torch.arange(6.0).view(3, 2).t()
+    for _ in range(3):
+        assert torch.lerp(x, y, 0.5).stride() == (3, 1)
+        assert torch.lerp(y, y, 0.5).stride() == (1, 2)
+        assert torch.lerp(y, x, 0.5).stride() == (1, 2)
+        assert torch.lerp(x[:1], y, 0.5).shape == (2, 3)
