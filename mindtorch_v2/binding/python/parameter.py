@@ -107,7 +107,7 @@ class Parameter:
 
     __slots__ = (
         *("type", "name", "length", "default", "keyword_only", "numbers_as_tensors"),
-        *("nullable", "allows_none", "optional", "names"),
+        *("nullable", "allows_none", "optional", "names", "_refuses_text"),
     )
 
     def __init__(
@@ -129,6 +129,8 @@ class Parameter:
         self.nullable = nullable
         self.allows_none = nullable or default == "None"
         self.optional = default is not None
+        #: Whether it has refused a string, as it refuses any other then.
+        self._refuses_text = False
         #: The keywords that it answers to.
         self.names = (name, *_NUMPY_NAMES.get(name, ()))
 
@@ -142,8 +144,14 @@ class Parameter:
 
         TypeError for a list of tensors, the ``position``-th argument, that has something else.
         """
+        is_text = type(value) is str
+        if is_text and self._refuses_text:
+            return False
         if self._suits(value, overloaded, position):
             return True
+        if is_text:
+            self._refuses_text = True
+            return False
         is_asked = checks.OVERRIDES_ANYWHERE and not checks.is_tensor(value)
         if not is_asked and not (checks.OVERRIDES_DTYPES and self.type is SCALARTYPE):
             return False
