@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -94,8 +94,24 @@ def test_quotients_of_halves_are_rounded_before_they_are_cut() -> None:
     assert torch.div(*rows, rounding_mode="trunc").tolist() == [29, 30]
 
 
+_AVX512 = SimpleNamespace(__cpu_features__={"AVX512_SKX": True})
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Limits oneDNN's vectors on a processor that has AVX512."""
+
+    def limit(isa: str) -> None:
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", isa)
+        onednn.has_avx512.cache_clear()
+
+    monkeypatch.setattr(onednn, "import_module", lambda name: _AVX512)
+    yield limit
+    onednn.has_avx512.cache_clear()
+
+
 @pytest.mark.parametrize(
-    ("limit", "far_below"),
+    ("isa", "far_below"),
     [
         ("AVX2", "0.0"),
         ("avx2_vnni", "0.0"),
@@ -105,16 +121,17 @@ def test_quotients_of_halves_are_rounded_before_they_are_cut() -> None:
     ],
 )
 def test_gelu_is_computed_with_the_vectors_that_onednn_may_use(
-    limit: str, far_below: str, monkeypatch: pytest.MonkeyPatch
+    isa: str, far_below: str, limit: Callable[[str], None]
 ) -> None:
     """Of AVX2 it is another polynomial than of AVX512, and loses the sign of nothing."""
-    monkeypatch.setattr(onednn, "import_module", lambda name: _AVX512)
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
-    onednn.has_avx512.cache_clear()
-    try:
-        assert str(torch.nn.functional.gelu(torch.tensor([-9.0, 1.0])).tolist()[0]) == far_below
-    finally:
-        onednn.has_avx512.cache_clear()
+    limit(isa)
+    assert str(torch.nn.functional.gelu(torch.tensor([-9.0, 1.0])).tolist()[0]) == far_below
 
 
-_AVX512 = SimpleNamespace(__cpu_features__={"AVX512_SKX": True})
+def test_the_derivative_of_gelu_has_the_constants_of_onednn(limit: Callable[[str], None]) -> None:
+    """With the root of pi rounded, and not cut off, these were a digit more."""
+    limit("AVX2")
+    x = torch.tensor([-2.125, -2.0, -1.5])
+    found = torch.ops.aten.gelu_backward(torch.ones(3), x).tolist()
+    expected = ["-0x1.265ab00000000p-4", "-0x1.5d1c180000000p-4", "-0x1.050e8c0000000p-3"]
+    assert [value.hex() for value in found] == expected

@@ -32,6 +32,8 @@ def _bits(pattern: int) -> np.float32:
     return _F(np.array(pattern, np.uint32).view(np.float32))
 
 
+_ONE_OVER_ROOT_PI: Final = _bits(0x3F106EBA)
+"""Cut off, and not rounded."""
 _LOWEST: Final = _bits(0xC2AEAC50)
 """The logarithm of the smallest normal float: what is below has no exponential."""
 _LOG2_E: Final = _F(math.log2(math.e))
@@ -77,7 +79,7 @@ def gelu_derivative(x: Array) -> Array:
     """``gelu_erf_compute_vector_bwd``."""
     root = x * _ROOT_HALF
     powers = _exponential(-(root * root))
-    density = root * _F(1 / math.sqrt(math.pi)) * powers
+    density = root * _ONE_OVER_ROOT_PI * powers
     return fused(_error(root, powers), _HALF, density + _HALF)
 
 
