@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd import anomaly, at
+from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
 from mindtorch_v2.autograd.node import (
     MAX_SEQUENCE_NR,
@@ -19,7 +19,7 @@ from mindtorch_v2.autograd.node import (
     Hook,
     Node,
     TensorPreHook,
-    current_node,
+    begin,
     received_for,
 )
 from mindtorch_v2.autograd.operators import add
@@ -33,7 +33,6 @@ from mindtorch_v2.tensor.geometry import is_contiguous, is_non_overlapping_and_d
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn, warn_once
 
-_ANOMALY: Final = anomaly.Mode
 _ENDS_IN_HOOKS: Final = profile.active().autograd["python"]["accumulation_ends_in_hooks"]
 """Whether the hooks after accumulation see a leaf that got no gradient, too."""
 
@@ -63,11 +62,8 @@ class AccumulateGrad(ManualNode):
     def of(cls, variable: Tensor) -> AccumulateGrad:
         """There is one as long as somebody holds it, so most are made anew for every step."""
         self: AccumulateGrad = _new(cls)
-        self._sequence, self._topological_nr = MAX_SEQUENCE_NR, 0
-        self._edges, self._received, self._attached = (), [received_for(variable)], None
-        self.variable = variable
-        if _ANOMALY.enabled:
-            anomaly.store_stack(self.metadata, current_node())
+        begin(self, MAX_SEQUENCE_NR)
+        self.variable, self._received = variable, [received_for(variable)]
         return self
 
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:

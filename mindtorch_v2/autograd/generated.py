@@ -211,9 +211,6 @@ class GeneratedNode(CppFunction):
         """The places of each input among the edges."""
         return self._places
 
-    def _set_counts(self, counts: Mapping[str, int]) -> None:
-        """Say how many tensors the inputs are that are lists."""
-
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
         names = self._unpacked()
         ranges = self._ranges()
@@ -272,13 +269,11 @@ class NodeOfLists(GeneratedNode):
     __module__ = "builtins"
 
     _counts: Mapping[str, int]
+    """How many tensors the inputs are that are lists."""
 
     def __init__(self) -> None:
         super().__init__()
         self._counts = _NO_COUNTS
-
-    def _set_counts(self, counts: Mapping[str, int]) -> None:
-        self._counts = counts
 
     def _ranges(self) -> dict[str, range]:
         found, start = {}, 0

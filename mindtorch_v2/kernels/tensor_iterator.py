@@ -199,10 +199,12 @@ class TensorIterator:
             if output is not None:
                 return None
         for each in self.inputs:
-            if type(each) in _NUMBERS:
-                found.append((type(each), number_dtype(each)))  # type: ignore[arg-type]
-            elif isinstance(each, Tensor) and each._keys == KEYS and each._custom is None:
+            if isinstance(each, Tensor):
+                if each._keys != KEYS or each._custom is not None:
+                    return None
                 found.append((each._dtype, each._sizes, each._strides))
+            elif type(each) in _NUMBERS:
+                found.append((type(each), number_dtype(each)))
             else:
                 return None
         return tuple(found)

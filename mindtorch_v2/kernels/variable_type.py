@@ -14,7 +14,13 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.at import UNDEFINED
 from mindtorch_v2.autograd.basic_ops import Underivable
 from mindtorch_v2.autograd.formula import compiled
-from mindtorch_v2.autograd.generated import GeneratedNode, node_class, saved_attributes, savers
+from mindtorch_v2.autograd.generated import (
+    GeneratedNode,
+    NodeOfLists,
+    node_class,
+    saved_attributes,
+    savers,
+)
 from mindtorch_v2.autograd.node import Node, any_requires_grad, flattened
 from mindtorch_v2.autograd.saved_variable import SavedVariable
 from mindtorch_v2.autograd.variable import (
@@ -301,8 +307,8 @@ class VariableType:
         if self.is_inplace and self._saves_self(node):
             values["self"] = _CLONE(stack[0], memory_format=None)
         node._save(savers(self.node, "inputs"), values)
-        if self.lists:
-            node._set_counts({name: len(stack[place]) for name, place in self.lists.items()})
+        if isinstance(node, NodeOfLists):
+            node._counts = {name: len(stack[place]) for name, place in self.lists.items()}
         return node
 
     def _saves_self(self, node: GeneratedNode) -> bool:
