@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.promotion import Operand, result_type
 from mindtorch_v2.kernels.refs import find
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, elementwise_dtypes
+from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DTYPES
 
 CPU, META = int(DispatchKey.CPU), int(DispatchKey.Meta)
@@ -116,18 +117,27 @@ def test_the_error_function_of_many_elements_is_that_of_each(dtype: str) -> None
     assert np.array_equal(erf(many[:9]), each[:9], equal_nan=True)
 
 
-def test_what_operands_come_to_depends_on_the_default_dtype() -> None:
+@pytest.mark.parametrize(
+    ("number", "default", "expected"),
+    [
+        (1.5, torch.float32, torch.float32),
+        (1.5, torch.float64, torch.float64),
+        (1j, torch.float64, torch.complex128),
+        (1, torch.float64, torch.int64),
+        (True, torch.float64, torch.int64),
+    ],
+)
+def test_what_operands_come_to_depends_on_the_default_dtype(
+    number: complex, default: torch.dtype, expected: torch.dtype
+) -> None:
     """It is found out once for operands that lie alike."""
-    x = torch.arange(3)
-    for _ in range(3):
-        for default in (torch.float32, torch.float64):
-            torch.set_default_dtype(default)
-            try:
-                assert torch.where(x > 1, x, 1.5).dtype is default
-                assert torch.where(x > 1, x, 1).dtype is torch.int64
-                assert torch.where(x > 1, x, True).dtype is torch.int64
-            finally:
-                torch.set_default_dtype(torch.float32)
+    torch.set_default_dtype(default)
+    try:
+        for _ in range(2):
+            operands = torch.arange(3), number
+            assert TensorIterator(BINARY_OP, (None,), operands).outputs[0].dtype is expected
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_what_operands_come_to_depends_on_how_they_lie() -> None:
