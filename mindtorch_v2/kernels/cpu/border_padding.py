@@ -84,7 +84,7 @@ class _Border:
             if len(padding) == 2 * self.rank:
                 self._check_rank(len(input._sizes))
         padded = self._checked(input, padding, is_backward=True)
-        self._check_grad(grad_output, padded)
+        self._check_grad(grad_output, input, padded)
         result = _made(outputs[0], input, input._sizes)
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
         is_empty = not numel(looked_at._sizes)
@@ -93,7 +93,10 @@ class _Border:
             check_pointers(grad_output._dtype, result)
         if not result.is_meta and numel(result._sizes) and not is_empty:
             if self.places is _mirrored:  # torch writes outside of its memory
-                check_mirrored(input._sizes, padding)
+                for place in range(self.rank):
+                    _check_mirror(
+                        input._sizes, padding, place, str(list(input._sizes)), from_end=_ARE_ALIKE
+                    )
             assert_no_internal_overlap(result)
             found = _fitted(as_array(grad_output, input._dtype), padded)
             for axis, places in self._read(input._sizes, padding):
@@ -114,7 +117,7 @@ class _Border:
         """For each dimension that is padded, where the elements of the result are."""
         found = []
         for place in range(self.rank):
-            axis = axis_of(len(sizes), self.rank, place)
+            axis = axis_of(len(sizes), self.rank, place, from_end=_ARE_ALIKE)
             before, behind = padding[2 * place : 2 * place + 2]
             places = np.arange(-before, sizes[axis] + behind)
             found.append((axis, self.places(places, sizes[axis])))
@@ -135,7 +138,10 @@ class _Border:
             str(sizes),
             is_mirrored=is_mirrored and not (is_backward and self.rank > 1),
             may_be_empty=is_backward and self.name not in _GRADIENTS_OF_SOME,
+            from_end=_ARE_ALIKE,
         )
+        if _ARE_ALIKE and self.name in _GRADIENTS_OF_SOME and len(sizes) > self.rank + 2:
+            raise _unpaddable(self.rank, str(sizes))
         end = " )" if not is_mirrored and self.rank == 2 else ")"
         wants_all = HABITS[f"{self.kind} wants every dimension"]
         if not is_backward:
@@ -151,25 +157,25 @@ class _Border:
         for dim in range(int(self.rank < 3), self.rank + 1):
             wrap_dim(dim, rank, scalar=False)
 
-    def _check_grad(self, grad: Tensor, sizes: Sequence[int]) -> None:
+    def _check_grad(self, grad: Tensor, input: Tensor, sizes: Sequence[int]) -> None:
+        """``sizes`` are those of the input, padded."""
         is_mirrored = self.places is _mirrored
         is_usual = _ARE_ALIKE or (is_mirrored and self.rank != 2)
         name = "grad_output" if is_usual else "gradOutput"
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        looks = _ARE_ALIKE or (_LOOK_AT_CHANNELS and not is_mirrored and self.rank < 3)
-        if looks and len(sizes) > self.rank:
-            channel = axis_of(len(sizes), self.rank, self.rank)
-            got = grad._sizes[wrap_dim(channel, len(grad._sizes), scalar=False)]
-            if got != sizes[channel]:
-                raise RuntimeError(
-                    f"{name} channel unexpected. Expected: {sizes[channel]}, Got: {got}"
-                )
-        check_grad_sizes(grad, sizes, self.rank, name, comma)
+        looks = _LOOK_AT_CHANNELS and not is_mirrored and self.rank < 3 and len(sizes) > self.rank
+        if looks or _ARE_ALIKE:
+            channel = axis_of(len(sizes), self.rank, self.rank, from_end=_ARE_ALIKE)
+            wanted, got = _size(input._sizes, channel), _size(grad._sizes, channel)
+            if got != wanted:
+                raise RuntimeError(f"{name} channel unexpected. Expected: {wanted}, Got: {got}")
+        check_grad_sizes(grad, sizes, self.rank, name, comma, from_end=_ARE_ALIKE)
 
 
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
+"""They are made of one template then, which counts the dimensions from the last."""
 _LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
 _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
 """Whose gradient is of nothing where what it is computed from is empty."""
@@ -177,10 +183,24 @@ _GRADIENTS_OF_SOME: Final = ("replication_pad3d", *(("replication_pad2d",) if _A
 """Whose gradient asks whether there is an element."""
 
 
-def axis_of(dims: int, rank: int, place: int) -> int:
+def axis_of(dims: int, rank: int, place: int, *, from_end: bool = False) -> int:
     """Which dimension the ``place``-th padded one is, from behind: of what is no batch, which a
-    gradient takes with any number of dimensions, they begin behind the first."""
-    return rank - place + (dims == rank + 2)
+    gradient takes with any number of dimensions, they begin behind the first.  Counted from the end
+    the number may be below zero."""
+    return dims - 1 - place if from_end else rank - place + (dims == rank + 2)
+
+
+def _size(sizes: Sequence[int], dim: int) -> int:
+    """IndexError for a dimension that there is not."""
+    return sizes[wrap_dim(dim, len(sizes), scalar=False)]
+
+
+def _unpaddable(rank: int, shown: str) -> RuntimeError:
+    """What is said of sizes that are too few, or too many, or of nothing."""
+    return RuntimeError(
+        f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
+        f"and other non-zero dimensions for input, but got: {shown}"
+    )
 
 
 def padded_sizes(
@@ -191,6 +211,7 @@ def padded_sizes(
     *,
     is_mirrored: bool,
     may_be_empty: bool = False,
+    from_end: bool = False,
 ) -> tuple[int, ...]:
     """RuntimeError for sizes that cannot be padded, or not by so much.  ``may_be_empty``, as of a
     gradient, of which nobody asks whether there is one."""
@@ -198,28 +219,22 @@ def padded_sizes(
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
     looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
     if not may_be_empty and (0 in looked_at or len(sizes) <= rank):
-        raise RuntimeError(
-            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
-            f"and other non-zero dimensions for input, but got: {shown}"
-        )
+        raise _unpaddable(rank, shown)
     padded = list(sizes)
     for place in range(rank):
-        axis = axis_of(len(sizes), rank, place)
-        size = sizes[axis]
+        axis = axis_of(len(sizes), rank, place, from_end=from_end)
+        size = _size(sizes, axis) if from_end else sizes[axis]
         if is_mirrored:
-            _check_mirror(sizes, padding, place, shown)
+            _check_mirror(sizes, padding, place, shown, from_end=from_end)
         padded[axis] = size + sum(padding[2 * place : 2 * place + 2])
     return tuple(padded)
 
 
-def check_mirrored(sizes: Sequence[int], padding: Sequence[int]) -> None:
+def _check_mirror(
+    sizes: Sequence[int], padding: Sequence[int], place: int, shown: str, *, from_end: bool
+) -> None:
     """RuntimeError where more is to be mirrored than there is."""
-    for place in range(len(padding) // 2):
-        _check_mirror(sizes, padding, place, str(list(sizes)))
-
-
-def _check_mirror(sizes: Sequence[int], padding: Sequence[int], place: int, shown: str) -> None:
-    axis = axis_of(len(sizes), len(padding) // 2, place)
+    axis = axis_of(len(sizes), len(padding) // 2, place, from_end=from_end)
     before, behind = padding[2 * place : 2 * place + 2]
     if max(before, behind) >= sizes[axis]:
         raise RuntimeError(
@@ -258,11 +273,17 @@ def check_padded(
 
 
 def check_grad_sizes(
-    grad: Tensor, sizes: Sequence[int], rank: int, name: str, comma: str = ", "
+    grad: Tensor,
+    sizes: Sequence[int],
+    rank: int,
+    name: str,
+    comma: str = ", ",
+    *,
+    from_end: bool = False,
 ) -> None:
     for place, dimension in zip(range(rank), ("width", "height", "depth"), strict=False):
-        dim = axis_of(len(sizes), rank, place)
-        got, wanted = grad._sizes[wrap_dim(dim, len(grad._sizes), scalar=False)], sizes[dim]
+        dim = axis_of(len(sizes), rank, place, from_end=from_end)
+        got, wanted = _size(grad._sizes, dim), sizes[dim]
         if got != wanted:
             raise RuntimeError(
                 f"{name} {dimension} unexpected. Expected: {wanted}{comma}Got: {got}"
