@@ -106,7 +106,8 @@ class _SetsManager(metaclass=pybind11_type):
 
     _mask: int
     _raw: RawLocalDispatchKeySet | None
-    _change: Change
+    #: What the last block did; None before the first.
+    _change: Change | None
 
     @property
     def _constructed(self) -> int:
@@ -114,12 +115,13 @@ class _SetsManager(metaclass=pybind11_type):
 
     @_constructed.setter
     def _constructed(self, mask: int) -> None:
-        self._mask, self._raw = mask, None
+        self._mask, self._raw, self._change = mask, None, None
 
     def _close(self) -> None:
         raw, self._raw = self._raw, None
         if raw is not None:
             change = self._change
+            assert change is not None
             raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
     def __del__(self) -> None:
@@ -139,15 +141,14 @@ def construct(cls, given=absent, /, *others, **kwargs):
   args = () if given is absent else (given, *others)
   return loading_construct(cls, *args, **kwargs)
  try: instance = spare.pop()
- except IndexError: instance = new(cls)
- if getrefcount(instance) > 2: instance = new(cls)  # somebody still has the other
- instance._mask, instance._raw = {mask}, None
+ except IndexError: instance = unused()
+ if getrefcount(instance) > 2: instance = unused()  # somebody still has the other
+ instance._mask, instance._change = {mask}, None
  return instance
 
 def enter(self, /, *args, **kwargs):
  if args or kwargs: return loading_enter(self, *args, **kwargs)
- if self._raw is not None: self._close()
- if spare and self in spare: withdraw(self)
+ if self._change is not None: again(self)
  raw = self._raw = thread_local.raw
  found, mask = raw.sets, self._mask
  try: change = self._change = found.{kept}[mask]
@@ -197,12 +198,11 @@ def make_sets_guard_class(
         "getrefcount": getrefcount,
         "loading_construct": pybind11_type.__call__,
         "mask_of": mask_of,
-        "new": object.__new__,
         "python_class": taken.python_class,
         "spare": [],
         "thread_local": thread_local,
     }
-    scope["withdraw"] = partial(_withdraw, scope["spare"])
+    scope["again"] = partial(_again, scope["spare"])
     kept, make = ("excluding", "exclude") if excludes else ("including", "include")
     exec(_STEPS.format(mask=mask, kept=kept, make=make), scope)
     enter, leave = scope["enter"], scope["leave"]
@@ -227,15 +227,24 @@ def make_sets_guard_class(
         "__exit__": lambda self, *exception: self._close(),
     }
     bind_methods(made, docs, methods, slot="_constructed")
-    scope.update(made=made, loading_enter=made.__enter__, loading_exit=made.__exit__)
+    scope.update(made=made, unused=partial(_unused, made), loading_enter=made.__enter__, loading_exit=made.__exit__)
     made.__enter__ = instancemethod(_in_the_name_of(made.__enter__, enter))
     made.__exit__ = instancemethod(_in_the_name_of(made.__exit__, leave))
     cls: type = made
     return cls
 
 
-def _withdraw(spare: list[Any], guard: Any) -> None:
-    """For one that is entered again; another thread may have taken it, and left it to us."""
+def _unused(cls: type[_SetsManager]) -> _SetsManager:
+    """One that no block has had."""
+    guard: _SetsManager = object.__new__(cls)
+    guard._raw = None
+    return guard
+
+
+def _again(spare: list[Any], guard: _SetsManager) -> None:
+    """For one that is entered again: it is undone if it is in force, and spare no more (another
+    thread may have taken it, and left it to us)."""
+    guard._close()
     with suppress(ValueError):
         spare.remove(guard)
 
