@@ -414,6 +414,15 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         for padding in ("[0, 0, 0, 0, -2, 3]", "[0, 0, 0, 0, 3, 0]"):
             call = f"reflection_pad3d_backward({grad}, {x}, {padding})"
             yield named(call), f"xp.ops.aten.{call}.shape"
+    for kind, rank, dims in product(("reflection", "replication"), (1, 2, 3), range(7)):
+        name = f"{kind}_pad{rank}d"
+        for size, device in product((2, 3), ("cpu", "meta")):
+            x = f"xp.ones({[size] * dims}, device='{device}')"
+            yield name, f"xp.ops.aten.{name}({x}, {[0, 0] * rank})"
+            yield name, f"xp.ops.aten.{name}({x}, {[1, -1] * rank}).shape"
+            yield name, f"xp.ops.aten.{name}({x}, {[0, -size] * rank}).shape"
+            if kind == "replication":
+                yield name, f"xp.ops.aten.{name}({x}, [1])"
     yield from _on_meta()
 
 

@@ -375,6 +375,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "isin takes no bfloat16": lambda: (
         is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
     ),
+    "padding takes the usual dimensions alone": lambda: (
+        is_refused(lambda: A.reflection_pad1d(torch.ones(1, 1, 1, 2), [0, 0]))
+    ),
     "gradients of padding are worded alike": lambda: (
         "grad_output"
         in error_of(

@@ -227,7 +227,12 @@ def make_sets_guard_class(
         "__exit__": lambda self, *exception: self._close(),
     }
     bind_methods(made, docs, methods, slot="_constructed")
-    scope.update(made=made, unused=partial(_unused, made), loading_enter=made.__enter__, loading_exit=made.__exit__)
+    scope.update(
+        made=made,
+        unused=partial(_unused, made),
+        loading_enter=made.__enter__,
+        loading_exit=made.__exit__,
+    )
     made.__enter__ = instancemethod(_in_the_name_of(made.__enter__, enter))
     made.__exit__ = instancemethod(_in_the_name_of(made.__exit__, leave))
     cls: type = made

@@ -59,21 +59,60 @@ class _Border:
         return f"{self.kind}_pad{self.rank}d"
 
     @property
+    def _is_mirrored(self) -> bool:
+        return self.places is _mirrored
+
+    @property
     def is_structured(self) -> bool:
         """``native_functions.yaml``: one is a function that asks, and says, things of its own."""
         return self.name != "reflection_pad2d"
 
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
-        output = _made(outputs[0], input, self._checked(input, padding))
+        if not self._is_mirrored and len(padding) != 2 * self.rank:
+            raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
+        sizes = tuple(input._sizes)
+        padded = self._checked(sizes, padding)
+        end = " )" if self.name == "replication_pad2d" else ")"
+        wants_all = HABITS[f"{self.kind} wants every dimension"]
+        check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
+        made = made_sizes(sizes, padded, self.rank, adds_batch=self.name != "reflection_pad3d")
+        if not (input.is_meta or self.is_structured):
+            check_numel(made)
+        output = _made(outputs[0], input, made)
         if not output.is_meta:
             self._dispatch("", input)
         if not output.is_meta and numel(output._sizes):
             assert_no_internal_overlap(output)
-            found = as_array(input, input._dtype)
-            for axis, places in self._read(input._sizes, padding):
-                found = np.take(found, places, axis=axis)
-            store(output, found)
+            store(output, self._padded(as_array(input, input._dtype), padding, output._sizes))
         return (output,)
+
+    def _padded(self, array: Array, padding: Sequence[int], sizes: Sequence[int]) -> Array:
+        """``sizes`` are those of the result."""
+        if self._is_usual(array.shape):
+            for axis, places in self._read(array.shape, padding):
+                array = np.take(array, places, axis=axis)
+            return array
+        array = _beginning(array, array.shape[: self.rank + 1])
+        for axis in range(1, self.rank + 1):
+            places = np.arange(sizes[axis]) - padding[2 * (self.rank - axis)]
+            places = self.places(places, array.shape[axis])
+            array = np.take(array, places, axis=axis, mode="clip")
+        return _beginning(array, sizes)
+
+    def _gradient(self, grad: Array, padding: Sequence[int], sizes: Sequence[int]) -> Array:
+        """``sizes`` are those of the input."""
+        if not self._is_usual(sizes):
+            first = sizes[: self.rank + 1]
+            grad = _beginning(grad, (first[0], *grad.shape[1 : self.rank + 1]))
+            return _beginning(self._gradient(grad, padding, first), sizes)
+        for axis, places in self._read(sizes, padding):
+            grad = _added(grad, places, axis, sizes[axis])
+        return grad
+
+    def _is_usual(self, sizes: Sequence[int]) -> bool:
+        """Or else torch takes the dimensions behind the first for what is padded, of the result
+        too, and what is in memory from its beginning for that of such a tensor."""
+        return _ARE_ALIKE or len(sizes) in (self.rank + 1, self.rank + 2)
 
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
@@ -83,7 +122,7 @@ class _Border:
                 raise RuntimeError("padding size is expected to be 6")
             if len(padding) == 2 * self.rank:
                 self._check_rank(len(input._sizes))
-        padded = self._checked(input, padding, is_backward=True)
+        padded = self._checked(input._sizes, padding, is_backward=True)
         self._check_grad(grad_output, input, padded)
         result = _made(outputs[0], input, input._sizes)
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
@@ -92,15 +131,14 @@ class _Border:
             self._dispatch("_backward", grad_output)
             check_pointers(grad_output._dtype, result)
         if not result.is_meta and numel(result._sizes) and not is_empty:
-            if self.places is _mirrored:  # torch writes outside of its memory
+            if self._is_mirrored:  # torch writes outside of its memory
                 for place in range(self.rank):
                     _check_mirror(
                         input._sizes, padding, place, str(list(input._sizes)), from_end=_ARE_ALIKE
                     )
             assert_no_internal_overlap(result)
-            found = _fitted(as_array(grad_output, input._dtype), padded)
-            for axis, places in self._read(input._sizes, padding):
-                found = _added(found, places, axis, input._sizes[axis])
+            grad = _fitted(as_array(grad_output, input._dtype), padded)
+            found = self._gradient(grad, padding, input._sizes)
             store(result, rounded(found, input._dtype))
         return (result,)
 
@@ -124,48 +162,40 @@ class _Border:
         return found
 
     def _checked(
-        self, input: Tensor, padding: Sequence[int], *, is_backward: bool = False
+        self, sizes: Sequence[int], padding: Sequence[int], *, is_backward: bool = False
     ) -> tuple[int, ...]:
-        """Sizes of the result (``check_valid_input`` and what follows it)."""
-        is_mirrored = self.places is _mirrored
-        if not is_mirrored and self.rank < 3 and len(padding) != 2 * self.rank:
+        """Sizes of an input with what is padded (``check_valid_input`` and what follows it)."""
+        if not self._is_mirrored and self.rank < 3 and len(padding) != 2 * self.rank:
             raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
-        sizes = list(input._sizes)
-        padded = padded_sizes(
+        is_looked_at = not is_backward or self.name in _GRADIENTS_OF_SOME
+        takes_any = not (_TAKES_USUAL_DIMENSIONS and is_looked_at)
+        return padded_sizes(
             sizes,
             padding,
             self.rank,
-            str(sizes),
-            is_mirrored=is_mirrored and not (is_backward and self.rank > 1),
-            may_be_empty=is_backward and self.name not in _GRADIENTS_OF_SOME,
+            str(list(sizes)),
+            is_mirrored=self._is_mirrored and not (is_backward and self.rank > 1),
+            may_be_empty=not is_looked_at,
+            takes_any=takes_any,
             from_end=_ARE_ALIKE,
         )
-        if _ARE_ALIKE and self.name in _GRADIENTS_OF_SOME and len(sizes) > self.rank + 2:
-            raise _unpaddable(self.rank, str(sizes))
-        end = " )" if not is_mirrored and self.rank == 2 else ")"
-        wants_all = HABITS[f"{self.kind} wants every dimension"]
-        if not is_backward:
-            check_padded(sizes, padded, self.rank, ", ", end, wants_all=wants_all)
-            if not (input.is_meta or self.is_structured):
-                check_numel(padded)
-        return padded
 
     def _check_rank(self, rank: int) -> None:
         """Of an input that is not checked itself: its sizes are read all the same."""
-        if self.places is _mirrored and self.rank == 3 and rank <= 3:
+        if self._is_mirrored and self.rank == 3 and rank <= 3:
             raise RuntimeError(expected("input.dim() > 3"))
         for dim in range(int(self.rank < 3), self.rank + 1):
             wrap_dim(dim, rank, scalar=False)
 
     def _check_grad(self, grad: Tensor, input: Tensor, sizes: Sequence[int]) -> None:
         """``sizes`` are those of the input, padded."""
-        is_mirrored = self.places is _mirrored
-        is_usual = _ARE_ALIKE or (is_mirrored and self.rank != 2)
+        is_usual = _ARE_ALIKE or (self._is_mirrored and self.rank != 2)
         name = "grad_output" if is_usual else "gradOutput"
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        looks = _LOOK_AT_CHANNELS and not is_mirrored and self.rank < 3 and len(sizes) > self.rank
+        looks = _LOOK_AT_CHANNELS and not self._is_mirrored and self.rank < 3
+        looks = looks and len(sizes) > self.rank
         if looks or _ARE_ALIKE:
             channel = axis_of(len(sizes), self.rank, self.rank, from_end=_ARE_ALIKE)
             wanted, got = _size(input._sizes, channel), _size(grad._sizes, channel)
@@ -174,6 +204,7 @@ class _Border:
         check_grad_sizes(grad, sizes, self.rank, name, comma, from_end=_ARE_ALIKE)
 
 
+_TAKES_USUAL_DIMENSIONS: Final = HABITS["padding takes the usual dimensions alone"]
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
 """They are made of one template then, which counts the dimensions from the last."""
 _LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
@@ -195,14 +226,6 @@ def _size(sizes: Sequence[int], dim: int) -> int:
     return sizes[wrap_dim(dim, len(sizes), scalar=False)]
 
 
-def _unpaddable(rank: int, shown: str) -> RuntimeError:
-    """What is said of sizes that are too few, or too many, or of nothing."""
-    return RuntimeError(
-        f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
-        f"and other non-zero dimensions for input, but got: {shown}"
-    )
-
-
 def padded_sizes(
     sizes: Sequence[int],
     padding: Sequence[int],
@@ -211,15 +234,23 @@ def padded_sizes(
     *,
     is_mirrored: bool,
     may_be_empty: bool = False,
+    takes_any: bool = True,
     from_end: bool = False,
 ) -> tuple[int, ...]:
     """RuntimeError for sizes that cannot be padded, or not by so much.  ``may_be_empty``, as of a
-    gradient, of which nobody asks whether there is one."""
+    gradient, of which nobody asks whether there is one; ``takes_any`` number of dimensions, of
+    which the first ones are read."""
     if len(padding) != 2 * rank:
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
     looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
-    if not may_be_empty and (0 in looked_at or len(sizes) <= rank):
-        raise _unpaddable(rank, shown)
+    is_usual = takes_any or len(sizes) in (rank + 1, rank + 2)
+    if not (is_usual and (may_be_empty or 0 not in looked_at)):
+        raise RuntimeError(
+            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {shown}"
+        )
+    for dim in range(0 if from_end or may_be_empty else rank + 1):
+        wrap_dim(dim, len(sizes), scalar=False)
     padded = list(sizes)
     for place in range(rank):
         axis = axis_of(len(sizes), rank, place, from_end=from_end)
@@ -228,6 +259,16 @@ def padded_sizes(
             _check_mirror(sizes, padding, place, shown, from_end=from_end)
         padded[axis] = size + sum(padding[2 * place : 2 * place + 2])
     return tuple(padded)
+
+
+def made_sizes(
+    sizes: Sequence[int], padded: Sequence[int], rank: int, *, adds_batch: bool
+) -> tuple[int, ...]:
+    """Those of the result: of what has other dimensions than a batch the first ones, which are no
+    batch, or one of one."""
+    if len(sizes) in (rank + 1, rank + 2):
+        return tuple(padded)
+    return (*([1] * adds_batch), *padded[: rank + 1])
 
 
 def _check_mirror(
@@ -254,11 +295,12 @@ def check_padded(
     wants_all: bool,
 ) -> None:
     """RuntimeError where no dimension has an element; ``wants_all``: where one has none."""
-    if min(padded[-rank:]) >= 1:
+    first = axis_of(len(sizes), rank, rank - 1)
+    sizes, padded = (each[first : first + rank] for each in (sizes, padded))
+    if min(padded) >= 1:
         return
-    names = "DHW"[-rank:]
     given, found = (
-        [f"{name}: {size}" for name, size in zip(names, each[-rank:], strict=True)]
+        [f"{name}: {size}" for name, size in zip("DHW"[-rank:], each, strict=True)]
         for each in (sizes, padded)
     )
     if wants_all and rank > 1:
@@ -266,10 +308,10 @@ def check_padded(
             f"Calculated output {' '.join(found)} must be >= 1 in every dimension (input "
             f"{', '.join(given)})"
         )
-    if max(padded[-rank:]) < 1:
-        raise RuntimeError(
-            f"input ({comma.join(given)}{end} is too small. Calculated output {' '.join(found)}"
-        )
+    if max(padded) < 1:
+        *others, width = given
+        shown = comma.join([*([" ".join(others)] * bool(others)), width])
+        raise RuntimeError(f"input ({shown}{end} is too small. Calculated output {' '.join(found)}")
 
 
 def check_grad_sizes(
@@ -307,6 +349,14 @@ def _fitted(array: Array, sizes: Sequence[int]) -> Array:
         shared = tuple(map(slice, map(min, array.shape, found.shape)))
         found[shared] = array[shared]
     return found
+
+
+def _beginning(array: Array, sizes: Sequence[int]) -> Array:
+    """What a tensor of these sizes has in the memory of an array, and zeros behind it."""
+    found = np.zeros(numel(sizes), array.dtype)
+    count = min(found.size, array.size)
+    found[:count] = array.ravel()[:count]
+    return found.reshape(sizes)
 
 
 def _added(grads: Array, places: Array, axis: int, size: int) -> Array:

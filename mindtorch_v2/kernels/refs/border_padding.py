@@ -12,6 +12,7 @@ from mindtorch_v2.kernels.cpu.border_padding import (
     axis_of,
     check_grad_sizes,
     check_padded,
+    made_sizes,
     padded_sizes,
 )
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -32,12 +33,11 @@ def _pad(name: str, rank: int) -> None:
         takes_no_bool = not is_mirrored and HABITS["replication on meta takes no bool"]
         if takes_no_bool and input._dtype is BOOL:
             raise RuntimeError(f"\"{name}_pad{rank}d\" not implemented for 'torch.bool'")
-        if not is_mirrored and rank < 3 and len(padding) != 2 * rank:
-            raise RuntimeError(f"padding size is expected to be {2 * rank}")
         sizes = list(input._sizes)
         padded = padded_sizes(sizes, padding, rank, str(input._sizes), is_mirrored=is_mirrored)
         check_padded(sizes, padded, rank, " ", ")", wants_all=wants_all)
-        return new_tensor(padded, input._dtype, input._device)
+        made = made_sizes(sizes, padded, rank, adds_batch=rank < 3)
+        return new_tensor(made, input._dtype, input._device)
 
     body(f"{_META}meta_{name}_pad{rank}d")(pad)
 
@@ -45,7 +45,8 @@ def _pad(name: str, rank: int) -> None:
 def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> None:
     def backward(grad_output: Tensor, input: Tensor, padding: Sequence[int]) -> Tensor:
         sizes, shown = tuple(input._sizes), str(input._sizes)
-        if rank == 3 and len(padding) == 6:
+        _check_padding(padding, rank, is_looked_at=rank == 3 or (rank == 1 and not is_mirrored))
+        if rank == 3:
             _check_dims(grad_output, len(sizes))
         if rank != 2:  # whose sizes are read of a tuple
             wrap_dim(axis_of(len(sizes), rank, 0), len(sizes), scalar=False)
@@ -56,6 +57,16 @@ def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> Non
         return new_tensor(sizes, input._dtype, input._device)
 
     body(_META + function)(backward)
+
+
+def _check_padding(padding: Sequence[int], rank: int, *, is_looked_at: bool) -> None:
+    """What is not looked at is unpacked all the same."""
+    if is_looked_at and len(padding) != 2 * rank:
+        raise RuntimeError(f"padding size is expected to be {2 * rank}")
+    if rank == 1:
+        _, _ = padding
+    elif rank == 2:
+        _, _, _, _ = padding
 
 
 def _check_dims(grad_output: Tensor, rank: int) -> None:
