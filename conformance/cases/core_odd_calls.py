@@ -58,6 +58,16 @@ _TWO_DEVICES: Final = (
     "xp.inner(xp.ones(2, device='{}'), xp.ones(2), out=xp.ones(1, device='{}'))",
 )
 _REDUCED: Final = ("sum", "prod", "mean", "amax", "amin")
+
+_OBSERVED: Final = (
+    *("xp.ones(())", "xp.ones(1, dtype=xp.int64)", "xp.ones(2, 1)", "xp.ones(2, 2)"),
+    *("xp.tensor([[1 + 2j, 3 - 4j]])", "xp.ones(1, requires_grad=True)"),
+)
+_WEIGHED: Final = (
+    *(("None", "None"), ("xp.ones({}).int()", "None")),
+    *(("None", "xp.ones({})"), ("xp.ones({}).int()", "xp.ones({})")),
+)
+"""Frequencies and weights of so many observations."""
 _LAID: Final = ("xp.ones(2, 3)", "xp.ones(3, 2).t()")
 _BACKWARD: Final = (
     *("threshold_backward({g}, {x}, 0)", "leaky_relu_backward({g}, {x}, 0.1, False)"),
@@ -407,6 +417,10 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         )
     for weights in ("", ", fweights=xp.ones(2, dtype=xp.uint8)", ", aweights=xp.ones(2)"):
         yield "cov", f"xp.cov(xp.ones(2, dtype=xp.bool){weights})"
+    for x, correction, (frequencies, weights) in product(_OBSERVED, (0, 1, 2), _WEIGHED):
+        count = 2 if "2, 2" in x or "j" in x else 1
+        given = f"fweights={frequencies.format(count)}, aweights={weights.format(count)}"
+        yield "cov", f"x = {x}\ny = xp.cov(x, correction={correction}, {given})\n(x, y)"
     for dtype, bounds in product(("bool", "uint8"), ("0, 1, 1e-3", "0, 0, 0.5", "1, 0, -0.5")):
         yield "arange", f"xp.arange({bounds}, dtype=xp.{dtype}, device='meta')"
     for depth, device in product((3, 5), ("cpu", "meta")):

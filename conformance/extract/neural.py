@@ -437,6 +437,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "_int_mm takes bytes on its left": lambda: (
         not is_refused(lambda: torch._int_mm(torch.ones(17, 8).byte(), torch.ones(8, 8).char()))
     ),
+    "_int_mm is worded as mm is": lambda: (
+        "matrix"
+        in error_of(lambda: torch._int_mm(torch.ones(8).char(), torch.ones(8, 8).char()))[1]
+    ),
     "a BatchNorm shows its bias": lambda: "bias" in repr(torch.nn.BatchNorm1d(1)),
     "a LayerNorm shows its bias": lambda: "bias" in repr(torch.nn.LayerNorm(1)),
     "Adam may decouple weight decay": lambda: (

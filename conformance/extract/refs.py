@@ -297,6 +297,9 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "ldexp on meta has powers of the dtype": lambda: (
         torch.ldexp(meta(torch.float16), meta(torch.int64)).dtype is torch.float16
     ),
+    "nan_to_num_ on meta takes complex": lambda: (
+        raised(lambda: meta(torch.complex64).nan_to_num_()) == ""
+    ),
     "polar looks at its dtypes": lambda: (
         raised(lambda: torch.polar(meta(torch.float16), meta(torch.bfloat16))) != ""
     ),

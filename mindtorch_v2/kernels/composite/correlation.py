@@ -19,6 +19,7 @@ from mindtorch_v2.warn import warn
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _BOOL: Final = DTYPES["bool"]
+_FLOAT: Final = DTYPES["float32"]
 
 _TOO_FEW: Final = (
     "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
@@ -50,12 +51,15 @@ _SUB_SCALAR: Final = OperatorHandle("aten::sub.Scalar")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_ALL: Final = OperatorHandle("aten::sum")
 _T: Final = OperatorHandle("aten::t")
+_TO: Final = OperatorHandle("aten::to.dtype")
 _TRUE_DIVIDE: Final = OperatorHandle("aten::true_divide.Tensor")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
+_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _ZERO_: Final = OperatorHandle("aten::zero_")
 
-_COUNTS_FREEDOM: Final = HABITS["cov takes the correction from the number of observations"]
+_MINDS_ROUNDING: Final = HABITS["cov takes the correction from the number of observations"]
+"""Then it also has noughts where the result is nought but for rounding."""
 
 
 def _is_true(tensor: Any) -> bool:
@@ -125,10 +129,14 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     weighted = given if weights is None else _MUL(given, weights)
     average = _DIV(_SUM(weighted, [1]), total)
-    if aweights is not None and correction != 0:
+    is_weighed_once = (fweights is None) != (aweights is None)
+    is_lone = _MINDS_ROUNDING and observations == 1 and is_weighed_once
+    if is_lone and fweights is None and correction == 1:
+        norm: Any = _number(0, given)
+    elif aweights is not None and correction != 0:
         share = _SUM_ALL(_MUL(weights, aweights))
-        norm: Any = _SUB(total, _DIV(_MUL_SCALAR(share, correction), total))
-    elif not _COUNTS_FREEDOM:
+        norm = _SUB(total, _DIV(_MUL_SCALAR(share, correction), total))
+    elif not _MINDS_ROUNDING:
         norm = _SUB_SCALAR(total, correction)
     elif weights is None:
         norm = _number(observations - correction, given)
@@ -137,9 +145,19 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     if _is_true(_LE(norm, 0)):
         warn("cov", _TOO_FEW)
         _ZERO_(norm)
-    centred = _SUB(given, _UNSQUEEZE(average, 1))
+    centred = _nothing(given) if is_lone else _SUB(given, _UNSQUEEZE(average, 1))
     others = centred if weights is None else _MUL(centred, weights)
-    return _SQUEEZE(_TRUE_DIVIDE(_MM(centred, _CONJ(_T(others))), norm))
+    product: Any = _MM(centred, _CONJ(_T(others)))
+    if _MINDS_ROUNDING and product._dtype.is_complex and 1 in centred._sizes:
+        real: Any = _REAL(product)
+        product = _COMPLEX(real, _ZEROS_LIKE(real))
+    return _SQUEEZE(_TRUE_DIVIDE(product, norm))
+
+
+def _nothing(given: Tensor) -> Any:
+    """Of a lone observation, which is its average: zeros in the memory of what was given."""
+    _ZERO_(given)
+    return _TO(given, enum_value(_FLOAT)) if is_integral(given._dtype) else given
 
 
 @kernel("aten::corrcoef", key=_IMPLICIT)

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.products import check_matrices
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
@@ -24,6 +25,7 @@ from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _TAKES_BYTES: Final = HABITS["_int_mm takes bytes on its left"]
+_IS_WORDED_AS_MM: Final = HABITS["_int_mm is worded as mm is"]
 _BYTE: Final = DTYPES["uint8"]
 _CHAR: Final = DTYPES["int8"]
 _INT: Final = DTYPES["int32"]
@@ -33,6 +35,8 @@ _INT: Final = DTYPES["int32"]
 def _check(outputs: Sequence[Tensor], self: Tensor, mat2: Tensor) -> None:
     (result,) = outputs
     expected = "int_mm_out_cpu: Expected"
+    if _IS_WORDED_AS_MM:
+        check_matrices("mm", self, mat2, **{"mm: ": "_int_mm: "})
     for name, given in (("self", self), ("mat2", mat2)):
         if len(given._sizes) != 2:
             raise RuntimeError(

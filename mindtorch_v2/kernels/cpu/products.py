@@ -56,20 +56,21 @@ _SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
 _ZERO_: Final = OperatorHandle("aten::zero_")
 
 
-def _check_matrices(name: str, one: Tensor, two: Tensor) -> None:
-    """RuntimeError, in the words of ``mm`` or ``addmm``, for what cannot be multiplied."""
+def check_matrices(name: str, one: Tensor, two: Tensor, **shown: str) -> None:
+    """RuntimeError, in the words of ``mm`` or ``addmm``, some replaced by what is ``shown``, for
+    what cannot be multiplied."""
     for place, each in (("of", one), ("by", two)):
         if len(each._sizes) != 2:
-            raise worded(f"{name} {place} a vector", **{"1-D": f"{len(each._sizes)}-D"})
+            raise worded(f"{name} {place} a vector", **{"1-D": f"{len(each._sizes)}-D", **shown})
     (rows, inner), (length, columns) = one._sizes, two._sizes
     if inner != length:
         shapes = f"{rows}x{inner} and {length}x{columns}"
-        raise worded(f"{name} of other sizes", **{"2x3 and 5x7": shapes})
+        raise worded(f"{name} of other sizes", **{"2x3 and 5x7": shapes, **shown})
 
 
 @structured.structured("aten::mm", keys=_KEYS)
 def mm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
-    _check_matrices("mm", self, mat2)
+    check_matrices("mm", self, mat2)
     shape = (self._sizes[0], mat2._sizes[1])
     one, two = (as_it_was(each, outputs) for each in (self, mat2))
     output = set_output(outputs[0], shape, self._dtype, self._device)
@@ -82,7 +83,7 @@ def addmm(
     outputs: Outputs, self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number, alpha: Number
 ) -> tuple[Tensor, ...]:
     _check_dtypes(self, mat1, mat2)
-    _check_matrices("addmm", mat1, mat2)
+    check_matrices("addmm", mat1, mat2)
     shape = (mat1._sizes[0], mat2._sizes[1])
     one, two = (as_it_was(each, outputs) for each in (mat1, mat2))
     output = set_output(

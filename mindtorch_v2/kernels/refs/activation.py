@@ -229,10 +229,12 @@ def nan_to_num(
 def nan_to_num_of_parts(
     a: Tensor, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Any:
-    """What is infinite is asked of each sign, which complex numbers have none of."""
+    """What is infinite is asked of each sign, which complex numbers have none of; newer releases
+    ask their parts."""
     if is_integral(a._dtype):
         return _CLONE(a)
-    _ISNEGINF(a)
+    if not REFS_HABITS["nan_to_num_ on meta takes complex"]:
+        _ISNEGINF(a)
     return elementwise(a)
 
 
