@@ -28,6 +28,11 @@ _TAKES_FLAGS: Final = (
     "xp.autograd.backward(x.sum(), retain_graph={})",
 )
 
+#: In place, of a tensor that keeps its gradient.
+_CHANGES: Final = (
+    *("y.unsqueeze_(0)", "y.add_(1)", "y.squeeze_()", "y.detach_()", "y[0].mul_(2)"),
+    *("y.view(-1).mul_(2)", "y.t_()", "y.set_(xp.ones(1))", "y.copy_(xp.ones(2))"),
+)
 #: Results whose derivative is not implemented, and what has no gradient among their inputs.
 _UNDERIVABLE: Final = (
     *("x.scatter(0, i, x * 2, reduce='add')", "x.scatter(0, i, 3.0, reduce='multiply')"),
@@ -89,6 +94,11 @@ def texts() -> Iterator[Text]:
     for made in _UNDERIVABLE:
         given = f"{_LEAF}i = xp.tensor([0, 1])\nc = xp.ones(2)\n"
         yield "not implemented", f"{given}n = ({made}).grad_fn\n(n, n.next_functions)"
+    for one, two in product(_CHANGES, _CHANGES):
+        kept = f"{_LEAF}y = x * 2\ny.retain_grad()\n{one}\n"
+        yield "retain_grad", f"{kept}{two}\n(y.grad_fn, y.retains_grad)"
+        tried = f"try: {two}\nexcept RuntimeError: pass\n"
+        yield "retain_grad", f"{kept}{tried}y.sum().backward()\n(y.grad, x.grad, y.retains_grad)"
     for said in ("'x'", "1", "None", "False"):
         body = _FUNCTION.format(f"ctx.set_materialize_grads({said})", "None")
         yield "Function", f"{body}Fn.apply(x, 3).sum().backward()"

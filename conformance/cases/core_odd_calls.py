@@ -417,10 +417,10 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         )
     for weights in ("", ", fweights=xp.ones(2, dtype=xp.uint8)", ", aweights=xp.ones(2)"):
         yield "cov", f"xp.cov(xp.ones(2, dtype=xp.bool){weights})"
-    for x, correction, (frequencies, weights) in product(_OBSERVED, (0, 1, 2), _WEIGHED):
+    for x, correction, (often, weights) in product(_OBSERVED, (0, 1, 2), _WEIGHED):
         count = 2 if "2, 2" in x or "j" in x else 1
-        given = f"fweights={frequencies.format(count)}, aweights={weights.format(count)}"
-        yield "cov", f"x = {x}\ny = xp.cov(x, correction={correction}, {given})\n(x, y)"
+        weighed = f"fweights={often.format(count)}, aweights={weights.format(count)}"
+        yield "cov", f"x = {x}\ny = xp.cov(x, correction={correction}, {weighed})\n(x, y)"
     for dtype, bounds in product(("bool", "uint8"), ("0, 1, 1e-3", "0, 0, 0.5", "1, 0, -0.5")):
         yield "arange", f"xp.arange({bounds}, dtype=xp.{dtype}, device='meta')"
     for depth, device in product((3, 5), ("cpu", "meta")):

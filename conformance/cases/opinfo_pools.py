@@ -150,9 +150,11 @@ NEARLY_FLAT: Final = words("addbmm std_mean tanh")
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 
 UNCHECKED: Final = words("""
-    native_batch_norm _native_batch_norm_legit _batch_norm_with_update""")
+    native_batch_norm _native_batch_norm_legit _batch_norm_with_update
+    nn_functional_pad_circular""")
 """They read weights and statistics by the input's channels without asking how many there are, so
-a changed sample may read past a tensor's end.  Changed samples run on meta alone."""
+a changed sample may read past a tensor's end; or fill what they have written nothing to with a copy
+of it, where padding below zero leaves no element.  Changed samples run on meta alone."""
 
 EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
 """Dtypes in which results have no digits that could differ."""

@@ -121,6 +121,10 @@ class _Flushing(ast.NodeTransformer):
         if isinstance(last, ast.Return) and last.value is not None:
             found = ast.Assign([ast.Name("answered", ast.Store())], last.value, lineno=last.lineno)
             node.body[-1:] = [found, *_flush(), ast.Return(ast.Name("answered", ast.Load()))]
+        elif kept := _appended(last):
+            made = ast.Assign([ast.Name("made", ast.Store())], kept.args[0], lineno=last.lineno)
+            kept.args = [ast.Name("made", ast.Load())]
+            node.body[-1:] = [made, *_flush(), last]
         elif not isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):
             node.body += _flush()
         return node
@@ -128,6 +132,13 @@ class _Flushing(ast.NodeTransformer):
 
 def _catches(node: ast.AST) -> bool:
     return isinstance(node, ast.Try) or _is_watching(node)
+
+
+def _appended(node: ast.stmt) -> ast.Call | None:
+    """What appends to the program's list of tensors: none of them could not be made."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return None
+    return node.value if ast.unparse(node.value.func) == "t.append" else None
 
 
 def _is_watching(node: ast.AST) -> bool:

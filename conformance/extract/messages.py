@@ -310,6 +310,14 @@ def view_without_history() -> object:
     return view.grad_fn
 
 
+def lose_hook() -> None:
+    """Change a tensor in place whose hook is not where torch looks for it."""
+    kept = torch.ones(2, requires_grad=True) * 2
+    kept.retain_grad()
+    kept.unsqueeze_(0)
+    kept.add_(1)
+
+
 def override_kernel() -> None:
     """Register two kernels for one key."""
     library = C._dispatch_library("FRAGMENT", "nosuch", "")
@@ -417,6 +425,7 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "MathOpFallback": lambda: return_another(),
     "rebase_history": lambda: change_one_of_several(),
     "update_tensor_hooks_on_new_gradfn": lambda: view_without_history(),
+    "update_tensor_hooks_on_new_gradfn of a gradient that is kept": lambda: lose_hook(),
     "dispatch_on_mode": lambda: beyond_protocol(),
     "pythonFallback": lambda: without_snapshot(),
     "intlist": lambda: no_list(torch.ones(1).sum),

@@ -229,9 +229,9 @@ class Node:
         """Have a hook see the gradient of an output, after all others."""
         self._attach().retains_grad_hooks[output_nr] = hook
 
-    def _retain_no_grad(self, output_nr: int) -> TensorPreHook:
-        """Take that hook out."""
-        return self._attach().retains_grad_hooks.pop(output_nr)
+    def _retain_no_grad(self, output_nr: int) -> TensorPreHook | None:
+        """Take that hook out, if there is one."""
+        return self._attach().retains_grad_hooks.pop(output_nr, None)
 
     def _has_post_hooks(self) -> bool:
         return self._attached is not None and bool(self._attached.post_hooks)

@@ -255,7 +255,11 @@ def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> Non
         raise RuntimeError(messages.internal_assert("new_fn", function))
     meta.hooks, meta.backward_hooks = (), None
     if meta.retains_grad:
-        new._retain_grad(meta.output_nr, old._retain_no_grad(meta.output_nr))
+        hook = old._retain_no_grad(meta.output_nr)
+        if hook is None:
+            where = "update_tensor_hooks_on_new_gradfn of a gradient that is kept"
+            raise RuntimeError(messages.internal_assert("out != nullptr", where))
+        new._retain_grad(meta.output_nr, hook)
 
 
 def retain_grad(tensor: Tensor) -> None:
