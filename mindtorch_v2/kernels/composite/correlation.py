@@ -172,4 +172,5 @@ def corrcoef(self: Tensor) -> Any:
     found = _DIV(found, _VIEW(spread, [1, -1]))
     if not found._dtype.is_complex:
         return _CLIP(found, -1, 1)
-    return _COMPLEX(_CLIP(_REAL(found), -1, 1), _CLIP(_IMAG(found), -1, 1))
+    imaginary = _CLIP(_IMAG(found), -1, 1)  # C++ compilers make the last argument first
+    return _COMPLEX(_CLIP(_REAL(found), -1, 1), imaginary)
