@@ -279,12 +279,19 @@ ROUNDS: Final = 3
 """How often every step occurs, each time after and before others."""
 
 
+_OF_ONE_TENSOR: Final = (
+    *("(Tensor _0) -> Tensor", "(Tensor(a) _0) -> Tensor(a)", "(Tensor a) -> Tensor"),
+    *("(*, Tensor _0) -> Tensor", "(Tensor _0, int x=1) -> Tensor", "(Tensor _0) -> ()"),
+)
+
+
 def texts(profile: Profile) -> Iterator[Text]:
     yield from python_dispatcher()
     for steps in permutations(SHORT, 3):
         yield "permutations", program([each for step in steps for each in (step, CALL)])
     yield from _unsuitable_kernels()
     yield from _tensors_for_numbers()
+    yield from _alike_overloads()
     every = list(all_steps())
     for seed in range(ROUNDS):
         order = list(every)
@@ -299,6 +306,19 @@ def _tensors_for_numbers() -> Iterator[Text]:
     for argument in asked:
         steps = [f"packet('t::b')({value})" for value in ("r", "r[0]", "[r]", "[r[0]]", "x[0]")]
         yield "tensors for numbers", program([f"L['d'].def_('b({argument}) -> Tensor')", *steps])
+
+
+def _alike_overloads() -> Iterator[Text]:
+    """Two overloads go away, whose schemas may differ by their names at most.
+
+    The one that goes last has a kernel of another library, or torch would look for it in memory
+    that is free.
+    """
+    kernel, last = "L['i'].impl_t_t('b', 'CPU', debug='one')", "L['d'].def_name_t_t('b', 'CPU')"
+    for schema in _OF_ONE_TENSOR:
+        first = f"L['d'].def_('b.out{schema}')"
+        for steps in ([kernel, first, last], [first, kernel, last], [first, last, kernel]):
+            yield "alike", program([*steps, "L['d'].reset()", "packet('t::b')"])
 
 
 def _unsuitable_kernels() -> Iterator[Text]:

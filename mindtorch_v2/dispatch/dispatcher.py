@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
+from mindtorch_v2.dispatch.jit_operators import JitOperators
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE, Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import table_key
@@ -63,7 +64,7 @@ class Snapshot(NamedTuple):
     """Everything that is registered with a dispatcher."""
 
     operators: Mapping[str, tuple[OperatorDefinition, int, int, EntryState]]
-    defined: Mapping[str, tuple[OperatorEntry, ...]]
+    defined: JitOperators
     libraries: Mapping[str, str]
     fallbacks: Mapping[int, Kernel]
     live: frozenset[object]
@@ -101,8 +102,8 @@ class Dispatcher:
         self.lock: Final = threading.RLock()
         self._operators: dict[str, OperatorDefinition] = {}
         self._from_profile = from_profile
-        #: By ``ns::name`` the overloads that registrations have defined, in that order.
-        self._defined: dict[str, tuple[OperatorEntry, ...]] = {}
+        #: The overloads that registrations have defined.
+        self._defined = JitOperators()
         #: Goes up with every change: who remembers what follows from registrations asks for it.
         self.version = 0
         #: What has been remembered since the last change, which is to be forgotten at the next.
@@ -172,6 +173,7 @@ class Dispatcher:
     def _clean_up(self, name: str, definition: OperatorDefinition) -> None:
         if not definition.registrations:
             del self._operators[name]
+            self._defined.forget(name.partition(".")[0], definition.entry)
 
     # --- registration -------------------------------------------------------------------------
 
@@ -210,7 +212,7 @@ class Dispatcher:
                     check_inferred(schema, kernel)
             entry.schema = schema
             packet = schema.schema.name
-            self._defined[packet] = (*self._defined.get(packet, ()), entry)
+            self._defined.add(packet, entry)
             definition.definitions += 1
             definition.registrations += 1
         return self._once(lambda: self._deregister_def(name, packet, definition), of=(name,))
@@ -220,9 +222,8 @@ class Dispatcher:
         definition.registrations -= 1
         if not definition.definitions:
             entry = definition.entry
+            self._defined.remove(packet, entry)
             entry.schema = None
-            others = tuple(each for each in self._defined[packet] if each is not entry)
-            self._defined[packet] = others
         self._clean_up(name, definition)
 
     def register_impl(self, name: str, key: int | None, kernel: Kernel) -> Undo:
@@ -368,7 +369,7 @@ class Dispatcher:
             }
             return Snapshot(
                 operators,
-                dict(self._defined),
+                self._defined.copy(),
                 dict(self._libraries),
                 self._fallbacks,
                 frozenset(self._live),
@@ -394,7 +395,7 @@ class Dispatcher:
             for name in since:  # their tables have the fallbacks in them
                 if name in self._operators:
                     self._operators[name].entry.update_all()
-            self._defined = dict(snapshot.defined)
+            self._defined = snapshot.defined.copy()
             self._libraries = dict(snapshot.libraries)
             self._live = set(snapshot.live)
             self._has_changed()
@@ -435,8 +436,18 @@ class Dispatcher:
     # --- questions ----------------------------------------------------------------------------
 
     def defined(self, name: str) -> tuple[OperatorEntry, ...]:
-        """The overloads of ``ns::name`` that have been defined since the start, in that order."""
-        return self._defined.get(name, ())
+        """The overloads of ``ns::name`` that have been defined since the start, in that order.
+
+        One that is defined no more may be among them (:mod:`mindtorch_v2.dispatch.jit_operators`).
+        """
+        if not self._defined.is_settled:
+            with self.lock:
+                self._defined.settle()
+        return self._defined.of(name)
+
+    def is_defined(self, name: str) -> bool:
+        """Whether there are such overloads, without asking for them."""
+        return self._defined.has(name)
 
     def dangling(self) -> list[OperatorEntry]:
         """Operators that have kernels and no schema."""

@@ -195,7 +195,7 @@ def _check(alias: str, target: str) -> None:
 
 
 def _is_operator(name: str) -> bool:
-    return bool(in_registration_order(name) or DISPATCHER.defined(name))
+    return bool(in_registration_order(name) or DISPATCHER.is_defined(name))
 
 
 def _chain(name: str) -> list[str]:
@@ -204,7 +204,7 @@ def _chain(name: str) -> list[str]:
     An operator that is defined under the name of an alias takes the name over.
     """
     names = [name]
-    while names[-1] in _aliases and not DISPATCHER.defined(names[-1]):
+    while names[-1] in _aliases and not DISPATCHER.is_defined(names[-1]):
         names.append(_aliases[names[-1]])
     return names
 
