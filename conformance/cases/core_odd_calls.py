@@ -60,9 +60,11 @@ _TWO_DEVICES: Final = (
 _REDUCED: Final = ("sum", "prod", "mean", "amax", "amin")
 
 _OBSERVED: Final = (
-    *("xp.ones(())", "xp.ones(1, dtype=xp.int64)", "xp.ones(2, 1)", "xp.ones(2, 2)"),
-    *("xp.tensor([[1 + 2j, 3 - 4j]])", "xp.ones(1, requires_grad=True)"),
+    *(("xp.ones(())", 1), ("xp.ones(1, dtype=xp.int64)", 1), ("xp.ones(2, 1)", 1)),
+    *(("xp.ones(2, 2)", 2), ("xp.tensor([[1 + 2j, 3 - 4j]])", 2)),
+    ("xp.ones(1, requires_grad=True)", 1),
 )
+"""Tensors, with how many observations they have."""
 _WEIGHED: Final = (
     *(("None", "None"), ("xp.ones({}).int()", "None")),
     *(("None", "xp.ones({})"), ("xp.ones({}).int()", "xp.ones({})")),
@@ -417,8 +419,7 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
         )
     for weights in ("", ", fweights=xp.ones(2, dtype=xp.uint8)", ", aweights=xp.ones(2)"):
         yield "cov", f"xp.cov(xp.ones(2, dtype=xp.bool){weights})"
-    for x, correction, (often, weights) in product(_OBSERVED, (0, 1, 2), _WEIGHED):
-        count = 2 if "2, 2" in x or "j" in x else 1
+    for (x, count), correction, (often, weights) in product(_OBSERVED, (0, 1, 2), _WEIGHED):
         weighed = f"fweights={often.format(count)}, aweights={weights.format(count)}"
         yield "cov", f"x = {x}\ny = xp.cov(x, correction={correction}, {weighed})\n(x, y)"
     for dtype, bounds in product(("bool", "uint8"), ("0, 1, 1e-3", "0, 0, 0.5", "1, 0, -0.5")):

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.dispatch.jit_operators import JitOperators
+from mindtorch_v2.dispatch.jit_operators import OperatorRegistry
 from mindtorch_v2.dispatch.kernel import NO_SIGNATURE, Kernel
 from mindtorch_v2.dispatch.key import PIPELINE_VALUE, DispatchKey, key_name
 from mindtorch_v2.dispatch.keyset import table_key
@@ -64,7 +64,7 @@ class Snapshot(NamedTuple):
     """Everything that is registered with a dispatcher."""
 
     operators: Mapping[str, tuple[OperatorDefinition, int, int, EntryState]]
-    defined: JitOperators
+    defined: OperatorRegistry
     libraries: Mapping[str, str]
     fallbacks: Mapping[int, Kernel]
     live: frozenset[object]
@@ -103,7 +103,7 @@ class Dispatcher:
         self._operators: dict[str, OperatorDefinition] = {}
         self._from_profile = from_profile
         #: The overloads that registrations have defined.
-        self._defined = JitOperators()
+        self._defined = OperatorRegistry()
         #: Goes up with every change: who remembers what follows from registrations asks for it.
         self.version = 0
         #: What has been remembered since the last change, which is to be forgotten at the next.
@@ -212,7 +212,7 @@ class Dispatcher:
                     check_inferred(schema, kernel)
             entry.schema = schema
             packet = schema.schema.name
-            self._defined.add(packet, entry)
+            self._defined.register_operator(packet, entry)
             definition.definitions += 1
             definition.registrations += 1
         return self._once(lambda: self._deregister_def(name, packet, definition), of=(name,))
@@ -222,7 +222,7 @@ class Dispatcher:
         definition.registrations -= 1
         if not definition.definitions:
             entry = definition.entry
-            self._defined.remove(packet, entry)
+            self._defined.deregister_operator(packet, entry)
             entry.schema = None
         self._clean_up(name, definition)
 
@@ -440,10 +440,10 @@ class Dispatcher:
 
         One that is defined no more may be among them (:mod:`mindtorch_v2.dispatch.jit_operators`).
         """
-        if not self._defined.is_settled:
+        if self._defined.has_pending_operators:
             with self.lock:
-                self._defined.settle()
-        return self._defined.of(name)
+                self._defined.register_pending_operators()
+        return self._defined.get_operators(name)
 
     def is_defined(self, name: str) -> bool:
         """Whether there are such overloads, without asking for them."""

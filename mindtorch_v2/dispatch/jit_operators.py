@@ -17,70 +17,70 @@ if TYPE_CHECKING:
 Signature = tuple[object, ...]
 
 
-class JitOperators:
-    """The lock of who has it is held by who changes something."""
+class OperatorRegistry:
+    """Who changes it holds the dispatcher's lock."""
 
-    __slots__ = ("_overloads", "_signatures", "_waiting")
+    __slots__ = ("_operators", "_operators_by_sig", "_to_register")
 
     def __init__(self) -> None:
         #: By ``ns::name``, in the order of definition.
-        self._overloads: dict[str, tuple[OperatorEntry, ...]] = {}
+        self._operators: dict[str, tuple[OperatorEntry, ...]] = {}
         #: Of these, nobody has asked since they came.
-        self._waiting: dict[OperatorEntry, None] = {}
+        self._to_register: dict[OperatorEntry, None] = {}
         #: Of all the others.
-        self._signatures: set[Signature] = set()
+        self._operators_by_sig: set[Signature] = set()
 
-    def copy(self) -> JitOperators:
+    def copy(self) -> OperatorRegistry:
         """As it is now."""
-        made = JitOperators()
-        made._overloads, made._waiting = dict(self._overloads), dict(self._waiting)
-        made._signatures = set(self._signatures)
+        made = OperatorRegistry()
+        made._operators, made._to_register = dict(self._operators), dict(self._to_register)
+        made._operators_by_sig = set(self._operators_by_sig)
         return made
 
     def has(self, packet: str) -> bool:
         """Whether ``ns::name`` has an overload; nobody is told."""
-        return bool(self._overloads.get(packet))
+        return bool(self._operators.get(packet))
 
     @property
-    def is_settled(self) -> bool:
-        """Whether nothing waits."""
-        return not self._waiting
+    def has_pending_operators(self) -> bool:
+        """Whether some wait."""
+        return bool(self._to_register)
 
-    def settle(self) -> None:
+    def register_pending_operators(self) -> None:
         """Somebody asks."""
-        self._signatures.update(map(_signature_of, self._waiting))
-        self._waiting.clear()
+        self._operators_by_sig.update(map(_canonical_schema, self._to_register))
+        self._to_register.clear()
 
-    def of(self, packet: str) -> tuple[OperatorEntry, ...]:
-        """The overloads of ``ns::name``; who asks settles it first."""
-        return self._overloads.get(packet, ())
+    def get_operators(self, packet: str) -> tuple[OperatorEntry, ...]:
+        """The overloads of ``ns::name``; who asks registers those that wait first."""
+        return self._operators.get(packet, ())
 
-    def add(self, packet: str, entry: OperatorEntry) -> None:
+    def register_operator(self, packet: str, entry: OperatorEntry) -> None:
         """``entry`` has a schema now."""
-        self._overloads[packet] = (*self.of(packet), entry)
-        self._waiting[entry] = None
+        self._operators[packet] = (*self.get_operators(packet), entry)
+        self._to_register[entry] = None
 
-    def remove(self, packet: str, entry: OperatorEntry) -> None:
+    def deregister_operator(self, packet: str, entry: OperatorEntry) -> None:
         """``entry`` is to lose the schema that it still has."""
-        if entry in self._waiting:
-            del self._waiting[entry]
+        if entry in self._to_register:
+            del self._to_register[entry]
         else:
-            signature = _signature_of(entry)
-            if signature not in self._signatures:
+            signature = _canonical_schema(entry)
+            if signature not in self._operators_by_sig:
                 return
-            self._signatures.remove(signature)
+            self._operators_by_sig.remove(signature)
         self.forget(packet, entry)
 
     def forget(self, packet: str, entry: OperatorEntry) -> None:
         """Find an operator no more, once: torch looks for one that is gone in memory that it has
         given back."""
-        overloads = list(self.of(packet))
+        overloads = list(self.get_operators(packet))
         if entry in overloads:
             overloads.remove(entry)
-            self._overloads[packet] = tuple(overloads)
+            self._operators[packet] = tuple(overloads)
 
 
-def _signature_of(entry: OperatorEntry) -> Signature:
+def _canonical_schema(entry: OperatorEntry) -> Signature:
     """``canonicalSchemaString``."""
     schema: FunctionSchema = entry.defined_schema.schema
     arguments = [(str(each.type), each.name, each.kwarg_only) for each in schema.arguments]

@@ -68,8 +68,8 @@ class _Border:
         return self.name != "reflection_pad2d"
 
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
-        if not self._is_mirrored and len(padding) != 2 * self.rank:
-            raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
+        if not self._is_mirrored:
+            check_count(padding, self.rank)
         sizes = tuple(input._sizes)
         padded = self._checked(sizes, padding)
         end = " )" if self.name == "replication_pad2d" else ")"
@@ -112,16 +112,16 @@ class _Border:
     def _is_usual(self, sizes: Sequence[int]) -> bool:
         """Or else torch takes the dimensions behind the first for what is padded, of the result
         too, and what is in memory from its beginning for that of such a tensor."""
-        return _ARE_ALIKE or len(sizes) in (self.rank + 1, self.rank + 2)
+        return _ARE_ALIKE or _has_usual_dims(sizes, self.rank)
 
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
-        if not _ARE_ALIKE or self.name == "reflection_pad3d":
-            if self.name == "replication_pad3d" and len(padding) != 6:
-                raise RuntimeError("padding size is expected to be 6")
-            if len(padding) == 2 * self.rank:
-                self._check_rank(len(input._sizes))
+        if not self._is_mirrored and (self.rank < 3 or not _ARE_ALIKE):
+            check_count(padding, self.rank)
+        looks_first = not _ARE_ALIKE or self.name == "reflection_pad3d"
+        if looks_first and len(padding) == 2 * self.rank:
+            self._check_rank(len(input._sizes))
         padded = self._checked(input._sizes, padding, is_backward=True)
         self._check_grad(grad_output, input, padded)
         result = _made(outputs[0], input, input._sizes)
@@ -165,8 +165,6 @@ class _Border:
         self, sizes: Sequence[int], padding: Sequence[int], *, is_backward: bool = False
     ) -> tuple[int, ...]:
         """Sizes of an input with what is padded (``check_valid_input`` and what follows it)."""
-        if not self._is_mirrored and self.rank < 3 and len(padding) != 2 * self.rank:
-            raise RuntimeError(f"padding size is expected to be {2 * self.rank}")
         is_looked_at = not is_backward or self.name in _GRADIENTS_OF_SOME
         takes_any = not (_TAKES_USUAL_DIMENSIONS and is_looked_at)
         return padded_sizes(
@@ -194,9 +192,8 @@ class _Border:
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        looks = _LOOK_AT_CHANNELS and not self._is_mirrored and self.rank < 3
-        looks = looks and len(sizes) > self.rank
-        if looks or _ARE_ALIKE:
+        has_channels = not self._is_mirrored and self.rank < 3 and len(sizes) > self.rank
+        if _ARE_ALIKE or (_LOOK_AT_CHANNELS and has_channels):
             channel = axis_of(len(sizes), self.rank, self.rank, from_end=_ARE_ALIKE)
             wanted, got = _size(input._sizes, channel), _size(grad._sizes, channel)
             if got != wanted:
@@ -221,6 +218,18 @@ def axis_of(dims: int, rank: int, place: int, *, from_end: bool = False) -> int:
     return dims - 1 - place if from_end else rank - place + (dims == rank + 2)
 
 
+def check_count(padding: Sequence[int], rank: int) -> None:
+    """RuntimeError, in the words of who looks at the padding first, unless it has both sides of
+    each dimension."""
+    if len(padding) != 2 * rank:
+        raise RuntimeError(f"padding size is expected to be {2 * rank}")
+
+
+def _has_usual_dims(sizes: Sequence[int], rank: int) -> bool:
+    """Those of channels, or of a batch of these."""
+    return len(sizes) in (rank + 1, rank + 2)
+
+
 def _size(sizes: Sequence[int], dim: int) -> int:
     """IndexError for a dimension that there is not."""
     return sizes[wrap_dim(dim, len(sizes), scalar=False)]
@@ -243,8 +252,7 @@ def padded_sizes(
     if len(padding) != 2 * rank:
         raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
     looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
-    is_usual = takes_any or len(sizes) in (rank + 1, rank + 2)
-    if not (is_usual and (may_be_empty or 0 not in looked_at)):
+    if not ((takes_any or _has_usual_dims(sizes, rank)) and (may_be_empty or 0 not in looked_at)):
         raise RuntimeError(
             f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
             f"and other non-zero dimensions for input, but got: {shown}"
@@ -266,7 +274,7 @@ def made_sizes(
 ) -> tuple[int, ...]:
     """Those of the result: of what has other dimensions than a batch the first ones, which are no
     batch, or one of one."""
-    if len(sizes) in (rank + 1, rank + 2):
+    if _has_usual_dims(sizes, rank):
         return tuple(padded)
     return (*([1] * adds_batch), *padded[: rank + 1])
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from mindtorch_v2.kernels.cpu.border_padding import (
     axis_of,
+    check_count,
     check_grad_sizes,
     check_padded,
     made_sizes,
@@ -61,8 +62,8 @@ def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> Non
 
 def _check_padding(padding: Sequence[int], rank: int, *, is_looked_at: bool) -> None:
     """What is not looked at is unpacked all the same."""
-    if is_looked_at and len(padding) != 2 * rank:
-        raise RuntimeError(f"padding size is expected to be {2 * rank}")
+    if is_looked_at:
+        check_count(padding, rank)
     if rank == 1:
         _, _ = padding
     elif rank == 2:
