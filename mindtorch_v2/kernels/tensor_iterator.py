@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -33,6 +34,7 @@ from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.experimental import is_experimental, warn_of_experimental
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     channels_last_strides,
@@ -49,7 +51,15 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _CPU: Final = Device("cpu")
-_META: Final = Device("meta")
+
+
+@dataclass(frozen=True, slots=True)
+class _CastCopy:
+    """How the copy lies that an operand is cast to; nobody makes it here."""
+
+    _sizes: tuple[int, ...]
+    _strides: tuple[int, ...]
+    _dtype: DType
 
 
 class _StandIns(threading.local):
@@ -156,6 +166,8 @@ class TensorIterator:
         self._will_resize = [self._is_resized(output) for output in self._given]
         self._compute_types()
         self.outputs = tuple(map(self._allocated, self._given))
+        if is_experimental(self.common_dtype):
+            return  # next time warns again, of each copy
         if key is not None and len(_setups) < _MOST_SETUPS:
             _setups[key] = self.shape, self.strides, self.common_dtype
 
@@ -305,15 +317,15 @@ class TensorIterator:
                     )
             if is_output and config.enforce_safe_casting_to_output:
                 check_can_cast(self.common_dtype, dtype_of(operand))
+            if is_experimental(self.common_dtype) and (
+                self._is_cast(operand) if is_output else self._is_copied(operand)
+            ):
+                warn_of_experimental(self.common_dtype)
 
     def walked(self) -> tuple[list[tuple[int, ...]], list[int]]:
         """The strides in which a loop on the CPU goes through each operand, and the dimensions from
         the innermost to the outermost."""
-        operands = [
-            each
-            for each in map(self._promoted, (*self.outputs, *self.inputs))
-            if isinstance(each, Tensor)
-        ]
+        operands = self._lying((*self.outputs, *self.inputs))
         strides = [_broadcast_strides(self.shape, each) for each in operands]
         return strides, iteration_order(self.shape, operands)
 
@@ -342,17 +354,24 @@ class TensorIterator:
     def _is_on_cpu(self) -> bool:
         return self.device.type == "cpu" or (self.device.type == "meta" and _stand_ins.are_for_cpu)
 
-    def _promoted(self, operand: Operand) -> Operand:
-        """The geometry that is walked: on the CPU that of a copy, if there is to be a cast."""
+    def _is_copied(self, operand: Operand) -> bool:
+        """Whether an input is cast before it is read, which happens on the CPU."""
         casts = self.config.promote_inputs_to_common_dtype and self._is_on_cpu()
-        if not casts or dtype_of(operand) is self.common_dtype:
-            return operand
-        strides = (
-            dense_strides_like(operand._sizes, operand._strides)
-            if (isinstance(operand, Tensor))
-            else ()
-        )
-        return new_tensor(sizes_of(operand), self.common_dtype, _META, strides)
+        return casts and dtype_of(operand) is not self.common_dtype
+
+    def _lying(self, operands: Sequence[Operand]) -> list[Tensor | _CastCopy]:
+        """What is walked: tensors, and the copies of those, and of numbers, that are cast."""
+        return [
+            self._copied(each) if self._is_copied(each) else each
+            for each in operands
+            if isinstance(each, Tensor) or self._is_copied(each)
+        ]
+
+    def _copied(self, operand: Operand) -> _CastCopy:
+        if not isinstance(operand, Tensor):
+            return _CastCopy((), (), self.common_dtype)
+        strides = dense_strides_like(operand._sizes, operand._strides)
+        return _CastCopy(operand._sizes, strides, self.common_dtype)
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
@@ -362,8 +381,7 @@ class TensorIterator:
             for each, resized in zip(self._given, self._will_resize, strict=True)
             if each is not None and not resized
         ]
-        inputs = map(self._promoted, self.inputs)
-        operands = [*shaped, *(each for each in inputs if isinstance(each, Tensor))]
+        operands = [*shaped, *self._lying(self.inputs)]
         same_shape = all(tuple(sizes_of(each)) == self.shape for each in (*shaped, *self.inputs))
         if same_shape:
             found = _fast_strides(self.shape, operands)
@@ -372,7 +390,9 @@ class TensorIterator:
         return _compatible_strides(self.shape, iteration_order(self.shape, operands))
 
 
-def _fast_strides(shape: tuple[int, ...], operands: Sequence[Tensor]) -> tuple[int, ...] | None:
+def _fast_strides(
+    shape: tuple[int, ...], operands: Sequence[Tensor | _CastCopy]
+) -> tuple[int, ...] | None:
     """Strides where all operands lie alike (``compute_fast_setup_type``); None if they do not."""
     if all(is_contiguous(each._sizes, each._strides) for each in operands):
         return contiguous_strides(shape)
@@ -402,18 +422,18 @@ def _compatible_strides(shape: tuple[int, ...], order: Sequence[int]) -> tuple[i
     return tuple(strides)
 
 
-def iteration_order(shape: tuple[int, ...], operands: Sequence[Tensor]) -> list[int]:
+def iteration_order(shape: tuple[int, ...], operands: Sequence[Tensor | _CastCopy]) -> list[int]:
     """Dimensions from the innermost to the outermost (``reorder_dimensions``)."""
     strides = [_broadcast_byte_strides(shape, each) for each in operands]
     return dimension_order(len(shape), lambda a, b: _compare(a, b, shape, strides))
 
 
-def _broadcast_byte_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:
+def _broadcast_byte_strides(shape: tuple[int, ...], operand: Tensor | _CastCopy) -> tuple[int, ...]:
     itemsize = operand._dtype.itemsize
     return tuple(stride * itemsize for stride in _broadcast_strides(shape, operand))
 
 
-def _broadcast_strides(shape: tuple[int, ...], operand: Tensor) -> tuple[int, ...]:
+def _broadcast_strides(shape: tuple[int, ...], operand: Tensor | _CastCopy) -> tuple[int, ...]:
     missing = len(shape) - len(operand._sizes)
     return (0,) * missing + tuple(
         0 if size == 1 and wanted != 1 else stride

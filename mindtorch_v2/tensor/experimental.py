@@ -14,6 +14,10 @@ COMPLEX_HALF: Final = DTYPES["complex32"]
 BCOMPLEX32: Final = DTYPES.get("bcomplex32")
 
 
+def is_experimental(dtype: DType) -> bool:
+    return dtype is COMPLEX_HALF or dtype is BCOMPLEX32
+
+
 def warn_of_experimental(dtype: DType) -> None:
     """Once for each of the two."""
     place, name = "complex_half", "ComplexHalf"

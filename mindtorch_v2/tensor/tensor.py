@@ -42,7 +42,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.experimental import BCOMPLEX32, COMPLEX_HALF, warn_of_experimental
+from mindtorch_v2.tensor.experimental import is_experimental, warn_of_experimental
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, is_host, new_plain, storage_of
@@ -159,7 +159,7 @@ class Tensor(TensorBase):
             strides = geometry.strides_of_new(tuple(shape), layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
-            if dtype is COMPLEX_HALF or dtype is BCOMPLEX32:
+            if is_experimental(dtype):
                 warn_of_experimental(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
