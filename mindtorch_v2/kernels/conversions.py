@@ -25,7 +25,7 @@ from mindtorch_v2.tensor.absent_devices import (
     supports_as_strided,
 )
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, strided
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, sparse_coo, strided
 from mindtorch_v2.tensor.factories import format_strides, strides_in
 from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.options import compute_dispatch_key
@@ -40,6 +40,7 @@ _EMPTY_STRIDED: Final = OperatorHandle("aten::empty_strided")
 _COPY: Final = OperatorHandle("aten::copy_")
 _RESIZE: Final = OperatorHandle("aten::resize_")
 _TO_COPY: Final = OperatorHandle("aten::_to_copy")
+_TO_DTYPE: Final = OperatorHandle("aten::to.dtype")
 _EXCHANGEABLE: Final = (
     DispatchKey.CPU,
     DispatchKey.NPU,
@@ -83,6 +84,22 @@ def to_dtype(
     self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Any:
     return to_dtype_layout(self, dtype, None, None, None, non_blocking, copy, memory_format)
+
+
+@kernel("aten::to_dense", key=_IMPLICIT)
+def to_dense(self: Tensor, dtype: int | None, masked_grad: bool | None) -> Any:
+    if self._layout is not strided:
+        if dtype is not None:
+            kind = "sparse" if self._layout is sparse_coo else "sparse_csr"
+            raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
+        return self._fresh(layout=strided)
+    return self if dtype is None else to_dtype(self, dtype, False, False, None)
+
+
+@kernel("aten::dequantize.self")
+def dequantize(self: Tensor) -> Any:
+    """Of numbers that are none (``dequantize_cpu_or_cuda``)."""
+    return _TO_DTYPE(self, DTYPES["float32"])
 
 
 @kernel("aten::type_as", key=_IMPLICIT)

@@ -263,8 +263,7 @@ def index(outputs: Outputs, self: Tensor, indices: Indices) -> tuple[Tensor, ...
         _check_given(given, self, indices)
     info = make_info(self, indices)
     operands = (info.restrided, *info.reshaped)
-    config = _ITERATED._replace(static_dtype=self._dtype)
-    iterator = TensorIterator(config, (None,), operands)
+    iterator = TensorIterator(_ITERATED, (), operands)
     output = set_output(given, iterator.shape, self._dtype, self._device, iterator.strides)
     if output.is_meta:
         return (output,)
@@ -473,8 +472,6 @@ def index_put_(self: Tensor, indices: Indices, values: Tensor, accumulate: bool)
 
 @kernel("aten::index_put", keys=("Meta", "CompositeExplicitAutograd"))
 def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) -> Any:
-    if not self.is_meta and not _have_mask(indices):  # what does not fit is told before a copy is
-        check_put(self, indices, values)
     copied = _EMPTY_LIKE(self) if self.is_meta else _CLONE(self)
     return _INDEX_PUT_(copied, indices, values, accumulate)
 

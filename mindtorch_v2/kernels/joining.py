@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
+from mindtorch_v2.tensor.experimental import warn_of_copy
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     channels_last_strides,
@@ -69,6 +70,9 @@ def cat(outputs: Outputs, tensors: Sequence[Tensor], dim: int) -> tuple[Tensor, 
         is_plain = all(is_contiguous(each._sizes, each._strides) for each in everything)
         if dtype.is_floating_point and is_plain and {each._dtype for each in tensors} == {dtype}:
             dispatch("cat_serial_kernel", dtype)
+        else:
+            for tensor in shaped:  # each is a loop of its own, which computes in the tensor's dtype
+                warn_of_copy(dtype, tensor._dtype)
         store(output, np.concatenate([value_array(tensor) for tensor in shaped], axis=dim))
     return (output,)
 

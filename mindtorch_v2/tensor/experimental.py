@@ -18,6 +18,12 @@ def is_experimental(dtype: DType) -> bool:
     return dtype is COMPLEX_HALF or dtype is BCOMPLEX32
 
 
+def warn_of_copy(source: DType, target: DType) -> None:
+    """What making a copy of another dtype warns of, where the copy itself is never made here."""
+    if source is not target and is_experimental(target):
+        warn_of_experimental(target)
+
+
 def warn_of_experimental(dtype: DType) -> None:
     """Once for each of the two."""
     place, name = "complex_half", "ComplexHalf"

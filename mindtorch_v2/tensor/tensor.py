@@ -570,7 +570,7 @@ class Tensor(TensorBase):
         return self._fresh(layout=LAYOUTS["sparse_csc"])
 
     def to_dense(self) -> Tensor:
-        return self._fresh(layout=strided)
+        return self if self._layout is strided else self._fresh(layout=strided)
 
     def to_mkldnn(self) -> Tensor:
         layouts.check_to_mkldnn(self._dtype)

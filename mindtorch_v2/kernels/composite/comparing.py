@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.experimental import warn_of_copy
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -109,6 +110,8 @@ def equal(self: Tensor, other: Tensor) -> bool:
     if tuple(self._sizes) != tuple(other._sizes):
         return False
     dtype = result_type((self, other))
+    warn_of_copy(self._dtype, dtype)
+    warn_of_copy(other._dtype, dtype)
     dispatch("equal_notnan_cpu" if _is_same_memory(self, other) else "equal_cpu", dtype)
     return bool(np.all(as_array(self, dtype) == as_array(other, dtype)))
 

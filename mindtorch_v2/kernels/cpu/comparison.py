@@ -25,9 +25,11 @@ for _name, _compare in (
     pointwise(f"aten::{_name}.Tensor", _compare, STRUCTURED_COMPARISON_OP, 2)
     pointwise(f"aten::{_name}.Scalar", _compare, STRUCTURED_COMPARISON_OP, 2)
 
-pointwise("aten::logical_and", np.logical_and, COMPARISON_OP, 2)
-pointwise("aten::logical_or", np.logical_or, COMPARISON_OP, 2)
-pointwise("aten::logical_xor", np.logical_xor, COMPARISON_OP, 2)
+_LOGICAL_OP: Final = STRUCTURED_COMPARISON_OP._replace(is_structured=False)
+
+pointwise("aten::logical_and", np.logical_and, _LOGICAL_OP, 2)
+pointwise("aten::logical_or", np.logical_or, _LOGICAL_OP, 2)
+pointwise("aten::logical_xor", np.logical_xor, _LOGICAL_OP, 2)
 
 _TRUTH_OP: Final = Config(check_all_same_dtype=False, static_dtype=BOOL)
 

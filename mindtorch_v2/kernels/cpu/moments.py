@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.experimental import warn_of_copy
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, worded
@@ -135,6 +136,7 @@ def _std_var_out(
     free, reduced = _correction(correction), reduced_dims(dim, len(self._sizes))
     _prepare_real(result, self, dim, keepdim)
     viewed = review_reduce_result(result, reduced, keepdim=keepdim)
+    warn_of_copy(self._dtype, result._dtype)
     count = numel(infer_size(self._sizes, viewed._sizes))
     _warn_of_freedom(name, count, numel(result._sizes), free)
     if not count:

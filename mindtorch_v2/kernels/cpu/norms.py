@@ -30,6 +30,7 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.experimental import is_experimental, warn_of_copy, warn_of_experimental
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
@@ -75,8 +76,12 @@ def linalg_vector_norm(
         reduced = reduced_dims(dim, len(self._sizes))
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
         resize_output(output, shape)
+    is_named = bool(dim) and not self._sizes  # a dimension that is not there has no size of 1
+    is_of_ones = not is_named and all(self._sizes[place] == 1 for place in reduced)
+    if is_experimental(computed) and not output.is_meta:
+        _warn_of_copies(self._dtype, computed, order, is_of_ones=is_of_ones)
     if numel(shape) and not output.is_meta:
-        if output is not self and any(self._sizes[place] != 1 for place in reduced):
+        if output is not self and not is_of_ones:
             if numel(self._sizes):
                 check_implemented(_FACTS, computed)
             else:
@@ -94,6 +99,15 @@ def linalg_vector_norm(
             else:
                 store(output, np.asarray(_norm(order, read(), reduced)).reshape(shape))
     return (output,)
+
+
+def _warn_of_copies(own: DType, computed: DType, order: float, *, is_of_ones: bool) -> None:
+    """Of the input in another dtype, and of magnitudes, which are computed as complex numbers; what
+    is not nought is found by comparing with a nought, into such numbers too."""
+    if is_of_ones or np.isinf(order):
+        warn_of_copy(own, computed)
+        for _ in range(1 if order else 2):
+            warn_of_experimental(computed)
 
 
 def _shown(number: Number) -> str:
@@ -177,7 +191,8 @@ def norm_dim(
 ) -> tuple[Tensor, ...]:
     if not self._dtype.is_floating_point and not self._dtype.is_complex:
         raise worded("norm of integers", Long=CPP_NAMES[self._dtype])
-    return _run(_output(outputs, self, dim, keepdim, self._dtype), self, p, dim, keepdim, None)
+    wanted = real_value_type(self._dtype)
+    return _run(_output(outputs, self, dim, keepdim, wanted), self, p, dim, keepdim, None)
 
 
 @structured.structured("aten::norm.ScalarOpt_dim_dtype", keys=_KEYS)
@@ -203,8 +218,7 @@ def _output(
 ) -> Tensor:
     (given,) = outputs
     shape = reduced_shape(self._sizes, reduced_dims(dim, len(self._sizes)), keepdim=keepdim)
-    wanted = real_value_type(dtype) if given is None else given._dtype
-    return set_output(given, shape, wanted, self._device)
+    return set_output(given, shape, dtype if given is None else given._dtype, self._device)
 
 
 @kernel("aten::norm.Scalar", key="CompositeExplicitAutograd")

@@ -49,6 +49,7 @@ from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.tensor.copying import fill, store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
+from mindtorch_v2.tensor.experimental import is_experimental, warn_of_copy, warn_of_experimental
 from mindtorch_v2.tensor.geometry import dim_list, numel
 from mindtorch_v2.tensor.plain import array_of, of_array
 from mindtorch_v2.tensor.quiet import quietly
@@ -164,7 +165,10 @@ def reduce_into(
     dtype, is_filled = output._dtype, not numel(self._sizes) and facts in _FILLED
     if is_filled and (facts == _PROD_FACTS or not numel(output._sizes)):
         check_fill(output, dtype)  # zeros are written byte by byte where there are any
-    if output.is_meta or not numel(output._sizes):
+    if output.is_meta:
+        return
+    warn_of_copy(self._dtype, dtype)
+    if not numel(output._sizes):
         return
     if numel(self._sizes):
         warn_of_cast(self._dtype, dtype)
@@ -272,6 +276,8 @@ def mean(
             f"{CPP_NAMES[found]}"
         )
     if not made[0].is_meta:  # sums of nothing take any dtype
+        if is_experimental(found):
+            warn_of_experimental(found)  # of how many they are, as a tensor
         check_implemented(_DIV_FACTS, found)
     return made
 
@@ -381,6 +387,7 @@ def prepare_nansum(
     resize_output(out, reduced_shape(self._sizes, reduced, keepdim=keepdim))
     if adds_up or not numel(self._sizes):
         return
+    warn_of_copy(self._dtype, found)
     if is_integral(found):  # for which there is the sum
         raise not_implemented("aten::nansum", found)
     check_implemented("aten::nansum", found)

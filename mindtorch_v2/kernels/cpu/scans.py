@@ -32,6 +32,7 @@ from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, warn_of_cast
 from mindtorch_v2.tensor.dtype import DType, int64
 from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.experimental import warn_of_copy
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.scalars import is_integral
@@ -74,6 +75,7 @@ def _scan(name: str, combine: np.ufunc, start: int) -> None:
         if not output.is_meta and numel(self._sizes):
             warn_of_cast(self._dtype, found)
             if self._sizes:
+                warn_of_copy(self._dtype, found)
                 check_implemented(f"aten::{name}", found)
         return output
 
