@@ -71,13 +71,13 @@ def linalg_vector_norm(
     computed = asked or self._dtype
     reduced = reduced_dims(dim, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
+    is_named = bool(dim) and not self._sizes  # a dimension that is not there has no size of 1
+    is_of_ones = not is_named and all(self._sizes[place] == 1 for place in reduced)
     output = set_output(outputs[0], shape, real_value_type(computed), self._device)
     if output is self and not output.is_meta:  # of another geometry now, and once more
         reduced = reduced_dims(dim, len(self._sizes))
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
         resize_output(output, shape)
-    is_named = bool(dim) and not self._sizes  # a dimension that is not there has no size of 1
-    is_of_ones = not is_named and all(self._sizes[place] == 1 for place in reduced)
     if is_experimental(computed) and not output.is_meta:
         _warn_of_copies(self._dtype, computed, order, is_of_ones=is_of_ones)
     if numel(shape) and not output.is_meta:
