@@ -33,6 +33,7 @@ from conformance.cases import (
     core_assignments,
     core_batch_norm,
     core_compiled,
+    core_complex_halves,
     core_composites,
     core_convolutions,
     core_drawn_convolutions,
@@ -124,6 +125,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_sizes.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
+    yield from core_complex_halves.texts()
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()
     yield from core_looked_at.texts()

@@ -27,7 +27,7 @@ from mindtorch_v2.kernels.pointwise import as_array, check_fill
 from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.experimental import is_experimental, warn_of_copy, warn_of_experimental
@@ -78,15 +78,16 @@ def linalg_vector_norm(
         reduced = reduced_dims(dim, len(self._sizes))
         shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
         resize_output(output, shape)
-    if is_experimental(computed) and not output.is_meta:
-        _warn_of_copies(self._dtype, computed, order, is_of_ones=is_of_ones)
+    if computed.is_complex and not output.is_meta and (is_of_ones or np.isinf(order)):
+        _warn_of_copies(self._dtype, computed, order)
     if numel(shape) and not output.is_meta:
         if output is not self and not is_of_ones:
             if numel(self._sizes):
                 check_implemented(_FACTS, computed)
             else:
                 check_fill(output, output._dtype)
-        drops = computed is _COMPLEX_HALF and np.isfinite(order) and _DROPS_IMAGINARY
+        is_summed = np.isfinite(order) and not is_of_ones
+        drops = computed is _COMPLEX_HALF and is_summed and _DROPS_IMAGINARY
 
         def read() -> Array:
             values = as_array(self, computed)
@@ -101,13 +102,15 @@ def linalg_vector_norm(
     return (output,)
 
 
-def _warn_of_copies(own: DType, computed: DType, order: float, *, is_of_ones: bool) -> None:
+def _warn_of_copies(own: DType, computed: DType, order: float) -> None:
     """Of the input in another dtype, and of magnitudes, which are computed as complex numbers; what
     is not nought is found by comparing with a nought, into such numbers too."""
-    if is_of_ones or np.isinf(order):
-        warn_of_copy(own, computed)
-        for _ in range(1 if order else 2):
+    warn_of_copy(own, computed)
+    for _ in range(1 if order else 2):
+        if is_experimental(computed):
             warn_of_experimental(computed)
+    if not order:
+        warn_of_cast(computed, real_value_type(computed))
 
 
 def _shown(number: Number) -> str:
