@@ -387,6 +387,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     "gradients of replicated padding look at channels": lambda: is_refused(
         lambda: A.replication_pad1d_backward(torch.ones(2, 1, 3), torch.ones(2, 2, 3), [0, 0])
     ),
+    "gradients of replicated volumes look at channels": lambda: (
+        "specified as 0"
+        in error_of(lambda: A.replication_pad3d_backward(*[torch.ones(())] * 2, [1] * 6))[1]
+    ),
+    "a gradient of a mirrored volume tells its padding's length": lambda: (
+        "but got"
+        in error_of(lambda: A.reflection_pad3d_backward(*[torch.ones(1, 1, 1, 1, 1)] * 2, [1]))[1]
+    ),
     "reflection wants every dimension": lambda: (
         is_refused(lambda: A.reflection_pad2d(torch.ones(1, 1, 2, 2), [0, 0, -1, -1]))
     ),

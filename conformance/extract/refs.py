@@ -291,6 +291,14 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "replication on meta wants every dimension": lambda: (
         raised(lambda: torch.ops.aten.replication_pad2d(shaped(1, 1, 2, 2), [0, 0, -1, -1])) != ""
     ),
+    "gradients of padding on meta look at channels": lambda: (
+        raised(
+            lambda: torch.ops.aten.reflection_pad1d_backward(
+                shaped(2, 1, 2), shaped(1, 2, 2), [0, 0]
+            )
+        )
+        != ""
+    ),
     "replication on meta takes no bool": lambda: (
         raised(lambda: torch.ops.aten.replication_pad1d(meta(torch.bool)[None], [1, 1])) != ""
     ),

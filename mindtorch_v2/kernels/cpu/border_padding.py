@@ -68,7 +68,7 @@ class _Border:
         return self.name != "reflection_pad2d"
 
     def pad(self, outputs: Outputs, input: Tensor, padding: Sequence[int]) -> tuple[Tensor, ...]:
-        if not self._is_mirrored:
+        if not self._is_mirrored and not _ARE_ALIKE:
             check_count(padding, self.rank)
         sizes = tuple(input._sizes)
         padded = self._checked(sizes, padding)
@@ -117,13 +117,20 @@ class _Border:
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
-        if not self._is_mirrored and (self.rank < 3 or not _ARE_ALIKE):
+        if not self._is_mirrored and not _ARE_ALIKE:
             check_count(padding, self.rank)
+        if self.name == "reflection_pad3d" and not _TELLS_LENGTH:
+            check_count(padding, self.rank)
+        if self._is_mirrored and self.rank < 3:  # of which nobody asks how long it is
+            padding = padding[: 2 * self.rank]
         looks_first = not _ARE_ALIKE or self.name == "reflection_pad3d"
         if looks_first and len(padding) == 2 * self.rank:
             self._check_rank(len(input._sizes))
         padded = self._checked(input._sizes, padding, is_backward=True)
         self._check_grad(grad_output, input, padded)
+        if _ARE_ALIKE and (self._is_mirrored or numel(input._sizes)):
+            # they were counted from the last, and are read from the first
+            wrap_dim(self.rank, len(input._sizes), scalar=False)
         result = _made(outputs[0], input, input._sizes)
         looked_at = grad_output if self.name in _GRADIENTS_OF_ANY else result
         is_empty = not numel(looked_at._sizes)
@@ -182,7 +189,8 @@ class _Border:
         """Of an input that is not checked itself: its sizes are read all the same."""
         if self._is_mirrored and self.rank == 3 and rank <= 3:
             raise RuntimeError(expected("input.dim() > 3"))
-        for dim in range(int(self.rank < 3), self.rank + 1):
+        first = 0 if self.rank == 3 and _VOLUMES_LOOK_AT_CHANNELS else 1
+        for dim in range(first, self.rank + 1):
             wrap_dim(dim, rank, scalar=False)
 
     def _check_grad(self, grad: Tensor, input: Tensor, sizes: Sequence[int]) -> None:
@@ -192,18 +200,18 @@ class _Border:
         comma = " " if self.name == "replication_pad1d" and not _ARE_ALIKE else ", "
         if self.name == "reflection_pad3d" and len(grad._sizes) != len(sizes):
             raise RuntimeError(expected("grad_output.dim() == input.dim()"))
-        has_channels = not self._is_mirrored and self.rank < 3 and len(sizes) > self.rank
-        if _ARE_ALIKE or (_LOOK_AT_CHANNELS and has_channels):
+        looks = _VOLUMES_LOOK_AT_CHANNELS if self.rank == 3 else _LOOK_AT_CHANNELS
+        if _ARE_ALIKE or (looks and not self._is_mirrored and len(sizes) > self.rank):
             channel = axis_of(len(sizes), self.rank, self.rank, from_end=_ARE_ALIKE)
-            wanted, got = _size(input._sizes, channel), _size(grad._sizes, channel)
-            if got != wanted:
-                raise RuntimeError(f"{name} channel unexpected. Expected: {wanted}, Got: {got}")
+            check_channels(grad, input._sizes, channel, name)
         check_grad_sizes(grad, sizes, self.rank, name, comma, from_end=_ARE_ALIKE)
 
 
 _TAKES_USUAL_DIMENSIONS: Final = HABITS["padding takes the usual dimensions alone"]
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
 """They are made of one template then, which counts the dimensions from the last."""
+_VOLUMES_LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated volumes look at channels"]
+_TELLS_LENGTH: Final = HABITS["a gradient of a mirrored volume tells its padding's length"]
 _LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
 _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
 """Whose gradient is of nothing where what it is computed from is empty."""
@@ -259,6 +267,8 @@ def padded_sizes(
         )
     for dim in range(0 if from_end or may_be_empty else rank + 1):
         wrap_dim(dim, len(sizes), scalar=False)
+    if from_end and may_be_empty and not is_mirrored:  # whose channels are looked at first
+        _size(sizes, axis_of(len(sizes), rank, rank, from_end=True))
     padded = list(sizes)
     for place in range(rank):
         axis = axis_of(len(sizes), rank, place, from_end=from_end)
@@ -320,6 +330,13 @@ def check_padded(
         *others, width = given
         shown = comma.join([*([" ".join(others)] * bool(others)), width])
         raise RuntimeError(f"input ({shown}{end} is too small. Calculated output {' '.join(found)}")
+
+
+def check_channels(grad: Tensor, sizes: Sequence[int], channel: int, name: str) -> None:
+    """RuntimeError for a gradient that has not as many channels as the input has."""
+    wanted, got = _size(sizes, channel), _size(grad._sizes, channel)
+    if got != wanted:
+        raise RuntimeError(f"{name} channel unexpected. Expected: {wanted}, Got: {got}")
 
 
 def check_grad_sizes(

@@ -10,6 +10,7 @@ from typing import Final
 
 from mindtorch_v2.kernels.cpu.border_padding import (
     axis_of,
+    check_channels,
     check_count,
     check_grad_sizes,
     check_padded,
@@ -23,6 +24,7 @@ from mindtorch_v2.kernels.refs.common import HABITS, assertion
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
+_LOOK_AT_CHANNELS: Final = HABITS["gradients of padding on meta look at channels"]
 _META: Final = "torch._meta_registrations."
 
 
@@ -54,6 +56,9 @@ def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> Non
         padded = padded_sizes(
             sizes, padding, rank, shown, is_mirrored=is_mirrored, may_be_empty=True
         )
+        if _LOOK_AT_CHANNELS:
+            channel = axis_of(len(sizes), rank, rank)
+            check_channels(grad_output, sizes, channel, "grad_output")
         check_grad_sizes(grad_output, padded, rank, "grad_output")
         return new_tensor(sizes, input._dtype, input._device)
 
