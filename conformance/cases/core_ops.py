@@ -52,6 +52,7 @@ from conformance.cases import (
     core_ops_products,
     core_ops_reductions,
     core_outputs,
+    core_pad_gradients,
     core_random,
     core_rare_calls,
     core_read_again,
@@ -126,6 +127,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
     yield from core_complex_halves.texts()
+    yield from core_pad_gradients.texts()
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()
     yield from core_looked_at.texts()
