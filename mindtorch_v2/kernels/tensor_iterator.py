@@ -317,9 +317,7 @@ class TensorIterator:
                     )
             if is_output and config.enforce_safe_casting_to_output:
                 check_can_cast(self.common_dtype, dtype_of(operand))
-            if is_experimental(self.common_dtype) and (
-                self._is_cast(operand) if is_output else self._is_copied(operand)
-            ):
+            if is_experimental(self.common_dtype) and self._has_copy(operand, is_output=is_output):
                 warn_of_experimental(self.common_dtype)
 
     def walked(self) -> tuple[list[tuple[int, ...]], list[int]]:
@@ -354,6 +352,11 @@ class TensorIterator:
     def _is_on_cpu(self) -> bool:
         return self.device.type == "cpu" or (self.device.type == "meta" and _stand_ins.are_for_cpu)
 
+    def _has_copy(self, operand: Operand, *, is_output: bool) -> bool:
+        if is_output and isinstance(operand, Tensor):
+            return self._is_cast(operand)
+        return self._is_copied(operand)
+
     def _is_copied(self, operand: Operand) -> bool:
         """Whether an input is cast before it is read, which happens on the CPU."""
         casts = self.config.promote_inputs_to_common_dtype and self._is_on_cpu()
@@ -361,11 +364,13 @@ class TensorIterator:
 
     def _lying(self, operands: Sequence[Operand]) -> list[Tensor | _CastCopy]:
         """What is walked: tensors, and the copies of those, and of numbers, that are cast."""
-        return [
-            self._copied(each) if self._is_copied(each) else each
-            for each in operands
-            if isinstance(each, Tensor) or self._is_copied(each)
-        ]
+        found: list[Tensor | _CastCopy] = []
+        for each in operands:
+            if self._is_copied(each):
+                found.append(self._copied(each))
+            elif isinstance(each, Tensor):
+                found.append(each)
+        return found
 
     def _copied(self, operand: Operand) -> _CastCopy:
         if not isinstance(operand, Tensor):
