@@ -24,8 +24,9 @@ from functools import partial
 from itertools import chain, combinations
 from typing import Any, Final
 
+from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
-from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, Form, form_of
+from mindtorch_v2.dispatch.forms import INPLACE, MUTABLE, OUT, Form, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.functionalize.mutations import functional_arguments
@@ -72,6 +73,12 @@ NO_FORMS: Final = frozenset(
 )
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
 bounds of real numbers, dtypes that nothing of their own dtype can be computed of."""
+
+INFERS_DTYPE: Final = frozenset(
+    f"aten::{name}" for name in ("sum", "mean", "prod", "nansum", "cumsum", "cumprod")
+)
+"""They compute in the dtype of an output, unless they are told one (``infer_dtype_from_optional``
+of ``ReduceOps.cpp``)."""
 
 NO_VALUES: Final = frozenset(f"aten::{name}" for name in ("resize_", "resize_as_", "set_"))
 """Of whatever overload: they give a tensor a shape or a memory that nothing written back has."""
@@ -291,6 +298,8 @@ def _functional(form: Form, operator: Operator, keyset: int, stack: Sequence[Any
     functional = find_operator(base, overload_name)
     assert functional is not None
     values = functional_arguments(operator, stack)
+    if form.kind == OUT and base in INFERS_DTYPE and values["dtype"] is None:
+        values["dtype"] = enum_value(stack[-1]._dtype)
     wanted = tuple(values[argument.name] for argument in functional.schema.arguments)
     return Call(functional, wanted).redispatch(keyset)
 
@@ -327,7 +336,8 @@ def _write(target: Tensor, value: Tensor, from_complex: bool) -> None:
     if not numel(value._sizes):
         return
     same = target._dtype in (value._dtype, BOOL)
-    if from_complex and not target._dtype.is_complex and not same:
+    is_real = value._dtype.is_floating_point  # a part or a magnitude
+    if from_complex and not target._dtype.is_complex and not (same or is_real):
         warn_once("copy_impl", "Casting complex values to real discards the imaginary part")
     if tuple(value._sizes) == tuple(target._sizes):
         copy_values(target, value)
