@@ -387,7 +387,12 @@ HABITS: dict[str, Callable[[], bool]] = {
     "gradients of replicated padding look at channels": lambda: is_refused(
         lambda: A.replication_pad1d_backward(torch.ones(2, 1, 3), torch.ones(2, 2, 3), [0, 0])
     ),
-    "gradients of replicated volumes look at channels": lambda: (
+    "gradients of replicated volumes look at channels": lambda: is_refused(
+        lambda: A.replication_pad3d_backward(
+            torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6
+        )
+    ),
+    "gradients of replicated volumes read the first dimension": lambda: (
         "specified as 0"
         in error_of(lambda: A.replication_pad3d_backward(*[torch.ones(())] * 2, [1] * 6))[1]
     ),

@@ -189,7 +189,8 @@ class _Border:
         """Of an input that is not checked itself: its sizes are read all the same."""
         if self._is_mirrored and self.rank == 3 and rank <= 3:
             raise RuntimeError(expected("input.dim() > 3"))
-        first = 0 if self.rank == 3 and _VOLUMES_LOOK_AT_CHANNELS else 1
+        reads_first = _VOLUMES_READ_FIRST if self.rank == 3 else _LOOK_AT_CHANNELS
+        first = 0 if reads_first and not self._is_mirrored else 1
         for dim in range(first, self.rank + 1):
             wrap_dim(dim, rank, scalar=False)
 
@@ -211,6 +212,7 @@ _TAKES_USUAL_DIMENSIONS: Final = HABITS["padding takes the usual dimensions alon
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
 """They are made of one template then, which counts the dimensions from the last."""
 _VOLUMES_LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated volumes look at channels"]
+_VOLUMES_READ_FIRST: Final = HABITS["gradients of replicated volumes read the first dimension"]
 _TELLS_LENGTH: Final = HABITS["a gradient of a mirrored volume tells its padding's length"]
 _LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
 _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
