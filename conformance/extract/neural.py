@@ -392,9 +392,13 @@ HABITS: dict[str, Callable[[], bool]] = {
             torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6
         )
     ),
-    "gradients of replicated volumes read the first dimension": lambda: (
-        "specified as 0"
-        in error_of(lambda: A.replication_pad3d_backward(*[torch.ones(())] * 2, [1] * 6))[1]
+    "channels of replicated volumes are called a width": lambda: (
+        "width"
+        in error_of(
+            lambda: A.replication_pad3d_backward(
+                torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6
+            )
+        )[1]
     ),
     "a gradient of a mirrored volume tells its padding's length": lambda: (
         "but got"

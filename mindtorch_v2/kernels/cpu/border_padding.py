@@ -189,7 +189,7 @@ class _Border:
         """Of an input that is not checked itself: its sizes are read all the same."""
         if self._is_mirrored and self.rank == 3 and rank <= 3:
             raise RuntimeError(expected("input.dim() > 3"))
-        reads_first = _VOLUMES_READ_FIRST if self.rank == 3 else _LOOK_AT_CHANNELS
+        reads_first = _VOLUMES_LOOK_AT_CHANNELS if self.rank == 3 else _LOOK_AT_CHANNELS
         first = 0 if reads_first and not self._is_mirrored else 1
         for dim in range(first, self.rank + 1):
             wrap_dim(dim, rank, scalar=False)
@@ -204,7 +204,8 @@ class _Border:
         looks = _VOLUMES_LOOK_AT_CHANNELS if self.rank == 3 else _LOOK_AT_CHANNELS
         if _ARE_ALIKE or (looks and not self._is_mirrored and len(sizes) > self.rank):
             channel = axis_of(len(sizes), self.rank, self.rank, from_end=_ARE_ALIKE)
-            check_channels(grad, input._sizes, channel, name)
+            what = "width" if self.rank == 3 and _CALLS_IT_WIDTH else "channel"
+            check_channels(grad, input._sizes, channel, f"{name} {what}")
         check_grad_sizes(grad, sizes, self.rank, name, comma, from_end=_ARE_ALIKE)
 
 
@@ -212,7 +213,7 @@ _TAKES_USUAL_DIMENSIONS: Final = HABITS["padding takes the usual dimensions alon
 _ARE_ALIKE: Final = HABITS["gradients of padding are worded alike"]
 """They are made of one template then, which counts the dimensions from the last."""
 _VOLUMES_LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated volumes look at channels"]
-_VOLUMES_READ_FIRST: Final = HABITS["gradients of replicated volumes read the first dimension"]
+_CALLS_IT_WIDTH: Final = HABITS["channels of replicated volumes are called a width"]
 _TELLS_LENGTH: Final = HABITS["a gradient of a mirrored volume tells its padding's length"]
 _LOOK_AT_CHANNELS: Final = HABITS["gradients of replicated padding look at channels"]
 _GRADIENTS_OF_ANY: Final = ("reflection_pad1d", "reflection_pad3d")
@@ -334,11 +335,11 @@ def check_padded(
         raise RuntimeError(f"input ({shown}{end} is too small. Calculated output {' '.join(found)}")
 
 
-def check_channels(grad: Tensor, sizes: Sequence[int], channel: int, name: str) -> None:
+def check_channels(grad: Tensor, sizes: Sequence[int], channel: int, what: str) -> None:
     """RuntimeError for a gradient that has not as many channels as the input has."""
     wanted, got = _size(sizes, channel), _size(grad._sizes, channel)
     if got != wanted:
-        raise RuntimeError(f"{name} channel unexpected. Expected: {wanted}, Got: {got}")
+        raise RuntimeError(f"{what} unexpected. Expected: {wanted}, Got: {got}")
 
 
 def check_grad_sizes(

@@ -58,7 +58,7 @@ def _pad_backward(function: str, rank: int, *, is_mirrored: bool = False) -> Non
         )
         if _LOOK_AT_CHANNELS:
             channel = axis_of(len(sizes), rank, rank)
-            check_channels(grad_output, sizes, channel, "grad_output")
+            check_channels(grad_output, sizes, channel, "grad_output channel")
         check_grad_sizes(grad_output, padded, rank, "grad_output")
         return new_tensor(sizes, input._dtype, input._device)
 
