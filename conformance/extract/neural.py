@@ -281,6 +281,11 @@ def meta(sizes: tuple[int, ...]) -> torch.Tensor:
     return torch.zeros(sizes, device="meta")
 
 
+def gradient_of_other_channels() -> torch.Tensor:
+    """Of a replicated volume that has one channel, where its padding has two."""
+    return A.replication_pad3d_backward(torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6)
+
+
 def is_refused(ask: Callable[[], object]) -> bool:
     try:
         ask()
@@ -388,17 +393,11 @@ HABITS: dict[str, Callable[[], bool]] = {
         lambda: A.replication_pad1d_backward(torch.ones(2, 1, 3), torch.ones(2, 2, 3), [0, 0])
     ),
     "gradients of replicated volumes look at channels": lambda: is_refused(
-        lambda: A.replication_pad3d_backward(
-            torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6
-        )
+        gradient_of_other_channels
     ),
     "channels of replicated volumes are called a width": lambda: (
-        "width"
-        in error_of(
-            lambda: A.replication_pad3d_backward(
-                torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6
-            )
-        )[1]
+        is_refused(gradient_of_other_channels)
+        and "width" in error_of(gradient_of_other_channels)[1]
     ),
     "a gradient of a mirrored volume tells its padding's length": lambda: (
         "but got"

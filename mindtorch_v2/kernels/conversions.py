@@ -25,7 +25,14 @@ from mindtorch_v2.tensor.absent_devices import (
     supports_as_strided,
 )
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, memory_format, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import (
+    DTYPES,
+    MEMORY_FORMATS,
+    memory_format,
+    mkldnn,
+    sparse_coo,
+    strided,
+)
 from mindtorch_v2.tensor.factories import format_strides, strides_in
 from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
 from mindtorch_v2.tensor.options import compute_dispatch_key
@@ -88,12 +95,15 @@ def to_dtype(
 
 @kernel("aten::to_dense", key=_IMPLICIT)
 def to_dense(self: Tensor, dtype: int | None, masked_grad: bool | None) -> Any:
-    if self._layout is not strided:
-        if dtype is not None:
-            kind = "sparse" if self._layout is sparse_coo else "sparse_csr"
-            raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
-        return self._fresh(layout=strided)
-    return self if dtype is None else to_dtype(self, dtype, False, False, None)
+    dense = self if self._layout is strided else _made_dense(self, dtype)
+    return dense if dtype is None else to_dtype(dense, dtype, False, False, None)
+
+
+def _made_dense(self: Tensor, dtype: int | None) -> Tensor:
+    if dtype is not None and self._layout is not mkldnn:
+        kind = "sparse" if self._layout is sparse_coo else "sparse_csr"
+        raise RuntimeError(f"dtype argument is not supported by {kind}_to_dense")
+    return self._fresh(layout=strided)
 
 
 @kernel("aten::dequantize.self")

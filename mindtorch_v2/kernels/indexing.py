@@ -476,10 +476,6 @@ def index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: bool) 
     return _INDEX_PUT_(copied, indices, values, accumulate)
 
 
-def _have_mask(indices: Indices) -> bool:
-    return any(each is not None and each._dtype in (_BYTE, _BOOL) for each in indices)
-
-
 # --- without masks --------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
-from mindtorch_v2.tensor.experimental import is_experimental, warn_of_experimental
+from mindtorch_v2.tensor.experimental import is_experimental, raise_warning_for_complex_half
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     channels_last_strides,
@@ -318,7 +318,7 @@ class TensorIterator:
             if is_output and config.enforce_safe_casting_to_output:
                 check_can_cast(self.common_dtype, dtype_of(operand))
             if is_experimental(self.common_dtype) and self._has_copy(operand, is_output=is_output):
-                warn_of_experimental(self.common_dtype)
+                raise_warning_for_complex_half(self.common_dtype)
 
     def walked(self) -> tuple[list[tuple[int, ...]], list[int]]:
         """The strides in which a loop on the CPU goes through each operand, and the dimensions from

@@ -20,12 +20,14 @@ def is_experimental(dtype: DType) -> bool:
 
 def warn_of_copy(source: DType, target: DType) -> None:
     """What making a copy of another dtype warns of, where the copy itself is never made here."""
-    if source is not target and is_experimental(target):
-        warn_of_experimental(target)
+    if source is not target:
+        raise_warning_for_complex_half(target)
 
 
-def warn_of_experimental(dtype: DType) -> None:
-    """Once for each of the two."""
+def raise_warning_for_complex_half(dtype: DType) -> None:
+    """Once for each of the two; nothing for any other dtype."""
+    if not is_experimental(dtype):
+        return
     place, name = "complex_half", "ComplexHalf"
     if dtype is BCOMPLEX32:
         place, name = "bcomplex32", "BComplex32"

@@ -30,7 +30,6 @@ from mindtorch_v2.tensor.custom import Custom, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import allocated_on
 from mindtorch_v2.tensor.dtype import (
-    DTYPES,
     LAYOUTS,
     MEMORY_FORMATS,
     DType,
@@ -42,7 +41,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.experimental import is_experimental, warn_of_experimental
+from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, is_host, new_plain, storage_of
@@ -159,8 +158,7 @@ class Tensor(TensorBase):
             strides = geometry.strides_of_new(tuple(shape), layout, dtype.itemsize)
         self._strides = strides
         if storage is None and layout not in _WITHOUT_STORAGE:
-            if is_experimental(dtype):
-                warn_of_experimental(dtype)
+            raise_warning_for_complex_half(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)
         self._raw_storage = storage
@@ -569,15 +567,9 @@ class Tensor(TensorBase):
     def to_sparse_csc(self) -> Tensor:
         return self._fresh(layout=LAYOUTS["sparse_csc"])
 
-    def to_dense(self) -> Tensor:
-        return self if self._layout is strided else self._fresh(layout=strided)
-
     def to_mkldnn(self) -> Tensor:
         layouts.check_to_mkldnn(self._dtype)
         return self._fresh(layout=mkldnn)
-
-    def dequantize(self) -> Tensor:
-        return self._fresh(dtype=DTYPES["float32"])
 
     def resolve_conj(self) -> Tensor:
         return self._fresh() if self._is_conj() else self

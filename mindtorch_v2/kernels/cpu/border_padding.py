@@ -117,9 +117,9 @@ class _Border:
     def pad_backward(
         self, outputs: Outputs, grad_output: Tensor, input: Tensor, padding: Sequence[int]
     ) -> tuple[Tensor, ...]:
-        if not self._is_mirrored and not _ARE_ALIKE:
-            check_count(padding, self.rank)
-        if self.name == "reflection_pad3d" and not _TELLS_LENGTH:
+        if not (
+            _TELLS_LENGTH if self.name == "reflection_pad3d" else self._is_mirrored or _ARE_ALIKE
+        ):
             check_count(padding, self.rank)
         if self._is_mirrored and self.rank < 3:  # of which nobody asks how long it is
             padding = padding[: 2 * self.rank]
@@ -229,11 +229,12 @@ def axis_of(dims: int, rank: int, place: int, *, from_end: bool = False) -> int:
     return dims - 1 - place if from_end else rank - place + (dims == rank + 2)
 
 
-def check_count(padding: Sequence[int], rank: int) -> None:
-    """RuntimeError, in the words of who looks at the padding first, unless it has both sides of
+def check_count(padding: Sequence[int], rank: int, *, tells: bool = False) -> None:
+    """RuntimeError, which ``tells`` how many there are or not, unless a padding has both sides of
     each dimension."""
     if len(padding) != 2 * rank:
-        raise RuntimeError(f"padding size is expected to be {2 * rank}")
+        got = f", but got: {len(padding)}" if tells else ""
+        raise RuntimeError(f"padding size is expected to be {2 * rank}{got}")
 
 
 def _has_usual_dims(sizes: Sequence[int], rank: int) -> bool:
@@ -260,8 +261,7 @@ def padded_sizes(
     """RuntimeError for sizes that cannot be padded, or not by so much.  ``may_be_empty``, as of a
     gradient, of which nobody asks whether there is one; ``takes_any`` number of dimensions, of
     which the first ones are read."""
-    if len(padding) != 2 * rank:
-        raise RuntimeError(f"padding size is expected to be {2 * rank}, but got: {len(padding)}")
+    check_count(padding, rank, tells=True)
     looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
     if not ((takes_any or _has_usual_dims(sizes, rank)) and (may_be_empty or 0 not in looked_at)):
         raise RuntimeError(

@@ -24,7 +24,7 @@ from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.experimental import is_experimental, warn_of_experimental
+from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half
 from mindtorch_v2.tensor.geometry import numel, strides_in_order, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -60,8 +60,7 @@ def _register(name: str, *, ignore_nan: bool) -> None:
         if not numel(self._sizes):
             store(result, np.asarray(np.nan))
             return result
-        if is_experimental(self._dtype):
-            warn_of_experimental(self._dtype)  # of the copy that is put in order
+        raise_warning_for_complex_half(self._dtype)  # of the copy that is put in order
         _check_dtype("aten::median", self)
         row = as_array(self, self._dtype).reshape(-1)
         place = _middle(row, ignore_nan=ignore_nan, by_place=False)

@@ -30,7 +30,7 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.experimental import is_experimental, warn_of_copy, warn_of_experimental
+from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half, warn_of_copy
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
@@ -106,10 +106,9 @@ def _warn_of_copies(own: DType, computed: DType, order: float) -> None:
     """Of the input in another dtype, and of magnitudes, which are computed as complex numbers; what
     is not nought is found by comparing with a nought, into such numbers too."""
     warn_of_copy(own, computed)
-    for _ in range(1 if order else 2):
-        if is_experimental(computed):
-            warn_of_experimental(computed)
+    raise_warning_for_complex_half(computed)
     if not order:
+        raise_warning_for_complex_half(computed)
         warn_of_cast(computed, real_value_type(computed))
 
 

@@ -49,7 +49,7 @@ from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.tensor.copying import fill, store, value_array, warn_of_cast
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array, elements_of
-from mindtorch_v2.tensor.experimental import is_experimental, warn_of_copy, warn_of_experimental
+from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half, warn_of_copy
 from mindtorch_v2.tensor.geometry import dim_list, numel
 from mindtorch_v2.tensor.plain import array_of, of_array
 from mindtorch_v2.tensor.quiet import quietly
@@ -276,8 +276,7 @@ def mean(
             f"{CPP_NAMES[found]}"
         )
     if not made[0].is_meta:  # sums of nothing take any dtype
-        if is_experimental(found):
-            warn_of_experimental(found)  # of how many they are, as a tensor
+        raise_warning_for_complex_half(found)  # of how many they are, as a tensor
         check_implemented(_DIV_FACTS, found)
     return made
 
