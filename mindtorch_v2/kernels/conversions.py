@@ -106,9 +106,14 @@ def _made_dense(self: Tensor, dtype: int | None) -> Tensor:
     return self._fresh(layout=strided)
 
 
+@kernel("aten::dequantize.self", key="QuantizedCPU")
+def dequantize_quantized(self: Tensor) -> Tensor:
+    return self._fresh(dtype=DTYPES["float32"])
+
+
 @kernel("aten::dequantize.self")
-def dequantize(self: Tensor) -> Any:
-    """Of numbers that are none (``dequantize_cpu_or_cuda``)."""
+def dequantize_cpu_or_cuda(self: Tensor) -> Any:
+    """Of what is not quantized."""
     return _TO_DTYPE(self, DTYPES["float32"])
 
 
