@@ -38,6 +38,8 @@ class Protocol(NamedTuple):
     is_disabled: Callable[[Any], bool]
     #: Whether an object's plain method draws a warning.
     warns_of_plain_methods: bool
+    #: What stands for the method of a class with one function, if there is such a thing.
+    rule: Callable[[Any, type], Callable[..., Any] | None] = lambda function, cls: None
 
 
 def append_overloaded(overloaded: Overloaded, value: Any) -> None:
@@ -101,6 +103,12 @@ def handle(
             continue
         if protocol.warns_of_plain_methods:
             _warn_of_plain_method(protocol, method, argument, warns_python)
+        rule = protocol.rule(function, type(argument))
+        if rule is not None:
+            answer = call_in_python(rule, (type(argument), *given))
+            if answer is not NotImplemented:
+                return answer
+            method = rule  # as in torch, which then takes it for the class's own
         answer = call_in_python(method, given)
         if answer is not NotImplemented:
             return answer
@@ -109,7 +117,9 @@ def handle(
 
 def answer_of_mode(protocol: Protocol, mode: Any, given: tuple[Any, ...]) -> Any:
     """What a mode answers that has been taken away; NotImplemented if it declines."""
-    return call_in_python(method_of_mode(protocol, mode), given)
+    method = method_of_mode(protocol, mode)
+    rule = protocol.rule(given[0], type(mode))
+    return call_in_python(method, given) if rule is None else call_in_python(rule, (mode, *given))
 
 
 def method_of_mode(protocol: Protocol, mode: Any) -> Any:

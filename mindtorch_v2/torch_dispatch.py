@@ -8,6 +8,7 @@ as far as it says which tensors have that key.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2 import overloaded
@@ -26,6 +27,7 @@ from mindtorch_v2.overloaded import ABSENT, Overloaded, append_overloaded, attri
 from mindtorch_v2.pybind.classes import tp_name
 from mindtorch_v2.tensor.pending import settled
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.torch_dispatch_rules import RULES, find_torch_dispatch_rule
 from mindtorch_v2.warn import call_in_python, handlers
 
 _PYTHON: Final = functionality_bit(DispatchKey.Python)
@@ -89,6 +91,7 @@ _PROTOCOL: Final = overloaded.Protocol(
     mode_stack.put_back,
     lambda method: method is disabled,
     warns_of_plain_methods=False,
+    rule=find_torch_dispatch_rule,
 )
 
 
@@ -126,6 +129,9 @@ def ask_users_mode(
     raw.sets = inside
     try:
         method = overloaded.method_of_mode(_PROTOCOL, mode)
+        rule = RULES and find_torch_dispatch_rule(function, type(mode))
+        if rule:
+            method = partial(rule, mode)
         if handlers.buffer is None:
             answer = method(function, (), args, kwargs)
         else:

@@ -416,6 +416,19 @@ def runs_function_without_grad() -> bool:
     return bool(called)
 
 
+def counts_gradients() -> bool:
+    """Whether it is an operator's own error that its formula returns too many gradients."""
+    function = library.custom_op(
+        f"{NAMESPACE}::g", lambda x: x + 1, mutates_args=(), schema=SCHEMA
+    )
+    function.register_autograd(lambda ctx, grad: (grad, grad))
+    try:
+        function(torch.ones(1, requires_grad=True)).backward()
+    except RuntimeError as error:
+        return "The backward formula" in str(error)
+    return False
+
+
 def own_library_of_fakes() -> bool:
     holder: Any = fake_impl_holder()
     return "lib" not in inspect.signature(holder.register).parameters
@@ -464,6 +477,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a library that is lost takes its packets along": forgets_packets_of_lost_libraries,
     "a destroyed operator leaves its namespace's listing": forgets_names,
     "autograd's Function runs even where nothing requires grad": runs_function_without_grad,
+    "gradients of custom operators are counted": counts_gradients,
     "a fake impl has a library of its own": own_library_of_fakes,
     "a kernel of a device without tensors needs a device": lambda: not takes(
         lambda: custom_op(schema="(int x) -> Tensor", device_types="cpu")

@@ -1,26 +1,31 @@
-"""The kernel that a custom operator has at Autograd.
+"""The kernel that a custom operator has at Autograd, and functions that take lists of tensors.
 
-Mirrors ``torch/_library/autograd.py``.  There is no engine yet: forward runs as in a ``Function``
-of torch, with a context, and its results remember that they require grad; what backward would be
-called with is kept by nobody.  :func:`apply` is where ``autograd.Function`` takes its place.
+Mirrors ``torch/_library/autograd.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mindtorch_v2 import _C
 from mindtorch_v2._library.release import does
-from mindtorch_v2._library.utils import fill_defaults, has_kwarg_only_args, is_out, iter_tensors
-from mindtorch_v2.tensor.autograd_meta import UNRECORDED
+from mindtorch_v2._library.utils import (
+    fill_defaults,
+    has_kwarg_only_args,
+    is_out,
+    is_tensorlist_like_type,
+)
+from mindtorch_v2.autograd.function import Function
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.utils import _pytree
 
 if TYPE_CHECKING:
     from mindtorch_v2._ops import OpOverload
 
-_Forward = Callable[..., Any]
+_Class = TypeVar("_Class", bound=type[Function])
 
 
 class InfoProtocol(Protocol):
@@ -38,85 +43,200 @@ class Info:
     _setup_context_fn: Callable[..., Any] | None
 
 
-class FunctionCtx:
-    """What forward keeps for backward: ``torch.autograd.function.FunctionCtx``."""
+@dataclass
+class Metadata:
+    """What the kernel was called with besides the arguments: the function's last argument."""
 
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.saved_tensors: tuple[Any, ...] = ()
-        self.materialize_grads = True
-        self.non_differentiable: tuple[Any, ...] = ()
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        self.saved_tensors = tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        self.non_differentiable = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self.materialize_grads = value
+    keyset: Any
+    keyword_only_args: dict[str, Any]
 
 
-def requires_grad(args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> bool:
-    """Whether a tensor among the arguments, or in a list among them, requires grad."""
-    return any(tensor.requires_grad for tensor in iter_tensors(args, kwargs or {}))
+def any_requires_grad(*args: Any, **kwargs: Any) -> bool:
+    """Whether an argument requires grad: a tensor, or one in a list of nothing but tensors.
+
+    ``torch._C._any_requires_grad`` of 2.8 and later; 2.5 to 2.7 ask the same in Python.
+    """
+    for given in (*args, *kwargs.values()):
+        if isinstance(given, Tensor):
+            listed = [given]
+        else:
+            listed = given if isinstance(given, list) and not _is_leaf(given) else []
+        if any(each.requires_grad for each in listed):
+            return True
+    return False
 
 
 def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> Callable[..., Any]:
-    """The kernel; its first argument is the keyset."""
-    named_inputs = has_kwarg_only_args(op._schema)
+    """The kernel; its first argument is the keyset.
+
+    RuntimeError from backward where no formula is registered, and in releases that count them if it
+    returns another number of gradients than there are inputs.
+    """
+    schema = op._schema
+    has_keyword_only = has_kwarg_only_args(schema)
+    has_lists = any(
+        is_tensorlist_like_type(each.type) for each in (*schema.arguments, *schema.returns)
+    )
+    positional = sum(not each.kwarg_only for each in schema.arguments)
+    counts = does("gradients of custom operators are counted")
 
     def below(keyset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with _C._AutoDispatchBelowAutograd():
             return op.redispatch(keyset & _C._after_autograd_keyset, *args, **kwargs)
 
-    def forward(keyset: Any, kwargs: dict[str, Any]) -> _Forward:
-        def run(ctx: FunctionCtx, *args: Any) -> Any:
-            with _C._AutoDispatchBelowAutograd():
-                result = op.redispatch(keyset & _C._after_autograd_keyset, *args, **kwargs)
-                if info._setup_context_fn:
-                    inputs, named = fill_defaults(op._schema, args, kwargs)
-                    more = {"keyword_only_inputs": named} if named_inputs else {}
-                    info._setup_context_fn(ctx=ctx, inputs=inputs, **more, output=result)
-            return result
+    def forward(ctx: Any, *args: Any) -> Any:
+        *given, metadata = args
+        with _C._AutoDispatchBelowAutograd():
+            result = below(metadata.keyset, tuple(given), metadata.keyword_only_args)
+            if info._setup_context_fn:
+                inputs, named = fill_defaults(schema, tuple(given), metadata.keyword_only_args)
+                more = {"keyword_only_inputs": named} if has_keyword_only else {}
+                info._setup_context_fn(ctx=ctx, inputs=inputs, **more, output=result)
+        return result
 
-        return run
+    def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        if not info._backward_fn:
+            raise RuntimeError(
+                f"Trying to backward through {op} but no autograd formula was registered. Please "
+                "use register_autograd to add one."
+            )
+        needed = ctx.needs_input_grad
+        try:
+            ctx.needs_input_grad = needed[:-1]
+            result = info._backward_fn(ctx, *grads)
+        finally:
+            ctx.needs_input_grad = needed
+        if counts:
+            result = _counted(op, result, len(needed) - 1, positional, drops=has_lists)
+        return (*result, None) if isinstance(result, tuple) else (result, None)
+
+    name = f"GeneratedBackwardFor_{op._namespace}_{op._opname}_{op._overloadname}"
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    generated: Any = type(name, (Function,), members)
+    if has_lists:
+        generated = supports_tensorlist(generated)
+    always = does("autograd's Function runs even where nothing requires grad")
 
     def autograd_impl(keyset: Any, *args: Any, **keyword_only_args: Any) -> Any:
         if is_out(op):
-            if requires_grad(args, keyword_only_args):
+            if tls.is_grad_enabled() and any_requires_grad(*args, **keyword_only_args):
                 raise RuntimeError(
                     f"{op._opname}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
                 )
             return below(keyset, args, keyword_only_args)
-        always = does("autograd's Function runs even where nothing requires grad")
-        if always or requires_grad(args):
-            return apply(forward(keyset, keyword_only_args), args)
+        if always or (tls.is_grad_enabled() and any_requires_grad(*args)):
+            return generated.apply(*args, Metadata(keyset, keyword_only_args))
         return below(keyset, args, keyword_only_args)
 
     return autograd_impl
 
 
-def apply(forward: _Forward, args: tuple[Any, ...]) -> Any:
-    """``Function.apply`` as far as it needs no engine: an input that is returned becomes a view,
-    and floating-point results require grad where an input does."""
-    needs = tuple(isinstance(each, Tensor) and each.requires_grad for each in args)
-    ctx = FunctionCtx((*needs, False))  # the last is torch's own argument
-    result = forward(ctx, *args)
-    records = requires_grad(args)
-    inputs = {id(tensor) for tensor in iter_tensors(args, {})}
+def _counted(op: OpOverload, result: Any, inputs: int, positional: int, *, drops: bool) -> Any:
+    """What a formula returned, if as many as the ``inputs`` that were passed, or as the operator
+    has ``positional`` ones; those beyond the inputs are None, and of lists they are dropped."""
+    actual = len(result) if isinstance(result, tuple) else 1
+    if actual not in {inputs, positional}:
+        expected = str(inputs) if inputs == positional else f"{inputs} or {positional}"
+        raise RuntimeError(
+            f"The backward formula for {op} returned an incorrect number of gradients (expected "
+            f"{expected}, got {actual}). Expected one gradient for each forward input, or for each "
+            "positional input to the operator. Use None for inputs that do not require a gradient."
+        )
+    if not isinstance(result, tuple):
+        return result
+    if any(grad is not None for grad in result[inputs:]):
+        raise RuntimeError(
+            f"The backward formula for {op} returned a non-None gradient for an input that was not "
+            "passed to the operator. Defaulted inputs that were not passed through autograd must "
+            "return None."
+        )
+    return result[:inputs] if drops else result
 
-    def output(value: Any) -> Any:
-        if isinstance(value, list):
-            return [output(item) for item in value]
-        if not isinstance(value, Tensor):
-            return value
-        if id(value) in inputs:
-            value = value._alias()
-        is_marked = any(value is each for each in ctx.non_differentiable)
-        if records and value._is_differentiable() and not is_marked:
-            value._materialize_autograd_meta().grad_fn = UNRECORDED
-        return value
 
-    return tuple(map(output, result)) if isinstance(result, tuple) else output(result)
+# --- lists of tensors -------------------------------------------------------------------------
+
+
+@dataclass
+class TensorListMetadata:
+    """How the arguments and results of a call nest, which the function's nodes see flat."""
+
+    input_spec: _pytree.TreeSpec
+    output_spec: _pytree.TreeSpec | None = None
+    result_is_tuple: bool | None = None
+
+
+def supports_tensorlist(cls: _Class) -> _Class:
+    """Have a function take and return lists of tensors, each of which is differentiated.
+
+    RuntimeError from backward if what it returns does not nest as the inputs do.
+    """
+    target: Any = cls
+    forward, backward, apply = target.forward, target.backward, target.apply
+
+    def flat_forward(ctx: Any, *args: Any) -> tuple[Any, ...]:
+        *given, metadata = args
+        if not isinstance(metadata, TensorListMetadata):
+            raise NotImplementedError(
+                "NYI: calling supports_tensorlist autograd.Function.forward directly. You should "
+                "probably be calling .apply instead. Please file an issue if not."
+            )
+        result = forward(ctx, *_pytree.tree_unflatten(given, metadata.input_spec))
+        metadata.result_is_tuple = isinstance(result, tuple)
+        nested = result if metadata.result_is_tuple else (result,)
+        flat, metadata.output_spec = _pytree.tree_flatten(nested, _is_leaf)
+        if hasattr(ctx, "_pt_metadata"):
+            raise RuntimeError("Please don't set ctx._pt_metadata; PyTorch uses it to store info")
+        ctx._pt_metadata = metadata
+        return tuple(flat)
+
+    def flat_backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
+        if not hasattr(ctx, "_pt_metadata"):
+            raise NotImplementedError(
+                "NYI: calling supports_tensorlist autograd.Function.backward directly. This will "
+                "automatically get called by PyTorch autograd. Please file an issue if you need "
+                "this."
+            )
+        metadata = ctx._pt_metadata
+        nested = _pytree.tree_unflatten(list(grads), metadata.output_spec)
+        needed = ctx.needs_input_grad
+        try:  # the last of what is needed is the metadata
+            ctx.needs_input_grad = _pytree.tree_unflatten(list(needed[:-1]), metadata.input_spec)
+            result = backward(ctx, *nested)
+        finally:
+            ctx.needs_input_grad = needed
+        if not isinstance(result, tuple):
+            result = (result,)
+        flat, spec = _pytree.tree_flatten(result, _is_leaf_of_gradients)
+        if spec != metadata.input_spec:
+            raise RuntimeError(
+                "Expected the return from backward to be of the same structure as the inputs. Got: "
+                f"{spec} (return from backward), {metadata.input_spec} (inputs)"
+            )
+        return (*flat, None)
+
+    def nested_apply(*args: Any) -> Any:
+        flat, spec = _pytree.tree_flatten(args, is_leaf=_is_leaf)
+        metadata = TensorListMetadata(spec)
+        result = apply(*flat, metadata)
+        if metadata.output_spec is None:
+            raise AssertionError("metadata.output_spec must not be None")
+        nested = _pytree.tree_unflatten(list(result), metadata.output_spec)
+        return nested if metadata.result_is_tuple else nested[0]
+
+    target.forward, target.backward, target.apply = flat_forward, flat_backward, nested_apply
+    return cls
+
+
+def _is_leaf(tree: Any) -> bool:
+    """Whether an argument or result is not taken apart: all but tuples and lists of tensors."""
+    if isinstance(tree, list):
+        return any(not isinstance(each, Tensor) for each in tree)
+    return not isinstance(tree, tuple)
+
+
+def _is_leaf_of_gradients(tree: Any) -> bool:
+    """The same of gradients, where None stands for a tensor."""
+    if isinstance(tree, list):
+        return any(each is not None and not isinstance(each, Tensor) for each in tree)
+    return not isinstance(tree, tuple)

@@ -5,35 +5,39 @@ Mirrors ``torch/_library/simple_registry.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from mindtorch_v2._library.fake_impl import FakeImplHolder
 from mindtorch_v2._library.release import does
 from mindtorch_v2._library.utils import RegistrationHandle, parse_namespace
+from mindtorch_v2.torch_dispatch_rules import RULES, Rule, find_torch_dispatch_rule
 
-__all__ = ["SimpleLibraryRegistry", "SimpleOperatorEntry", "singleton"]
+__all__ = [
+    "SimpleLibraryRegistry",
+    "SimpleOperatorEntry",
+    "find_torch_dispatch_rule",
+    "singleton",
+]
 
 
 class GenericTorchDispatchRuleHolder:
     """An operator's rules by the class whose ``__torch_dispatch__`` they stand for."""
 
     def __init__(self, qualname: str) -> None:
-        self._data: dict[type, Callable[..., Any]] = {}
         self.qualname = qualname
 
-    def register(self, torch_dispatch_class: type, func: Callable[..., Any]) -> RegistrationHandle:
+    def register(self, torch_dispatch_class: type, func: Rule) -> RegistrationHandle:
         """RuntimeError if the class has a rule already."""
         if self.find(torch_dispatch_class):
             raise RuntimeError(
                 f"{torch_dispatch_class} already has a `__torch_dispatch__` rule registered for "
                 f"{self.qualname}"
             )
-        self._data[torch_dispatch_class] = func
-        return RegistrationHandle(lambda: self._data.__delitem__(torch_dispatch_class))
+        RULES[self.qualname, torch_dispatch_class] = func
+        return RegistrationHandle(lambda: RULES.__delitem__((self.qualname, torch_dispatch_class)))
 
-    def find(self, torch_dispatch_class: type) -> Callable[..., Any] | None:
-        return self._data.get(torch_dispatch_class)
+    def find(self, torch_dispatch_class: type) -> Rule | None:
+        return RULES.get((self.qualname, torch_dispatch_class))
 
 
 class SimpleOperatorEntry:
