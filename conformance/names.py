@@ -263,6 +263,7 @@ PROPERTIES: Final = words("""
 AUTOGRAD: Final = words("""
     Function forward backward setup_context apply jvp vjp vmap generate_vmap_rule
     save_for_backward save_for_forward saved_tensors saved_for_forward needs_input_grad mark_dirty
+    _pt_metadata
     mark_non_differentiable set_materialize_grads materialize_grads once_differentiable
     dirty_tensors non_differentiable register_hooks unpack unpack_hook is_leaf _is_view
     _register_hook_dict function is_grad_enabled set_grad_enabled enable_grad no_grad
@@ -414,4 +415,5 @@ SETTABLE: Final = words("""
     requires_grad grad data names real imag elem inner calls seen _mode_key
     branch gain tally unkept rectify fresh
     _grad _grad_fn grad_dtype volatile T H mT mH shape ndim is_leaf is_cuda grad_fn output_nr
-    retains_grad _base _version _backward_hooks _materialize_non_diff_grads""")
+    retains_grad _base _version _backward_hooks _materialize_non_diff_grads needs_input_grad
+    _pt_metadata""")

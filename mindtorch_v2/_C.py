@@ -22,6 +22,7 @@ from mindtorch_v2 import (
 )
 from mindtorch_v2 import torch_dispatch as _torch_dispatch
 from mindtorch_v2 import torch_function as _torch_function
+from mindtorch_v2.binding import autograd_fallback as _autograd_fallback
 from mindtorch_v2.binding.python_fallbacks import RestoredSnapshotGuard as _RestoredSnapshotGuard
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
@@ -167,6 +168,15 @@ _define(
 _define({"_parse_dispatch_key": _parse_dispatch_key}, arg0=_cast.load_c_string)
 for _name, _mask in _facts.keys.constants.items():
     globals()[_name] = DispatchKeySet.from_mask(_keyset.completed(_mask))
+
+# --- autograd ---------------------------------------------------------------------------------
+
+_define(
+    {
+        "_get_autograd_fallback_mode": _autograd_fallback.get_mode,
+        "_set_autograd_fallback_mode": _autograd_fallback.set_mode,
+    }
+)
 
 # --- tensors ----------------------------------------------------------------------------------
 

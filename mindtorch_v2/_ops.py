@@ -29,6 +29,7 @@ from mindtorch_v2._operator_bindings import (
     called,
     wrap_schema,
 )
+from mindtorch_v2.binding import pyobj_dispatch
 from mindtorch_v2.binding.api_functions import find_api_functions
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_operator, find_packet
 from mindtorch_v2.binding.pyobj_dispatch import (
@@ -127,6 +128,7 @@ class OpOverload(Entered, OperatorBase):
         schema = self._operator.schema
         able = enabled and may_dispatch_objects(schema)
         self._objects = ObjectDispatch(schema) if able else None
+        Entered.__init__(self)  # what has been compiled dispatches otherwise
 
     def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         if self._objects is not None:
@@ -138,6 +140,8 @@ class OpOverload(Entered, OperatorBase):
 
         def run() -> Any:
             call = self.__bind__(args, kwargs)
+            if self._objects is not None:
+                return pyobj_dispatch.run(call)
             self._enter(operator)
             return call.run()
 
@@ -145,9 +149,16 @@ class OpOverload(Entered, OperatorBase):
 
     def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
         """The call at the highest key of ``keyset``, whatever the arguments' keys are."""
-        if type(keyset) is _C.DispatchKeySet and self._unboxed is not None:
+        by_objects = self._objects is not None
+        if by_objects:
+            keyset.raw_repr()  # AttributeError for what has none
+        if type(keyset) is _C.DispatchKeySet and (by_objects or self._unboxed is not None):
             try:
-                answer = self._unboxed.entry_below(keyset.mask, args, kwargs)
+                if by_objects:
+                    answer = pyobj_dispatch.redispatch(self._operator, keyset.mask, args, kwargs)
+                else:
+                    assert self._unboxed is not None
+                    answer = self._unboxed.entry_below(keyset.mask, args, kwargs)
             except RuntimeError as error:
                 if is_seen_as_it_is(error):
                     raise

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from conformance.annotated import names as hint_names
 from conformance.area import Area, Text
-from conformance.cases import inner_kernels, repeated
+from conformance.cases import inner_kernels, library_autograd, library_fallback, repeated
 from conformance.cases.pools import C
 from mindtorch_v2.profile import Profile
 
@@ -516,6 +516,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from repeated.changes()
     yield from repeated.blocks()
     yield from inner_kernels.texts()
+    yield from library_autograd.texts()
+    yield from library_fallback.texts()
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:
@@ -534,6 +536,7 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
         steps.map(lambda pair: ("program", program([*pair[0], *pair[1]]))),
         steps.map(lambda pair: ("program", program([*pair[0], *pair[1]]))),
         schemas.map(lambda text: ("infer_schema", text)),
+        library_autograd.strategy(),
     )
 
 

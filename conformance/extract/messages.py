@@ -401,6 +401,7 @@ def return_another() -> None:
 
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    "_set_autograd_fallback_mode": lambda: C._set_autograd_fallback_mode("nosuch"),
     "cpu_kernel": lambda: torch.ldexp(
         torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from string import Template
@@ -139,9 +140,8 @@ _WRITTEN_OUT: Final = {"_library_for_registration"} - _LINES["torch.library"].ke
 
 def frames() -> Iterator[tuple[FrameType, str]]:
     """The frames of the caller and of who called it, each with the name of what it called."""
-    frame = inspect.currentframe()
-    assert frame is not None
-    called, at = "", frame.f_back
+    called = ""
+    at: FrameType | None = sys._getframe(1)  # its own frame it must not hold: that is a cycle
     while at is not None:
         if at.f_code.co_filename != _REDECLARED and at.f_code.co_name not in _WRITTEN_OUT:
             yield at, called

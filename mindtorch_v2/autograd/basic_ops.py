@@ -304,7 +304,11 @@ class WarnNotImplemented(ManualNode):
         self.operator, self.count = operator, len(tensors)
         self._set_next_edges([gradient_edge(each) for each in tensors])
 
-    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+    def name(self) -> str:
+        return "torch::autograd::WarnNotImplemented"
+
+    def warn(self, grad: Gradient = None) -> None:
+        """Also a hook, of results whose history is known."""
         warn(
             "warnAutogradNotImplemented",
             f"{self.operator}: an autograd kernel was not registered to the Autograd key(s) but we "
@@ -316,4 +320,11 @@ class WarnNotImplemented(ManualNode):
             "to squash this warning and use the previous behavior, please register "
             "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd.",
         )
+
+    def _apply(self, grads: list[Gradient]) -> list[Gradient]:
+        self.warn()
         return [None] * self.count
+
+
+# Python has no class of its own for it.
+WarnNotImplemented.__name__ = WarnNotImplemented.__qualname__ = "CppFunction"

@@ -253,7 +253,7 @@ def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> Non
     if new is None:
         function = "update_tensor_hooks_on_new_gradfn"
         raise RuntimeError(messages.internal_assert("new_fn", function))
-    meta.hooks, meta.backward_hooks = (), None
+    meta.hooks, meta.backward_hooks, meta.cpp_hooks = (), None, None
     if meta.retains_grad:
         hook = old._retain_no_grad(meta.output_nr)
         if hook is None:
@@ -293,6 +293,26 @@ def retain_grad(tensor: Tensor) -> None:
     assert node is not None
     node._retain_grad(number, FunctionalPreHook(keep, number))
     meta.retains_grad = True
+
+
+def register_hook(tensor: Tensor, hook: Callable[[Tensor | None], None]) -> None:
+    """``VariableHooks::_register_hook``: the hook of C++ for a tensor that requires grad.
+
+    The first takes the place of hooks of Python where the tensor is a leaf, as torch has it.
+    """
+    meta = tensor._materialize_autograd_meta()
+    if meta.cpp_hooks is None:
+        node = grad_fn(tensor)
+        meta.cpp_hooks = registered = []
+
+        def run(grad: Tensor | None) -> None:
+            for each in registered:
+                each(grad)
+
+        meta.hooks = [FunctionalPreHook(run, 0)]
+        if node is not None:
+            node._add_tensor_pre_hook(FunctionalPreHook(run, meta.output_nr))
+    meta.cpp_hooks.append(hook)
 
 
 # --- views and changes --------------------------------------------------------------------------

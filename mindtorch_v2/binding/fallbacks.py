@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from mindtorch_v2.binding import python_fallbacks
+from mindtorch_v2.binding import autograd_fallback, python_fallbacks
 from mindtorch_v2.binding.unboxed import PLAIN, Route, Run, makes, routes
 from mindtorch_v2.binding.written import Factory, factory, names
 from mindtorch_v2.dispatch import tls
@@ -35,6 +35,7 @@ from mindtorch_v2.tensor.zeros import is_zero_tensor
 from mindtorch_v2.torch_dispatch import flattened
 
 if TYPE_CHECKING:
+    from mindtorch_v2.autograd.basic_ops import WarnNotImplemented
     from mindtorch_v2.binding.operators import Call, Operator
 
 Fallback = Callable[["Call", int], Any]
@@ -66,10 +67,12 @@ def list_of_tensors(values: Iterable[Any]) -> list[Tensor]:
 
 def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
     """``basicAutogradNotImplementedFallback``: what comes of tensors that require grad requires
-    grad, though nobody knows its derivative."""
+    grad, though nobody knows its derivative, and backward warns of it."""
     from mindtorch_v2.autograd.basic_ops import WarnNotImplemented
     from mindtorch_v2.autograd.variable import set_history
 
+    if autograd_fallback.mode == "nothing":
+        return _below(call, keyset, DispatchKey.AutogradOther)
     arguments = zip(call.operator.schema.arguments, call.stack, strict=True)
     inputs = tuple(tensors_of(value for each, value in arguments if not _has_gaps(each)))
     node = None
@@ -79,11 +82,25 @@ def basic_autograd_not_implemented(call: Call, keyset: int) -> Any:
     if node is not None:
         answers = answer if isinstance(answer, tuple) else (answer,)
         for expected, value in zip(call.operator.schema.returns, answers, strict=False):
-            if expected.alias_info is None or not expected.alias_info.is_write:
-                for tensor in tensors_of((value,)):
-                    if tensor._is_differentiable() and not tensor.requires_grad:
-                        set_history((tensor,), node)
+            is_mutable = expected.alias_info is not None and expected.alias_info.is_write
+            for tensor in tensors_of((value,)):
+                if not tensor._is_differentiable():
+                    continue
+                if tensor.requires_grad:
+                    _have_backward_warn(tensor, node, is_mutable)
+                elif not is_mutable:
+                    set_history((tensor,), node)
     return answer
+
+
+def _have_backward_warn(tensor: Tensor, node: WarnNotImplemented, is_mutable: bool) -> None:
+    """Of a result that has a history: the kernel called operators that do have derivatives."""
+    from mindtorch_v2.autograd.variable import register_hook
+
+    register_hook(tensor, node.warn)
+    base = tensor._base if is_mutable else None  # the view's history may be made anew
+    if base is not None and base.requires_grad:
+        register_hook(base, node.warn)
 
 
 @makes(basic_autograd_not_implemented)

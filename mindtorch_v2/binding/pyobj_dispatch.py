@@ -1,17 +1,27 @@
-"""What dispatch on Python objects takes out of arguments before anything is converted.
+"""Dispatch on Python objects, which leads to a kernel in Python without C++ between.
 
-Mirrors the ``_PyObjectDispatcher`` of ``torch/_ops.py``: it looks for tensors in lists, and for
-symbols in sizes, then passes the objects on as they were given.  Of an iterator, which gives its
-items once, the conversion that follows finds what was left.
+Mirrors the ``_PyObjectDispatcher`` of ``torch/_ops.py``.  Of a call it looks for tensors in lists,
+and for symbols in sizes, then passes the objects on; of an iterator, which gives its items once, the
+conversion that follows finds what was left.  What a kernel in Python answers is converted by nobody,
+and neither is what one is called with from another kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import GeneratorType
 from typing import Any, Final
 
 from mindtorch_v2 import profile
+from mindtorch_v2.binding.op_schema import Stack
+from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.python_kernel import answer_of
+from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.binding.unboxed import UNUSUAL
+from mindtorch_v2.dispatch import trace
+from mindtorch_v2.dispatch.calls import Target, at_highest, resolve
+from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.types import ListType, SymIntType, TensorType
 
@@ -69,6 +79,46 @@ def _for_symbols(given: Any) -> None:
     for item in given:
         if not isinstance(item, int):
             return
+
+
+def run(call: Call) -> Any:
+    """``dispatch``: what the kernel answers to the arguments of a call."""
+    operator = call.operator
+    target = resolve(operator.entry, call.keys(), operator.full_name)
+    if not _is_in_python(target.kernel) or is_stopping():
+        return call.run()
+    return _answer(operator, target, *call.python_arguments())
+
+
+def redispatch(operator: Operator, keyset: int, args: Stack, kwargs: dict[str, Any]) -> Any:
+    """What the kernel at the highest key answers to arguments that nobody looks at; UNUSUAL for a
+    kernel of C++, which they are converted for."""
+    try:
+        target = at_highest(operator.entry, keyset, operator.full_name)
+    except RuntimeError:  # there is none
+        return UNUSUAL
+    if not _is_in_python(target.kernel) or is_stopping():
+        return UNUSUAL
+    return _answer(operator, target, args, kwargs, redispatched=True)
+
+
+def _is_in_python(kernel: Kernel) -> bool:
+    """Whether it is a user's; what is C++ in disguise is none."""
+    return kernel.function is not None and not kernel.is_native and kernel.inferred is None
+
+
+def _answer(
+    operator: Operator,
+    target: Target,
+    args: Stack,
+    kwargs: dict[str, Any],
+    *,
+    redispatched: bool = False,
+) -> Any:
+    run = partial(answer_of, target.kernel, target.keyset, operator, args, kwargs)
+    if not trace.is_tracing():
+        return run()
+    return trace.traced(operator.canonical, target, redispatched, run)
 
 
 _NAMES: Final[frozenset[str]] = frozenset(profile.active().library["pyobj_dispatch"])

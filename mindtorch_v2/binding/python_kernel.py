@@ -6,7 +6,7 @@ in ``torch/csrc/autograd/python_variable.cpp``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +30,31 @@ if TYPE_CHECKING:
 
 def call_python(kernel: Kernel, keyset: int, call: Call) -> Any:
     """The answer of ``kernel``; RuntimeError or PybindTypeError if the schema returns no such."""
-    assert kernel.function is not None
     if is_stopping_at_python():
         raise Stopped(call)
-    args, kwargs = call.python_arguments()
+    answer = answer_of(kernel, keyset, call.operator, *call.python_arguments())
+    if kernel.inferred is not None:  # a function of C++
+        return answer
+    return returned(call.operator, answer, "PythonKernelHolder")
+
+
+def answer_of(
+    kernel: Kernel,
+    keyset: int,
+    operator: Operator,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """What ``kernel`` answers to arguments, neither of which is looked at."""
+    assert kernel.function is not None
     before: list[Any] = []
     if kernel.with_keyset:
         cast = caster_for("torch._C.DispatchKeySet")
         assert cast is not None
         before.append(cast(keyset))
     if kernel.with_op:
-        before.append(api_function(call.operator))
-    answer = kernel.function(*before, *args, **kwargs)
-    if kernel.inferred is not None:  # a function of C++
-        return answer
-    return returned(call.operator, answer, "PythonKernelHolder")
+        before.append(api_function(operator))
+    return kernel.function(*before, *args, **kwargs)
 
 
 def python_route(kernel: Kernel, operator: Operator) -> Route | None:

@@ -50,6 +50,8 @@ class AutogradMeta:
     """Hooks by id, as Python sees them."""
     hooks: Sequence[Any] = ()
     """What a node calls for them."""
+    cpp_hooks: list[Any] | None = None
+    """Hooks that were not registered by Python."""
     post_accumulate_grad_hooks: Any = None
     retains_grad: bool = False
     grad_dtype: Any = ...
