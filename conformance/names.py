@@ -265,7 +265,8 @@ AUTOGRAD: Final = words("""
     save_for_backward save_for_forward saved_tensors saved_for_forward needs_input_grad mark_dirty
     _pt_metadata
     mark_non_differentiable set_materialize_grads materialize_grads once_differentiable
-    dirty_tensors non_differentiable register_hooks unpack unpack_hook is_leaf _is_view
+    dirty_tensors non_differentiable maybe_clear_saved_tensors register_hooks unpack
+    unpack_hook is_leaf _is_view
     _register_hook_dict function is_grad_enabled set_grad_enabled enable_grad no_grad
     inference_mode is_inference_mode_enabled next_functions metadata register_hook
     register_prehook register_post_accumulate_grad_hook remove variable _saved_self _saved_other

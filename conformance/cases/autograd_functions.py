@@ -171,7 +171,31 @@ _EMPTY: Final = (
     "        return a * 2\n",
 )
 
+_ATTRIBUTES: Final = (
+    *("next_functions", "name()", "metadata", "saved_tensors", "requires_grad", "needs_input_grad"),
+    *("register_hook(str)", "register_prehook(str)", "_register_hook_dict(x)"),
+    *("maybe_clear_saved_tensors()", "maybe_clear_saved_tensors(1)", "saved_for_forward"),
+    *("_register_hook_dict(1)", "dirty_tensors", "materialize_grads"),
+)
+_BARE: Final = ("F()", "xp._C._FunctionBase()", "y.grad_fn")
+
 FUNCTIONS: Final = (
+    *(
+        f"{_X}x.register_hook(lambda g: g)\n"
+        + _function("ctx.save_for_backward(a); return a * b", "return grads[0], None")
+        + f"y = F.apply(x)\nbare = {bare}\nstr(bare.{attribute}).split(' at 0x')[0]"
+        for bare, attribute in product(_BARE, _ATTRIBUTES)
+    ),
+    *(
+        _X
+        + _function(
+            "ctx.save_for_backward(a); return a * b",
+            "log.append(ctx.maybe_clear_saved_tensors()); log.append(len(ctx.saved_tensors)); "
+            "return grads[0], None",
+        )
+        + f"log = []\ny = F.apply(x)\ny.sum().backward(retain_graph={kept})\nlog"
+        for kept in (True, False)
+    ),
     *(
         _X + _function(forward, backward) + use
         for forward, backward, use in product(_FORWARDS, _BACKWARDS, _USES)

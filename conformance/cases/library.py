@@ -27,7 +27,13 @@ from hypothesis import strategies as st
 
 from conformance.annotated import names as hint_names
 from conformance.area import Area, Text
-from conformance.cases import inner_kernels, library_autograd, library_fallback, repeated
+from conformance.cases import (
+    inner_kernels,
+    library_answers,
+    library_autograd,
+    library_fallback,
+    repeated,
+)
 from conformance.cases.pools import C
 from mindtorch_v2.profile import Profile
 
@@ -518,6 +524,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from inner_kernels.texts()
     yield from library_autograd.texts()
     yield from library_fallback.texts()
+    yield from library_answers.texts()
 
 
 def strategy(profile: Profile) -> st.SearchStrategy[Text]:

@@ -8,7 +8,7 @@ second kind registers rules for modes and for subclasses of tensors and notes wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
 from hypothesis import strategies as st
@@ -75,7 +75,8 @@ OPERATORS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 _RETURNED: Final = (
     *("g[0]", "(g[0],)", "(g[0], g[0])", "(g[0], None)", "(g[0], None, None)", "[g[0]]", "None"),
-    *("()", "(None,)", "(g[0], 3)", "3", "([g[0], g[0]],)", "([g[0]], g[0])", "([g[0], None], None)"),
+    *("()", "(None,)", "(g[0], 3)", "3", "([g[0], g[0]],)", "([g[0]], g[0])"),
+    "([g[0], None], None)",
     *("(*g,)", "g[0][0]", "(g[0] * ctx.saved_tensors[0],)", "xp.ones(3)", "1 / 0", "[None], None"),
     *("(g[0], g[0], None, None)", "([None, g[0]], None, None)", "([g[0]], None, g[0])"),
     *("([g[0], g[0]], None, None)", "g", "tuple(None for each in ctx.needs_input_grad)"),
@@ -190,7 +191,8 @@ def step(run):
     try: answer = run()
     except Exception as error: log.append((str(type(error)), str(error).split(" object at")[0]))
     else: log.append(answer.tolist() if type(answer) is xp.Tensor else str(answer))
-op = L.custom_op("t::f", lambda x, y: x * y, mutates_args=(), schema="(Tensor x, float y=2.0) -> Tensor")
+schema = "(Tensor x, float y=2.0) -> Tensor"
+op = L.custom_op("t::f", lambda x, y: x * y, mutates_args=(), schema=schema)
 lib = L.Library("t", "FRAGMENT")
 lib.define("g.over(Tensor x, *, int n=1) -> Tensor")
 lib.impl("g.over", lambda x, n=1: x + n, "CPU")
@@ -244,8 +246,10 @@ def _rules_program(steps: list[str], setting: str) -> str:
 
 
 def texts() -> Iterator[Text]:
-    yield from _formulas()
-    yield from _rules()
+    """Every seventh formula and every fifth rule, which is no multiple of what varies: each process
+    is made anew for one of them.  What is drawn has the others."""
+    yield from islice(_formulas(), 0, None, 7)
+    yield from islice(_rules(), 0, None, 5)
 
 
 def strategy() -> st.SearchStrategy[Text]:

@@ -8,7 +8,7 @@ are part of the outcome.  Others drop libraries, whose registrations end at once
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
 from conformance.area import Text
@@ -128,5 +128,6 @@ def _dropped() -> Iterator[Text]:
 
 
 def texts() -> Iterator[Text]:
-    yield from _fallen_back()
+    """Every third of the first kind, which is no multiple of what varies."""
+    yield from islice(_fallen_back(), 0, None, 3)
     yield from _dropped()

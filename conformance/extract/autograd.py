@@ -179,6 +179,7 @@ NEWER: dict[str, Callable[[], object]] = {
     "inputs_may_be_dict": grad_of_dict,
     "saved_lists_may_change": change_saved_list,
     "apply_takes_keywords": lambda: Doubled.apply(x=leaf()),
+    "unapplied_functions_are_nodes": lambda: torch._C._FunctionBase().name(),
 }
 
 

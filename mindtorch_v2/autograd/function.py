@@ -18,7 +18,14 @@ from mindtorch_v2 import profile
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.custom_function import Returned, process_outputs
 from mindtorch_v2.autograd.hooks import RemovableHandle
-from mindtorch_v2.autograd.node import Gradient, Node, any_requires_grad
+from mindtorch_v2.autograd.node import (
+    Edge,
+    Gradient,
+    Hook,
+    Node,
+    any_requires_grad,
+    current_graph_task,
+)
 from mindtorch_v2.autograd.python_saved_variable import SavedTensor
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE, SavedVariable
 from mindtorch_v2.autograd.type_and_size import TypeAndSize
@@ -32,10 +39,12 @@ from mindtorch_v2.autograd.variable import (
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.messages import WARNING_TEXTS
+from mindtorch_v2.tensor.made_in_c import check_count
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import call_in_python
 
 _TAKES_KEYWORDS: Final = profile.active().autograd["python"]["apply_takes_keywords"]
+_ARE_NODES: Final = profile.active().autograd["python"]["unapplied_functions_are_nodes"]
 _WORDS: Final = profile.active().autograd["words"]
 _INSTANTIATED: Final = WARNING_TEXTS["Function"].partition("> ")[2]
 _numbers: Final = count()
@@ -46,13 +55,16 @@ class FunctionBase(Node):
 
     __module__ = "mindtorch_v2._C"
 
+    _has_node: ClassVar[bool] = _ARE_NODES
+    """Whether there is a node, as there is of every function that is applied."""
+
     def __init__(self) -> None:
         super().__init__()
         self.to_save: Any = None
         self.saved_for_forward: Any = None
         self.non_differentiable: Any = None
         self.dirty_tensors: Any = None
-        self.needs_input_grad: tuple[bool, ...] = ()
+        self.needs_input_grad: Any = None
         self._materialize_grads = self._materialize_non_diff_grads = True
         self._is_tensor_input: tuple[bool, ...] = ()
         self._output_info: list[TypeAndSize | None] = []
@@ -104,7 +116,55 @@ class FunctionBase(Node):
             raise RuntimeError(ERR_BACKWARD_TWICE)
         return tuple(saved.unpack(self) for saved in self._saved_variables)
 
+    def maybe_clear_saved_tensors(self, /, *args: Any) -> None:
+        """Let go of what was saved, in a backward that does not keep the graph."""
+        if args:
+            check_count("_FunctionBase.maybe_clear_saved_tensors", 0, args, {})
+        task = current_graph_task()
+        if task is not None and not task.keep_graph:
+            self._release_variables()
+
     # --- as a node ----------------------------------------------------------------------------
+
+    def _check_node(self, attribute: str) -> None:
+        if not self._has_node:
+            raise RuntimeError(
+                f"Attribute '{attribute}' is invalid for this instance of _C._FunctionBase. "
+                "Accessing this attribute directly on an instance of autograd.Function is a legacy "
+                "access pattern that is no longer supported. For examples on how to use new-style "
+                "autograd functions, see "
+                "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function "
+            )
+
+    def name(self) -> str:
+        self._check_node("name")
+        return "torch._C._FunctionBase" if type(self) is FunctionBase else super().name()
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        self._check_node("next_functions")
+        return super().next_functions
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        if not self._has_node:
+            raise RuntimeError(
+                "You attempted to access the anomaly metadata of a custom autograd function but "
+                "the underlying PyNode has already been deallocated.  The most likely reason this "
+                "occurred is because you assigned x.grad_fn to a local variable and then let the "
+                "original variable get deallocated.  Don't do that!  If you really have no way of "
+                "restructuring your code so this is the case, please file an issue reporting that "
+                "you are affected by this."
+            )
+        return super().metadata
+
+    def register_hook(self, fn: Hook) -> Any:
+        self._check_node("register_hook")
+        return super().register_hook(fn)
+
+    def register_prehook(self, fn: Hook) -> Any:
+        self._check_node("register_prehook")
+        return super().register_prehook(fn)
 
     def _release_variables(self) -> None:
         self._saved_variables = []
@@ -154,6 +214,7 @@ class FunctionBase(Node):
     def _register_hook_dict(self, tensor: Any) -> None:
         if not isinstance(tensor, Tensor):
             raise RuntimeError("_register_hook_dict expected a Tensor")
+        self._check_node("_register_hook_dict")
         super()._register_hook_dict(tensor)
 
     # --- forward ------------------------------------------------------------------------------
@@ -308,6 +369,7 @@ class _HookMixin:
 class BackwardCFunction(FunctionBase, FunctionCtx, _HookMixin):  # type: ignore[misc]
     """The node of a user's function."""
 
+    _has_node = True
     _forward_cls: ClassVar[Any]
 
     def apply(self, *args: Any) -> Any:

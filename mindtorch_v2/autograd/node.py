@@ -362,6 +362,8 @@ class FunctionalPreHook(TensorPreHook):
 class RunningTask:
     """What nodes ask of it (``GraphTask``)."""
 
+    keep_graph: bool
+
     def should_execute(self, node: Node) -> bool:
         raise NotImplementedError
 
