@@ -156,7 +156,7 @@ DEFINABLE: Final = words(f"""
     __bool__ __int__ __index__ __float__ __complex__ __round__ __str__ __repr__
     __len__ __getitem__ __setitem__ __delitem__ __contains__ __iter__ __next__ __reversed__
     __call__ __enter__ __exit__ __init__ __new__ __torch_function__ __torch_dispatch__
-    __tensor_flatten__ __tensor_unflatten__""")
+    __tensor_flatten__ __tensor_unflatten__ __dlpack__ __dlpack_device__""")
 
 #: Those that are only read.  The second line is of tensors: what Python 2 asked for, and what a
 #: class must not define, or it answers to protocols of NumPy and of formatting.

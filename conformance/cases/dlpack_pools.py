@@ -57,6 +57,37 @@ _FROM_DATA: Final = (
         "xp.ones(1).new_tensor({})",
     ),
 )
+_EXPORTING: Final = """\
+log = []
+class E:
+    def __init__(self, inner): self.inner = inner
+    def __dlpack__(self, *args, **kwargs):
+        log.append((args, sorted(kwargs)))
+        return self.inner.__dlpack__(*args, **kwargs)
+    def __dlpack_device__(self):
+        log.append("device")
+        return self.inner.__dlpack_device__()
+class Listed(list):
+    def __dlpack__(self, *args, **kwargs): return xp.ones(2).__dlpack__()
+    def __dlpack_device__(self): return (1, 0)
+class Number:
+    def __float__(self): return 2.5
+    def __dlpack__(self, *args, **kwargs): raise ValueError("not now")
+    def __dlpack_device__(self): return (1, 0)
+x = xp.arange(3)
+"""
+"""Other libraries' tensors, as far as DLPack says."""
+_EXPORTED: Final = (
+    *("E(x)", "E(xp.ones(2, 2).t())", "E(xp.ones(()))", "E(xp.ones(2, requires_grad=True))"),
+    *("E(xp.ones(1, device='meta'))", "E(3)", "Listed([1, 2, 3])", "Number()", "E(np.ones(2))"),
+    "E(xp.ones(1, dtype=xp.complex64).conj())",
+)
+_IMPORTS: Final = (
+    *("xp.tensor({}, dtype=xp.float32)", "xp.tensor({}, requires_grad=True)", "xp.Tensor({})"),
+    *("xp.tensor({}, device='meta')", "xp.tensor({}, pin_memory=True)", "xp.FloatTensor({})"),
+    *("xp.as_tensor({}, dtype=xp.int8)", "x[{}]", "x.new({})", "xp.from_dlpack({})"),
+    "xp.as_tensor({}).add_(1)",
+)
 _SHOWN: Final = (
     "(y, y.dtype, y.stride(), y.storage_offset(), y.untyped_storage().nbytes(), y._version, "
     "y.is_leaf, y._is_view(), y.untyped_storage().resizable())"
@@ -76,5 +107,9 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
             yield "dlpack", call.format(made)
     for call in _FROM_DATA:
         yield "dlpack", call.format("xp.to_dlpack(xp.ones(2))")
+    for made, call in product(_EXPORTED, (*_FROM_DATA, *_IMPORTS)):
+        yield "dlpack", f"{_EXPORTING}try: log.append({call.format(made)})\n" + (
+            "except Exception as error: log.append((str(type(error)), str(error)))\n(log, x)"
+        )
     for text in _TWICE:
         yield "dlpack", text

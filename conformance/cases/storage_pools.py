@@ -100,6 +100,12 @@ STORAGES: Final = (
     "xp.TypedStorage([1, 2])",
     "xp.TypedStorage([1, 2], dtype=xp.int64)",
     "xp.TypedStorage(3, dtype=xp.int16).fill_(0)",
+    "xp.TypedStorage(np.int64(3), dtype=xp.int16).fill_(0)",
+    "xp.TypedStorage(np.uint8(2)).size()",
+    "xp.TypedStorage(np.bool_(True))",
+    "xp.TypedStorage(np.float64(2))",
+    "xp.FloatStorage(np.int32(2)).size()",
+    "xp.UntypedStorage(np.int64(3)).size()",
     "xp.TypedStorage()",
     "xp.TypedStorage(wrap_storage=xp.UntypedStorage([0, 0, 128, 63]), dtype=xp.float32)",
 )

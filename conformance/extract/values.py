@@ -18,7 +18,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.bound import bound
-from conformance.extract import ExtractionError
+from conformance.extract import ExtractionError, takes
 from conformance.extract.tensors import dtypes
 
 #: What refuses a dtype, to a call that reaches it.
@@ -126,7 +126,23 @@ WORDS: dict[str, Callable[[], object]] = {
 }
 
 #: Questions that releases answer differently, each with yes or no.
+class Exporting:
+    """Another library's tensor, as DLPack has it."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.tensor.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return self.tensor.__dlpack_device__()
+
+
 HABITS: dict[str, Callable[[], bool]] = {
+    "tensors are made of what exports DLPack": lambda: takes(
+        lambda: torch.tensor(Exporting(torch.ones(1)))
+    ),
     "a tuple plus a Size is a Size": lambda: isinstance(
         operator.add((1,), torch.Size([1])), torch.Size
     ),

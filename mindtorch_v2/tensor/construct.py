@@ -23,7 +23,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import has_slot, pack_numbers, type_name, unpack_scalar
 from mindtorch_v2.tensor.storage import UntypedStorage
-from mindtorch_v2.tensor.support import CPP_NAMES, promoted, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.usual_lists import usual_array
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_DIMS: Final = 128
+_TAKES_DLPACK: Final[bool] = HABITS["tensors are made of what exports DLPack"]
 _COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
 
 
@@ -99,6 +100,10 @@ def new_from_data(
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         warn_of_cast(found, dtype or found)
         return _moved(shared, device or Device("cpu"), dtype or found, copy=copy)
+    exported: Any = imported(data)
+    if exported is not None:
+        moved: Tensor = exported.to(device or exported.device, dtype or exported.dtype, copy=copy)
+        return moved
     held = _storage_of(data)
     if held is not None:
         return _around_storage(data, held, dtype, device)
@@ -107,6 +112,16 @@ def new_from_data(
     if pin_memory and not (device and device.type == "meta"):
         raise worded("pin_memory")
     return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
+
+
+def imported(data: Any) -> Tensor | None:
+    """A tensor of any library that exports it by DLPack; it shares its memory."""
+    if not _TAKES_DLPACK or not hasattr(data, "__dlpack__"):
+        return None
+    from mindtorch_v2.utils.dlpack import from_dlpack  # made of tensors
+
+    found: Tensor = from_dlpack(data)
+    return found
 
 
 def _holding(array: Array, dtype: DType, device: Device) -> Tensor:

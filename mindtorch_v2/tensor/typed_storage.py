@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mindtorch_v2.by_position import by_position
+from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import construct
 from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.conversions import item
@@ -80,14 +81,14 @@ class TypedStorage(metaclass=NamedAsInC):
             return
         self.dtype = dtype or get_default_dtype()
         where = Device(device or "cpu")
-        if not args or isinstance(args[0], int):
+        if not args or isinstance(args[0], (int, np.integer)):
             check_storage(where)
         if not args:
             self._untyped_storage = UntypedStorage._of(0, where)
         elif len(args) > 1:
             raise RuntimeError(_CALLS + "\nToo many positional arguments")
-        elif isinstance(args[0], int):
-            self._untyped_storage = UntypedStorage._of(args[0] * self._element_size(), where)
+        elif isinstance(args[0], (int, np.integer)):
+            self._untyped_storage = UntypedStorage._of(int(args[0]) * self._element_size(), where)
         elif not isinstance(args[0], Sequence):
             raise TypeError(_CALLS + f"\nArgument type not recognized: {type(args[0])}")
         else:

@@ -76,6 +76,11 @@ def new_from_data(
         wanted = enum_value(shared.dtype) if infer else dtype
         maybe_initialize_device(device)
         return _moved(shared, device or default_device or Device("cpu"), wanted, copy_arrays)
+    imported = construct.imported(data)
+    if imported is not None:
+        wanted = enum_value(imported.dtype) if infer else dtype
+        maybe_initialize_device(device)
+        return _moved(imported, device or imported.device, wanted, copy_tensors)
     where = device or default_device or Device("cpu")
     if is_stopping():
         return _from_sequence(data, dtype, where, infer, pin_memory)
