@@ -108,8 +108,10 @@ def texts(dtypes: Sequence[str]) -> Iterator[Text]:
     for call in _FROM_DATA:
         yield "dlpack", call.format("xp.to_dlpack(xp.ones(2))")
     for made, call in product(_EXPORTED, (*_FROM_DATA, *_IMPORTS)):
-        yield "dlpack", f"{_EXPORTING}try: log.append({call.format(made)})\n" + (
-            "except Exception as error: log.append((str(type(error)), str(error)))\n(log, x)"
+        yield (
+            "dlpack",
+            f"{_EXPORTING}try: log.append({call.format(made)})\n"
+            + ("except Exception as error: log.append((str(type(error)), str(error)))\n(log, x)"),
         )
     for text in _TWICE:
         yield "dlpack", text

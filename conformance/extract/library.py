@@ -418,9 +418,7 @@ def runs_function_without_grad() -> bool:
 
 def counts_gradients() -> bool:
     """Whether it is an operator's own error that its formula returns too many gradients."""
-    function = library.custom_op(
-        f"{NAMESPACE}::g", lambda x: x + 1, mutates_args=(), schema=SCHEMA
-    )
+    function = library.custom_op(f"{NAMESPACE}::g", lambda x: x + 1, mutates_args=(), schema=SCHEMA)
     function.register_autograd(lambda ctx, grad: (grad, grad))
     try:
         function(torch.ones(1, requires_grad=True)).backward()

@@ -125,6 +125,7 @@ WORDS: dict[str, Callable[[], object]] = {
     ),
 }
 
+
 #: Questions that releases answer differently, each with yes or no.
 class Exporting:
     """Another library's tensor, as DLPack has it."""
@@ -135,7 +136,7 @@ class Exporting:
     def __dlpack__(self, **options: object) -> object:
         return self.tensor.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> tuple[Any, int]:
+    def __dlpack_device__(self) -> Any:
         return self.tensor.__dlpack_device__()
 
 

@@ -1,9 +1,9 @@
 """Dispatch on Python objects, which leads to a kernel in Python without C++ between.
 
 Mirrors the ``_PyObjectDispatcher`` of ``torch/_ops.py``.  Of a call it looks for tensors in lists,
-and for symbols in sizes, then passes the objects on; of an iterator, which gives its items once, the
-conversion that follows finds what was left.  What a kernel in Python answers is converted by nobody,
-and neither is what one is called with from another kernel.
+and for symbols in sizes, then passes the objects on; of an iterator, which gives its items once,
+the conversion that follows finds what was left.  What a kernel in Python answers is converted by
+nobody, and neither is what one is called with from another kernel.
 """
 
 from __future__ import annotations
