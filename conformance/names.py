@@ -162,8 +162,7 @@ DEFINABLE: Final = words(f"""
 #: class must not define, or it answers to protocols of NumPy and of formatting.
 READABLE: Final = words("""
     __members__ __name__ __qualname__ __module__ __doc__ __version__
-    __div__ __rdiv__ __idiv__ __long__ __nonzero__ __array__ __format__
-    __dlpack__ __dlpack_device__""")
+    __div__ __rdiv__ __idiv__ __long__ __nonzero__ __array__ __format__""")
 
 #: Methods of Python's own types.  Without ``format`` and ``format_map``, without ``encode`` and
 #: ``decode`` (they import the codec that a string names), and without ``copy`` (see

@@ -56,7 +56,7 @@ def test_autograd_behaves_as_for_any_change_in_place():
     leaf = torch.ones(2, requires_grad=True)
     x = leaf * 1
     torch.ops.mine.twice_(x, 5.0)
-    with pytest.warns(UserWarning, match="mine::twice_: an autograd kernel was not registered"):
+    with pytest.warns(UserWarning, match="mine::twice_?: an autograd kernel was not"):
         x.sum().backward()
     assert leaf.grad.tolist() == [5, 5]
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in"):
