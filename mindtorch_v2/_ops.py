@@ -132,7 +132,7 @@ class OpOverload(Entered, OperatorBase):
 
     def __bind__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         if self._objects is not None:
-            self._objects.look_through(args, kwargs)
+            args = self._objects.taken(args, kwargs)
         return self._operator.bind(args, kwargs)
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.errors import CastError, PythonError
+from mindtorch_v2.binding.stop import is_stopping
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.pybind.cast import NoMatch, load_bool, load_string
 from mindtorch_v2.tensor import views
@@ -166,9 +167,10 @@ def _is_sequence(value: object) -> bool:
 def iterate(value: Any) -> Iterable[Any]:
     """``for (auto element : value)``; PythonError for what is not iterable.
 
-    A tensor's rows are views; Python's own iteration of it would look for a kernel that makes them.
+    A tensor's rows are what its ``unbind`` answers, a call of its own; where calls are only bound,
+    views that nobody else sees.
     """
-    if isinstance(value, Tensor) and value._sizes:
+    if is_stopping() and isinstance(value, Tensor) and value._sizes:
         return views.iterate(value)
     return _iterated(iter, value)
 

@@ -24,6 +24,7 @@ from mindtorch_v2.dispatch.calls import Target, at_highest, resolve
 from mindtorch_v2.dispatch.kernel import Kernel
 from mindtorch_v2.schema.function_schema import FunctionSchema
 from mindtorch_v2.schema.types import ListType, SymIntType, TensorType
+from mindtorch_v2.tensor.tensor import Tensor
 
 _ONCE: Final = (GeneratorType, map, zip)
 """What a vector is made of and gives its items once."""
@@ -46,11 +47,27 @@ class ObjectDispatch:
     """What is looked at of the arguments of one operator."""
 
     def __init__(self, schema: FunctionSchema) -> None:
+        kinds = [argument.real_type for argument in schema.arguments]
+        only_tensors = all(map(_is_of_tensors, kinds))
+        self._lists = [isinstance(kind, ListType) for kind in kinds] if only_tensors else None
         self._looks: list[tuple[int, str, Look]] = []
         for place, argument in enumerate(schema.arguments):
             look = _look_of(argument.real_type)
             if look is not None:
                 self._looks.append((place, argument.name, look))
+
+    def taken(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The positional arguments, for the conversion that follows.
+
+        Where a schema wants tensors and lists of these alone, and gets them all by place, whatever
+        can be iterated is a list: a tensor too.
+        """
+        if self._lists is not None and not kwargs and len(args) == len(self._lists):
+            found = tuple(map(_taken, args, self._lists))
+            if all(each is not None for each in found):
+                return found
+        self.look_through(args, kwargs)
+        return args
 
     def look_through(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Take from iterators what a look at them takes; anything else stays as it is."""
@@ -58,6 +75,21 @@ class ObjectDispatch:
             given = args[place] if place < len(args) else kwargs.get(name)
             if type(given) in _ONCE:
                 look(given)
+
+
+def _is_of_tensors(kind: Any) -> bool:
+    return isinstance(kind.element if isinstance(kind, ListType) else kind, TensorType)
+
+
+def _taken(given: Any, is_list: bool) -> Any:
+    """A tensor, or a list of tensors; None for what is neither."""
+    if not is_list:
+        return given if isinstance(given, Tensor) else None
+    try:
+        items = list(given)
+    except Exception:  # whatever it is refused by, the conversion that follows is
+        return None
+    return items if all(isinstance(item, Tensor) for item in items) else None
 
 
 def _look_of(kind: Any) -> Look | None:
