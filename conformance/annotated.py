@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections.abc
 import typing
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import FunctionType, GenericAlias, ModuleType
 from typing import Any, Final
 
@@ -41,48 +41,65 @@ def annotated(xp: ModuleType, function: Callable[..., Any], /, **hints: str) -> 
 @cache
 def types(xp: ModuleType) -> dict[str, Any]:
     """Every hint by its name."""
+    return {name: make() for name, make in _makers(xp).items()}
+
+
+def _makers(xp: ModuleType) -> dict[str, Callable[[], Any]]:
+    """What makes every hint: typing remembers those that were made, by what they are equal to, and
+    shows the first of them from then on."""
     union, optional = typing.Union, typing.Optional
-    single: dict[str, Any] = {
-        "Tensor": xp.Tensor,
-        "int": int,
-        "float": float,
-        "bool": bool,
-        "str": str,
-        "dtype": xp.dtype,
-        "device": xp.device,
-        "Union[int, float, bool]": union[int, float, bool],
-        "int | float | bool": int | float | bool,
+    single: dict[str, Callable[[], Any]] = {
+        "Tensor": lambda: xp.Tensor,
+        "int": lambda: int,
+        "float": lambda: float,
+        "bool": lambda: bool,
+        "str": lambda: str,
+        "dtype": lambda: xp.dtype,
+        "device": lambda: xp.device,
+        "Union[int, float, bool]": lambda: union[int, float, bool],
+        "int | float | bool": lambda: int | float | bool,
     }
     found = dict(single)
     for name, hint in single.items():
-        found[f"Optional[{name}]"] = optional[hint]
+        found[f"Optional[{name}]"] = partial(_made, optional.__getitem__, hint)
         for listed, make in _CONTAINERS.items():
-            found[f"{listed}[{name}]"] = make(hint)
-            found[f"{listed}[Optional[{name}]]"] = make(optional[hint])
-            found[f"Optional[{listed}[{name}]]"] = optional[make(hint)]
-        found[f"Tuple[{name}]"] = typing.Tuple[hint]  # noqa: UP006
-        found[f"tuple[{name}, ...]"] = GenericAlias(tuple, (hint, ...))
-        found[f"tuple[{name}, {name}]"] = GenericAlias(tuple, (hint, hint))
-    others: dict[str, Any] = {
-        "None": None,
-        "type(None)": type(None),
-        "list": list,
-        "tuple": tuple,
-        "dict": dict,
-        "object": object,
-        "complex": complex,
-        "Any": typing.Any,
-        "Tuple": typing.Tuple,  # noqa: UP006
-        "Tuple[()]": typing.Tuple[()],  # noqa: UP006
-        "Tuple[Tensor, int]": typing.Tuple[xp.Tensor, int],  # noqa: UP006
-        "List['int']": typing.List["int"],  # noqa: UP006
-        "List[str]": typing.List[str],  # noqa: UP006
-        "Union[Tensor, int]": union[xp.Tensor, int],
-        "Dict[str, int]": typing.Dict[str, int],  # noqa: UP006
-        "list['int']": GenericAlias(list, ("int",)),
-        "tuple['int', 'Tensor']": GenericAlias(tuple, ("int", "xp.Tensor")),
+            found[f"{listed}[{name}]"] = partial(_made, make, hint)
+            found[f"{listed}[Optional[{name}]]"] = partial(_made, make, found[f"Optional[{name}]"])
+            found[f"Optional[{listed}[{name}]]"] = partial(
+                _made, optional.__getitem__, found[f"{listed}[{name}]"]
+            )
+        found[f"Tuple[{name}]"] = partial(_made, lambda item: typing.Tuple[item], hint)  # noqa: UP006
+        found[f"tuple[{name}, ...]"] = partial(
+            _made, lambda item: GenericAlias(tuple, (item, ...)), hint
+        )
+        found[f"tuple[{name}, {name}]"] = partial(
+            _made, lambda item: GenericAlias(tuple, (item, item)), hint
+        )
+    others: dict[str, Callable[[], Any]] = {
+        "None": lambda: None,
+        "type(None)": lambda: type(None),
+        "list": lambda: list,
+        "tuple": lambda: tuple,
+        "dict": lambda: dict,
+        "object": lambda: object,
+        "complex": lambda: complex,
+        "Any": lambda: typing.Any,
+        "Tuple": lambda: typing.Tuple,  # noqa: UP006
+        "Tuple[()]": lambda: typing.Tuple[()],  # noqa: UP006
+        "Tuple[Tensor, int]": lambda: typing.Tuple[xp.Tensor, int],  # noqa: UP006
+        "List['int']": lambda: typing.List["int"],  # noqa: UP006
+        "List[str]": lambda: typing.List[str],  # noqa: UP006
+        "Union[Tensor, int]": lambda: union[xp.Tensor, int],
+        "Dict[str, int]": lambda: typing.Dict[str, int],  # noqa: UP006
+        "list['int']": lambda: GenericAlias(list, ("int",)),
+        "tuple['int', 'Tensor']": lambda: GenericAlias(tuple, ("int", "xp.Tensor")),
     }
-    return {**found, **others, **{repr(text): text for text in TEXTS}}
+    texts = {repr(text): partial(str, text) for text in TEXTS}
+    return {**found, **others, **texts}
+
+
+def _made(make: Callable[[Any], Any], item: Callable[[], Any]) -> Any:
+    return make(item())
 
 
 _LIST: Final[Any] = typing.List  # noqa: UP006
@@ -99,4 +116,4 @@ def names() -> list[str]:
     """The names of all hints; they are the same for every ``xp``."""
     stand_in = ModuleType("xp")
     vars(stand_in).update(Tensor=object, dtype=object, device=object)
-    return list(types(stand_in))
+    return list(_makers(stand_in))
