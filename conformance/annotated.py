@@ -18,6 +18,8 @@ from conformance.syntax import FILENAME
 
 RETURNS: Final = "returns"
 
+_Maker = Callable[[], Any]
+
 TEXTS: Final = ("Tensor", "xp.Tensor", "int", "nosuch", "1 / 0", "nosuch.Tensor", "[", "List[int]")
 """Hints that are text, listed by their ``repr``."""
 
@@ -44,11 +46,11 @@ def types(xp: ModuleType) -> dict[str, Any]:
     return {name: make() for name, make in _makers(xp).items()}
 
 
-def _makers(xp: ModuleType) -> dict[str, Callable[[], Any]]:
+def _makers(xp: ModuleType) -> dict[str, _Maker]:
     """What makes every hint: typing remembers those that were made, by what they are equal to, and
     shows the first of them from then on."""
-    union, optional = typing.Union, typing.Optional
-    single: dict[str, Callable[[], Any]] = {
+    union = typing.Union
+    single: dict[str, _Maker] = {
         "Tensor": lambda: xp.Tensor,
         "int": lambda: int,
         "float": lambda: float,
@@ -61,21 +63,8 @@ def _makers(xp: ModuleType) -> dict[str, Callable[[], Any]]:
     }
     found = dict(single)
     for name, hint in single.items():
-        found[f"Optional[{name}]"] = partial(_made, optional.__getitem__, hint)
-        for listed, make in _CONTAINERS.items():
-            found[f"{listed}[{name}]"] = partial(_made, make, hint)
-            found[f"{listed}[Optional[{name}]]"] = partial(_made, make, found[f"Optional[{name}]"])
-            found[f"Optional[{listed}[{name}]]"] = partial(
-                _made, optional.__getitem__, found[f"{listed}[{name}]"]
-            )
-        found[f"Tuple[{name}]"] = partial(_made, lambda item: typing.Tuple[item], hint)  # noqa: UP006
-        found[f"tuple[{name}, ...]"] = partial(
-            _made, lambda item: GenericAlias(tuple, (item, ...)), hint
-        )
-        found[f"tuple[{name}, {name}]"] = partial(
-            _made, lambda item: GenericAlias(tuple, (item, item)), hint
-        )
-    others: dict[str, Callable[[], Any]] = {
+        found |= _of_one(name, hint)
+    others: dict[str, _Maker] = {
         "None": lambda: None,
         "type(None)": lambda: type(None),
         "list": lambda: list,
@@ -84,13 +73,13 @@ def _makers(xp: ModuleType) -> dict[str, Callable[[], Any]]:
         "object": lambda: object,
         "complex": lambda: complex,
         "Any": lambda: typing.Any,
-        "Tuple": lambda: typing.Tuple,  # noqa: UP006
-        "Tuple[()]": lambda: typing.Tuple[()],  # noqa: UP006
-        "Tuple[Tensor, int]": lambda: typing.Tuple[xp.Tensor, int],  # noqa: UP006
-        "List['int']": lambda: typing.List["int"],  # noqa: UP006
-        "List[str]": lambda: typing.List[str],  # noqa: UP006
+        "Tuple": lambda: _TUPLE,
+        "Tuple[()]": lambda: _TUPLE[()],
+        "Tuple[Tensor, int]": lambda: _TUPLE[xp.Tensor, int],
+        "List['int']": lambda: _LIST["int"],
+        "List[str]": lambda: _LIST[str],
         "Union[Tensor, int]": lambda: union[xp.Tensor, int],
-        "Dict[str, int]": lambda: typing.Dict[str, int],  # noqa: UP006
+        "Dict[str, int]": lambda: _DICT[str, int],
         "list['int']": lambda: GenericAlias(list, ("int",)),
         "tuple['int', 'Tensor']": lambda: GenericAlias(tuple, ("int", "xp.Tensor")),
     }
@@ -98,11 +87,29 @@ def _makers(xp: ModuleType) -> dict[str, Callable[[], Any]]:
     return {**found, **others, **texts}
 
 
-def _made(make: Callable[[Any], Any], item: Callable[[], Any]) -> Any:
-    return make(item())
+def _of_one(name: str, hint: _Maker) -> dict[str, _Maker]:
+    """What is made of a hint that is no container."""
+    found: dict[str, _Maker] = {f"Optional[{name}]": lambda: _OPTIONAL[hint()]}
+    for listed, make in _CONTAINERS.items():
+        found |= _listed(listed, make, name, hint)
+    found[f"Tuple[{name}]"] = lambda: _TUPLE[hint()]
+    found[f"tuple[{name}, ...]"] = lambda: GenericAlias(tuple, (hint(), ...))
+    found[f"tuple[{name}, {name}]"] = lambda: GenericAlias(tuple, (hint(),) * 2)
+    return found
+
+
+def _listed(listed: str, make: Callable[[Any], Any], name: str, hint: _Maker) -> dict[str, _Maker]:
+    return {
+        f"{listed}[{name}]": lambda: make(hint()),
+        f"{listed}[Optional[{name}]]": lambda: make(_OPTIONAL[hint()]),
+        f"Optional[{listed}[{name}]]": lambda: _OPTIONAL[make(hint())],
+    }
 
 
 _LIST: Final[Any] = typing.List  # noqa: UP006
+_OPTIONAL: Final[Any] = typing.Optional
+_TUPLE: Final[Any] = typing.Tuple  # noqa: UP006
+_DICT: Final[Any] = typing.Dict  # noqa: UP006
 _SEQUENCE: Final[Any] = typing.Sequence
 _CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
     "List": lambda item: _LIST[item],

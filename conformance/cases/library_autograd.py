@@ -14,10 +14,12 @@ from typing import Final
 from hypothesis import strategies as st
 
 from conformance.area import Text
+from conformance.cases.pools import STEP
 
 # --- formulas ---------------------------------------------------------------------------------
 
-_PRELUDE: Final = """\
+_PRELUDE: Final = (
+    """\
 L, log = xp.library, []
 x, y = xp.ones(2, requires_grad=True), xp.full((2,), 3.0, requires_grad=True)
 u, n = xp.full((2,), 5.0), xp.arange(2)
@@ -28,12 +30,9 @@ def shown(v):
 def history(v):
     node = v.grad_fn
     return node and (node.name(), [(e and e.name(), at) for e, at in node.next_functions])
-def step(run):
-    try: answer = run()
-    except Exception as error: log.append((str(type(error)), str(error)))
-    else:
-        log.append(shown(answer))
-        return answer
+"""
+    + STEP
+    + """\
 def total(v):
     if isinstance(v, xp.Tensor): return v.sum() if v.requires_grad else 0
     return sum(map(total, v)) if isinstance(v, (list, tuple)) else 0
@@ -41,6 +40,7 @@ def part(v):
     if isinstance(v, xp.Tensor): return v.detach().clone()
     return xp.ones(2)
 """
+)
 
 OPERATORS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "(Tensor x) -> Tensor": ("part(a[0])", ("x", "u", "x * 2", "n", "x=x", "y[0]")),

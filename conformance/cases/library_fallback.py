@@ -12,15 +12,14 @@ from itertools import islice, product
 from typing import Final
 
 from conformance.area import Text
+from conformance.cases.pools import STEP
 
-_PRELUDE: Final = """\
+_PRELUDE: Final = (
+    """\
 C, log = xp._C, []
-def step(run):
-    try: answer = run()
-    except Exception as error: log.append((str(type(error)), str(error)))
-    else:
-        log.append(shown(answer))
-        return answer
+"""
+    + STEP
+    + """\
 def shown(v):
     if isinstance(v, xp.Tensor):
         node = v.grad_fn
@@ -37,6 +36,7 @@ def total(v):
 w = xp.arange(4.0).requires_grad_()
 z, u, n = w * 2, xp.ones(4), xp.arange(4)
 """
+)
 
 _KERNELS: Final[dict[str, tuple[str, ...]]] = {
     "(Tensor x) -> Tensor": (

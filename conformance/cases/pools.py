@@ -131,3 +131,14 @@ def wrong_calls(callee: str, good: Sequence[str]) -> Iterator[str]:
 
 def call(callee: str, arguments: Sequence[str]) -> str:
     return f"{callee}({', '.join(arguments)})"
+
+
+STEP: Final = """\
+def step(run):
+    try: answer = run()
+    except Exception as error: log.append((str(type(error)), str(error)))
+    else:
+        log.append(shown(answer))
+        return answer
+"""
+"""A statement of a program that logs what it answers, ``shown``, or how it is refused."""

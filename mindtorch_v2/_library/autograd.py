@@ -81,15 +81,19 @@ def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> Callable[..., Any]
     counts = does("gradients of custom operators are counted")
 
     def below(keyset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return op.redispatch(keyset & _C._after_autograd_keyset, *args, **kwargs)
+
+    def forward_no_grad(keyset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with _C._AutoDispatchBelowAutograd():
-            return op.redispatch(keyset & _C._after_autograd_keyset, *args, **kwargs)
+            return below(keyset, args, kwargs)
 
     def forward(ctx: Any, *args: Any) -> Any:
-        *given, metadata = args
+        given, metadata = args[:-1], args[-1]
+        kwargs = metadata.keyword_only_args
         with _C._AutoDispatchBelowAutograd():
-            result = below(metadata.keyset, tuple(given), metadata.keyword_only_args)
+            result = below(metadata.keyset, given, kwargs)
             if info._setup_context_fn:
-                inputs, named = fill_defaults(schema, tuple(given), metadata.keyword_only_args)
+                inputs, named = fill_defaults(schema, given, kwargs)
                 more = {"keyword_only_inputs": named} if has_keyword_only else {}
                 info._setup_context_fn(ctx=ctx, inputs=inputs, **more, output=result)
         return result
@@ -124,10 +128,10 @@ def make_autograd_impl(op: OpOverload, info: InfoProtocol) -> Callable[..., Any]
                     f"{op._opname}(): functions with out=... arguments don't support automatic "
                     "differentiation, but one of the arguments requires grad."
                 )
-            return below(keyset, args, keyword_only_args)
+            return forward_no_grad(keyset, args, keyword_only_args)
         if always or (tls.is_grad_enabled() and any_requires_grad(*args)):
             return generated.apply(*args, Metadata(keyset, keyword_only_args))
-        return below(keyset, args, keyword_only_args)
+        return forward_no_grad(keyset, args, keyword_only_args)
 
     return autograd_impl
 

@@ -87,7 +87,7 @@ def _taken(given: Any, is_list: bool) -> Any:
         return given if isinstance(given, Tensor) else None
     try:
         items = list(given)
-    except Exception:  # whatever it is refused by, the conversion that follows is
+    except Exception:  # as in torch, which forgets it and converts what is left
         return None
     return items if all(isinstance(item, Tensor) for item in items) else None
 

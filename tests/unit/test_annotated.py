@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance import annotated as hints
 from conformance.annotated import TEXTS, annotated, names, types
 from conformance.syntax import FILENAME
 
@@ -46,3 +47,17 @@ def test_nothing_but_a_cases_function_is_annotated(other: Any) -> None:
 def test_names_are_the_same_for_every_module() -> None:
     assert names() == list(types(xp()))
     assert {repr(text) for text in TEXTS} <= set(names())
+
+
+def test_names_are_listed_without_making_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """typing remembers the first of those that are equal, and the subject is to make it."""
+
+    def fail(item: Any) -> Any:
+        raise AssertionError(f"made of {item}")
+
+    expected = names()
+    monkeypatch.setattr(hints, "_CONTAINERS", dict.fromkeys(hints._CONTAINERS, fail))
+    assert names() == expected
+    types.cache_clear()
+    with pytest.raises(AssertionError, match="made of"):
+        types(xp())
