@@ -68,7 +68,7 @@ def is_called_by_cpp() -> bool:
 
     For the bound function in whose frames this is called: those are not the caller's.
     """
-    caller = _caller()
+    caller = caller_of_binding()
     return caller is not None and _module(caller).startswith(_CPP)
 
 
@@ -187,8 +187,8 @@ _HANDING_ON: Final = (*_BINDINGS, f"{__package__}.autograd.backward")
 """Backward too is bound, and Python learns of what it warns of."""
 
 
-def _caller() -> FrameType | None:
-    """The frame that calls a bound function, below those of the function itself."""
+def caller_of_binding() -> FrameType | None:
+    """The frame that calls a bound function, for those of the function itself."""
     frame = _below(_ASKING, sys._getframe(1))
     return frame and _below((*_BINDINGS, _module(frame)), frame)
 

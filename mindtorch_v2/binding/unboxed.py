@@ -115,6 +115,8 @@ class Kept(Generic[Way]):
             for sets in list(kept):
                 if sets is not DEFAULT:
                     kept.pop(sets, None)
+        if raw.sets.is_default and kept is self.outside:
+            return kept.setdefault(raw.sets, kept[DEFAULT])
         return kept.setdefault(raw.sets, {})
 
 
@@ -159,6 +161,16 @@ class Unboxed:
     def kernels(self) -> dict[int, Run]:
         """What runs calls in a thread with the default sets; the next registration empties it."""
         return self._kernels.outside[DEFAULT]
+
+    def found(self, keys: int) -> Run | None:
+        """What runs calls with these keys now; None if nothing does, or something waits for it."""
+        raw = tls.thread_local.raw
+        if not raw.sets.is_default or raw.pipeline is not None:
+            return None
+        try:
+            return self.kernels.get(keys) or self._find(keys)
+        except (NotImplementedError, RuntimeError):
+            return None
 
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""

@@ -7,9 +7,10 @@ that even one that is called once may have its function of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 Factory = Callable[..., Callable[..., Any]]
 """From what a function needs to the function."""
@@ -41,3 +42,27 @@ def factory_of_lines(
     exec(f"def make({needs}):\n def run({values}):\n{text} return run", names)
     made: Factory = names["make"]
     return made
+
+
+class Inline(NamedTuple):
+    """The lines of a function that take plain calls, for who writes them into a function of his
+    own; they are the function's attribute ``inline``.
+
+    They name the values ``_0``, ``_1`` … , of which so many are ``tensors`` that override nothing,
+    and the thread's state ``raw``, in which keys alone decide where a call goes.  They answer a
+    plain call; where they end, nothing has been done.
+    """
+
+    tensors: int
+    lines: Sequence[str]
+    scope: Mapping[str, Any]
+
+    def written(self, values: Sequence[str], own: Callable[[str, Any], str]) -> Iterator[str]:
+        """The lines with these names for the values; ``own`` keeps what they name, and answers
+        under which name."""
+        named = {f"_{place}": value for place, value in enumerate(values)}
+        named |= {name: own(name, value) for name, value in self.scope.items()}
+        names = "|".join(named)
+        word = re.compile(rf"(?<![\w.])({names})(?!\w)")
+        for line in self.lines:
+            yield word.sub(lambda found: named[found[1]], line)

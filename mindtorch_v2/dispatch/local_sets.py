@@ -13,7 +13,7 @@ from typing import Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.dispatch.keyset import PYTHON_KEYS, difference, functionality_bit
+from mindtorch_v2.dispatch.keyset import BACKEND_MASK, PYTHON_KEYS, difference, functionality_bit
 
 _FACTS: Final = profile.active().keys
 
@@ -31,13 +31,17 @@ class LocalSets:
 
     __slots__ = (
         *("excluded", "excludes_python", "excluding", "included", "including"),
-        "modeless",
+        *("is_default", "modeless"),
     )
 
     def __init__(self, included: int, excluded: int) -> None:
         self.included = included
         self.excluded = excluded
         self.excludes_python = bool(excluded & _PYTHON)
+        #: Whether calls go where they go by default: backend bits that are excluded change nothing.
+        self.is_default = included == DEFAULT_INCLUDED and not (
+            (excluded ^ DEFAULT_EXCLUDED) & ~BACKEND_MASK
+        )
         #: What has been made of it by :meth:`include` and :meth:`exclude`.
         self.including: dict[int, Change] = {}
         self.excluding: dict[int, Change] = {}

@@ -59,6 +59,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
+from mindtorch_v2.binding.written import Inline
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.short_way import ShortWay
 from mindtorch_v2.tensor.elements import Array
@@ -145,11 +146,12 @@ def short_way(
     """
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:
-        made = _maker(_Source(inputs, count, record is not None))
-        return made(plans, otherwise, record, unlike(count, record))
+        source = _Source(inputs, count, record is not None)
+        return source.function(plans, otherwise, record, unlike(count, record))
 
     def make_in_place(otherwise: Run, count: int, record: Run | None) -> Run:
-        return _maker(_InPlace(inputs, count, False))(plans, otherwise, record, unlike(count, None))
+        source = _InPlace(inputs, count, False)
+        return source.function(plans, otherwise, record, unlike(count, None))
 
     return ShortWay(above=make_in_place) if in_place else ShortWay(make)
 
@@ -162,27 +164,42 @@ class _Source:
     count: int
     records: bool
 
+    def function(self, plans: Plans, otherwise: Run, record: Run | None, unlike: Run) -> Run:
+        last = [(None,) * (self.count - self.inputs + 2)]
+        run = _maker(self)(plans, otherwise, record, unlike, last)
+        scope = {**_SCOPE, "plans": plans, "record": record, "last": last}
+        run.inline = Inline(  # type: ignore[attr-defined]
+            self.inputs, tuple(self.short(is_inline=True)), scope
+        )
+        return run
+
     def lines(self) -> Iterator[str]:
+        yield f" def run({self.values}):"
+        yield from (f"  {line}" for line in self.short(is_inline=False))
+        yield f"  try: answer = unlike({self.values})"
+        yield "  except Exception: answer = UNUSUAL"
+        yield f"  return otherwise({self.values}) if answer is UNUSUAL else answer"
+
+    def short(self, *, is_inline: bool) -> Iterator[str]:
+        """What answers a plain call whose operands lie alike."""
         operands, arrays = range(self.inputs), ", ".join(f"a{n}" for n in range(self.inputs))
         kinds = [f"(type(_{n}) is Tensor or isinstance(_{n}, Tensor))" for n in operands]
         key = "_0._dtype", *(f"_{n}, type(_{n})" for n in range(self.inputs, self.count))
         same_dtype = [f"_0._dtype is _{n}._dtype" for n in operands[1:]]
-        yield f" def run({self.values}):"
-        yield f"  if {' and '.join(kinds + same_dtype)}:"
+        mode = [] if is_inline else ["not thread.raw.inference_mode"]
+        alike = same_dtype if is_inline else kinds + same_dtype
+        yield f"if {' and '.join(alike) or True}:"
         for n in operands:
-            yield f"   a{n} = _{n}._array"
-            yield f"   if a{n} is None or ((memory := _{n}._memory) is not None"
-            yield f"    and memory is not _{n}._raw_storage._raw_bytes): a{n} = array_of(_{n})"
-        yield "   try:"
-        yield from self.planned(", ".join(key))
-        yield from self.prepared()
-        yield f"    if {' and '.join(self.conditions())}:"
-        yield f"     found = run_quietly(plan.function, {arrays})"
-        yield from self.finished(arrays)
-        yield "   except Exception: pass"
-        yield f"  try: answer = unlike({self.values})"
-        yield "  except Exception: answer = UNUSUAL"
-        yield f"  return otherwise({self.values}) if answer is UNUSUAL else answer"
+            yield f" a{n} = _{n}._array"
+            yield f" if a{n} is None or ((memory := _{n}._memory) is not None"
+            yield f"  and memory is not _{n}._raw_storage._raw_bytes): a{n} = array_of(_{n})"
+        yield " try:"
+        yield from (f"  {line}" for line in self.planned(", ".join(key)))
+        yield from (f"  {line}" for line in self.prepared())
+        yield f"  if {' and '.join((*self.conditions(), *mode))}:"
+        yield f"   found = run_quietly(plan.function, {arrays})"
+        yield from (f"   {line}" for line in self.finished(arrays))
+        yield " except Exception: pass"
 
     @property
     def values(self) -> str:
@@ -193,14 +210,14 @@ class _Source:
         those of the call before, by looking at these first."""
         rest = range(self.inputs, self.count)
         if not rest:
-            yield f"    plan = plans.get({key})"
+            yield f"plan = plans.get({key})"
             return
-        yield f"    dtype, {', '.join(f'r{n}' for n in rest)}, plan = last[0]"
+        yield f"dtype, {', '.join(f'r{n}' for n in rest)}, plan = last[0]"
         differs = " or ".join(f"r{n} is not _{n}" for n in rest)
-        yield f"    if dtype is not _0._dtype or {differs}:"
-        yield f"     plan = plans.get(({key}))"
+        yield f"if dtype is not _0._dtype or {differs}:"
+        yield f" plan = plans.get(({key}))"
         found = ", ".join(f"_{n}" for n in rest)
-        yield f"     if plan is not None: last[0] = _0._dtype, {found}, plan"
+        yield f" if plan is not None: last[0] = _0._dtype, {found}, plan"
 
     def prepared(self) -> Iterator[str]:
         yield from ()
@@ -210,7 +227,6 @@ class _Source:
         yield "plan is not None"
         yield from (f"a{n} is not None" for n in operands)
         yield from (f"(_0._sizes is _{n}._sizes or _0._sizes == _{n}._sizes)" for n in operands[1:])
-        yield "not thread.raw.inference_mode"
         if not self.records:
             yield from (
                 f"(_{n}._raw_autograd is None or not _{n}._requires_grad())" for n in operands
@@ -218,26 +234,25 @@ class _Source:
 
     def finished(self, arrays: str) -> Iterator[str]:
         """What becomes of ``found``."""
-        yield "     if not plan.is_ufunc or type(found) is not ndarray:"
-        yield f"      found = own(found, plan.raw, {arrays})"
-        lines = made_lines("_0._dtype", "_0._sizes", "_0._strides")
-        yield from (f"     {line}" for line in lines)
+        yield "if not plan.is_ufunc or type(found) is not ndarray:"
+        yield f" found = own(found, plan.raw, {arrays})"
+        yield from made_lines("_0._dtype", "_0._sizes", "_0._strides")
         if self.records:
             has_none = " and ".join(f"_{n}._raw_autograd is None" for n in range(self.inputs))
-            yield f"     if {has_none}: return made"
-            yield f"     made = record(made, {self.values})"
-            yield "     if made is not UNUSUAL: return made"
+            yield f"if {has_none}: return made"
+            yield f"made = record(made, {self.values})"
+            yield "if made is not UNUSUAL: return made"
         else:
-            yield "     return made"
+            yield "return made"
 
 
 class _InPlace(_Source):
     """The same where the result takes the first operand's place, and autograd records nothing."""
 
     def prepared(self) -> Iterator[str]:
-        yield "    versions = _0._raw_versions"
-        yield "    if versions is AWAY: versions = _0._versions"
-        yield "    count = versions._raw_value"
+        yield "versions = _0._raw_versions"
+        yield "if versions is AWAY: versions = _0._versions"
+        yield "count = versions._raw_value"
 
     def conditions(self) -> Iterator[str]:
         yield from super().conditions()
@@ -246,28 +261,27 @@ class _InPlace(_Source):
             yield "(_0._memory is None or _0._memory is not _1._memory or _0 is _1)"
 
     def finished(self, arrays: str) -> Iterator[str]:
-        yield "     a0[...] = found"
-        yield "     versions._raw_value = count + 1"
-        yield "     return _0"
+        yield "a0[...] = found"
+        yield "versions._raw_value = count + 1"
+        yield "return _0"
+
+
+_SCOPE: Final[dict[str, Any]] = {
+    "AWAY": AWAY,
+    "Tensor": Tensor,
+    "UNUSUAL": UNUSUAL,
+    "array_of": array_of,
+    "new": object.__new__,
+    "ndarray": np.ndarray,
+    "own": own,
+    "run_quietly": run_quietly,
+}
 
 
 @cache
-def _maker(source: _Source) -> Callable[[Plans, Run, Run | None, Run], Run]:
-    scope: dict[str, Any] = {
-        "__name__": __name__,
-        "AWAY": AWAY,
-        "Tensor": Tensor,
-        "UNUSUAL": UNUSUAL,
-        "array_of": array_of,
-        "new": object.__new__,
-        "ndarray": np.ndarray,
-        "own": own,
-        "run_quietly": run_quietly,
-        "thread": tls.thread_local,
-    }
-    made_of = "plans, otherwise, record, unlike"
-    nothing = (None,) * (source.count - source.inputs + 2)
-    begin = f"def make({made_of}):", f" last = [{nothing}]"
-    exec("\n".join((*begin, *source.lines(), " return run")), scope)
-    made: Callable[[Plans, Run, Run | None, Run], Run] = scope["make"]
+def _maker(source: _Source) -> Callable[..., Run]:
+    scope: dict[str, Any] = {**_SCOPE, "__name__": __name__, "thread": tls.thread_local}
+    begin = "def make(plans, otherwise, record, unlike, last):"
+    exec("\n".join((begin, *source.lines(), " return run")), scope)
+    made: Callable[..., Run] = scope["make"]
     return made

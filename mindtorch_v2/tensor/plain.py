@@ -10,7 +10,8 @@ Note [Arrays of plain tensors]
     give it other bytes, so an array is good as long as the storage has these.  A tensor that was
     just computed has its array alone: ``_memory`` is None, and the storage is AWAY until somebody
     asks for it.  Most results are used up by the next call, and never have one.  Likewise a version
-    counter, which starts at nought, is made for who asks.
+    counter, which starts at nought, is made for who asks, and what autograd keeps with a view of a
+    tensor without history: ``_view_of`` says what that will be.
 
     Who gives a tensor another geometry or other keys has it `forget` its array before; a storage
     that is set does that itself.
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.numpy_later import np
+from mindtorch_v2.tensor.autograd_meta import AutogradMeta, ViewInfo
 from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array, elements_of
@@ -189,4 +191,14 @@ def counter_of(tensor: Tensor, slot: str) -> Any:
     with _lock:
         if tensor._raw_versions is AWAY and tensor._pending is None:
             tensor._raw_versions = VersionCounter()
+    return come_back(tensor, slot)
+
+
+def meta_of_view(tensor: Tensor, slot: str) -> Any:
+    """What autograd keeps with a view of a tensor that had no history, which is made now."""
+    with _lock:
+        if tensor._raw_autograd is AWAY and tensor._pending is None:
+            meta, (base, count) = AutogradMeta(), tensor._view_of
+            meta.view, meta.attr_version = ViewInfo(base), count
+            tensor._raw_autograd = meta
     return come_back(tensor, slot)

@@ -44,7 +44,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
-from mindtorch_v2.tensor.plain import counter_of, is_host, new_plain, storage_of
+from mindtorch_v2.tensor.plain import counter_of, is_host, meta_of_view, new_plain, storage_of
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.storage import Bytes, UntypedStorage
 from mindtorch_v2.tensor.version import VersionCounter
@@ -89,6 +89,7 @@ class Tensor(TensorBase):
         "_sizes",
         "_storage_offset",
         "_strides",
+        "_view_of",
     )
     __module__ = "mindtorch_v2"
 
@@ -108,11 +109,14 @@ class Tensor(TensorBase):
     _functional: FunctionalTensorWrapper | None
     """Of a functional tensor, what it wraps."""
     _versions: Settling[VersionCounter] = settling("_raw_versions", counter_of)
-    _autograd: Settling[AutogradMeta | None] = settling("_raw_autograd")
+    _autograd: Settling[AutogradMeta | None] = settling("_raw_autograd", meta_of_view)
     """None for a tensor that autograd has nothing to do with."""
     _raw_storage: UntypedStorage | None
     _raw_versions: VersionCounter
     _raw_autograd: AutogradMeta | None
+    _view_of: tuple[Tensor, int]
+    """Of a view whose metadata nobody has asked for yet: its base, and the count of changes when it
+    was made."""
     _pending: Pending | None
     _custom: Custom | None
     """What its class answers for in its stead."""

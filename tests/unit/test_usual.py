@@ -9,7 +9,7 @@ import pytest
 import mindtorch_v2 as xp
 from mindtorch_v2.binding.python.bindings import _Binding
 from mindtorch_v2.binding.python.manual import READ_AT_ONCE
-from mindtorch_v2.binding.python.usual import are_integers, form_of
+from mindtorch_v2.binding.python.usual import Form, are_integers, form_of
 from mindtorch_v2.dispatch.observers import OBSERVERS
 
 _OFTEN = 12
@@ -21,11 +21,15 @@ def binding_of(function: Any) -> _Binding:
     return found
 
 
+def forms_of(binding: _Binding) -> list[Form]:
+    return [lines.form for lines in binding._usual]
+
+
 def test_a_form_is_learned_once_it_comes_often() -> None:
     binding, x = binding_of(xp.Tensor.select), xp.ones(2, 2)
     for _ in range(_OFTEN):
         x.select(0, 1)  # type: ignore[attr-defined]
-    assert ((int, int), (), ()) in binding._usual
+    assert ((int, int), (), ()) in forms_of(binding)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_functions_that_make_a_tensor_like_another_are_usual_where_there_is_a_ke
     binding, x, sparse = binding_of(xp.zeros_like), xp.ones(2), xp.ones(2).to_sparse()
     for _ in range(_OFTEN):
         made = xp.zeros_like(x, requires_grad=True)
-    assert ((xp.Tensor,), ("requires_grad",), (bool,)) in binding._usual
+    assert ((xp.Tensor,), ("requires_grad",), (bool,)) in forms_of(binding)
     assert (made.tolist(), made.requires_grad, made._version) == ([0, 0], True, 0)
     assert xp.zeros_like(sparse, requires_grad=False).layout is xp.sparse_coo
     with xp.inference_mode():
@@ -105,7 +109,7 @@ def test_what_a_function_by_hand_stands_in_for_is_usual_where_there_is_a_kernel(
     assert binding._written is not None
     for _ in range(_OFTEN):
         assert x.clone().tolist() == [[1.0, 1.0], [1.0, 1.0]]
-    assert ((), (), ()) in binding._usual
+    assert ((), (), ()) in forms_of(binding)
     elsewhere = xp.ones(2, 2).to_sparse()  # without a kernel
     assert elsewhere.clone().to_dense().tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
@@ -115,7 +119,7 @@ def test_parameters_are_usual_until_they_override() -> None:
     parameter = xp.nn.Parameter(xp.ones(2, 2))
     for _ in range(_OFTEN):
         assert xp.mm(x, parameter).tolist() == [[2.0, 2.0], [2.0, 2.0]]
-    assert ((xp.Tensor, xp.nn.Parameter), (), ()) in binding._usual
+    assert ((xp.Tensor, xp.nn.Parameter), (), ()) in forms_of(binding)
     parameter.__torch_function__ = lambda *args: "overridden"  # type: ignore[attr-defined]
     assert xp.mm(x, parameter) == "overridden"
 
@@ -168,3 +172,42 @@ def test_what_is_read_at_once_can_be_overridden(name: str) -> None:
 
     assert getattr(xp.ones(2).as_subclass(Mine), name)() == "mine"
     assert len(asked) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Warning only once for all operators")
+def test_a_kernel_that_is_registered_later_takes_usual_calls() -> None:
+    x = xp.ones(2)
+    for _ in range(_OFTEN):
+        assert xp.add(x, x).tolist() == [2.0, 2.0]
+    library = xp.library.Library("aten", "IMPL")
+    library.impl("add.Tensor", lambda x, y, alpha=1: x, "CPU")
+    assert xp.add(x, x).tolist() == [1.0, 1.0]
+    library._destroy()
+    assert xp.add(x, x).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("text", ["x.t()", "x.view(-1)", "x.select(0, 1)", "x.transpose(0, 1)"])
+def test_usual_views_are_those_that_autograd_knows(text: str) -> None:
+    for _ in range(_OFTEN):
+        x = xp.ones(2, 2)
+        view = eval(text)
+    assert (view._is_view(), view._base is x, view.requires_grad) == (True, True, False)
+    of_view = view.view_as(view)
+    assert of_view._base is x
+    x.add_(1)
+    assert view.tolist() == eval(text).tolist()
+    assert (view._version, of_view._version) == (1, 1)
+    x.requires_grad_()
+    later = view.unsqueeze(0)
+    assert later.requires_grad
+    assert later.grad_fn is not None
+
+
+def test_arguments_that_a_usual_call_lacks_are_those_of_the_user() -> None:
+    x = xp.ones(2, 2)
+    for _ in range(_OFTEN):
+        x.select(0, 1)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"got \(int\), but expected one of"):
+        x.select(0)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"got \(int, int, int\), but expected one of"):
+        x.select(0, 1, 2)  # type: ignore[attr-defined]

@@ -28,11 +28,10 @@ from mindtorch_v2.binding.python.function import (
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.python.seen import is_read_at_once, operators_are_seen
-from mindtorch_v2.binding.python.usual import Form, form_of, usual_call
+from mindtorch_v2.binding.python.usual import Form, Known, Lines, form_of, lines_of, usual_function
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch import native
-from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -60,8 +59,8 @@ class _Binding(Entry):
     """What the function is called if its signatures say otherwise."""
     _calls_operators = False
     """Whether each signature has an operator of its own."""
-    _usual: tuple[Form, ...] = ()
-    """The forms of calls that go without the parser."""
+    _usual: tuple[Lines, ...] = ()
+    """Of the forms of calls that go without the parser."""
 
     def __init__(
         self, written: Implementation | None, owner: str, *, is_asked: bool, is_noargs: bool = False
@@ -142,13 +141,20 @@ class _Binding(Entry):
         operator = self._operator_of(parsed)
         if operator is None:
             return
-        tried, wrapped = self._parser.tried(parsed), partial(_wrapped, operator)
-        new = partial(_new, operator) if self._makes_variables(parsed, operator) else None
-        computed = None if self._written is None else operator.computed
-        usual = usual_call(form, tried, operator, receiver, self, wrapped, new, computed)
-        if usual is not None:
-            self.front = usual
-            self._usual += (form,)
+        known = Known(
+            operator,
+            wrapped=partial(_wrapped, operator),
+            new=partial(_new, operator) if self._makes_variables(parsed, operator) else None,
+            run=operator.unboxed.found(_keys_of((receiver, *args, *kwargs.values()))),
+            computed=None if self._written is None else operator.computed,
+            is_forgiving=self.is_forgiving,
+        )
+        lines = lines_of(form, self._parser.tried(parsed), receiver, known, len(self._usual))
+        if lines is not None:
+            self._usual = (lines, *self._usual)
+            has_receiver = receiver is not None
+            usual = usual_function(self._usual, self.otherwise, has_receiver=has_receiver)
+            self.take_before(usual)
 
     def _overridden(
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -255,6 +261,14 @@ class _ByHand(_Binding):
 
     def _run(self, receiver: Any, parsed: Parsed, call: Call | None) -> Any:
         return self._runner(receiver, parsed)
+
+
+def _keys_of(values: Iterable[Any]) -> int:
+    """Those of the tensors."""
+    keys = 0
+    for each in values:
+        keys |= each._keys if isinstance(each, Tensor) else 0
+    return keys
 
 
 def _new(operator: Operator, *stack: Any) -> Any:
@@ -390,14 +404,7 @@ def _reading_at_once(name: str, call: Implementation, written: Any) -> Implement
     if name not in manual.READ_AT_ONCE:
         return call
     entry = Entry.of(call)
-    otherwise = entry.front
-
-    def front(receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
-            return written(receiver)
-        return otherwise(receiver, args, kwargs)
-
-    entry.front = front
+    entry.reads = written
     return entry
 
 

@@ -6,14 +6,14 @@ that they are CPython's own to who asks by ``isinstance``, as :mod:`inspect` doe
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import BuiltinFunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from mindtorch_v2.binding.python.type_names import type_name
-from mindtorch_v2.call_site import is_method_call
+from mindtorch_v2.call_site import caller_of_binding, is_method_call
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.tensor.made_in_c import check_count
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -21,8 +21,6 @@ Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """Takes the receiver (None for a function), the positional and the keyword arguments."""
 
 _BUILTIN: Final = "builtin_function_or_method"
-
-_new: Final = object.__new__
 
 BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
@@ -55,24 +53,85 @@ def _lacking(name: str) -> Any:
 
 
 class Entry:
-    """What a bound function runs, which may put a shorter way in ``front``, as it comes to know of
-    one."""
+    """What a bound function runs: ``front`` takes every call.
 
+    As soon as there is a ``usual`` function, most calls go there instead.  It takes what Python
+    hands over, a method the receiver first, and passes on to ``otherwise`` what it does not know.
+    """
+
+    usual: Callable[..., Any] | None = None
     is_forgiving = False
     """Whether it answers NotImplemented in place of a TypeError."""
+    reads: Callable[[Any], Any] | None = None
+    """Of a method: what answers calls that nobody observes, with nothing but a plain tensor."""
 
     def __init__(self, front: Implementation) -> None:
         self.front = front
+        self._faces: tuple[_Face, ...] = ()
 
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self.front(receiver, args, kwargs)
+        if self.usual is None:
+            return self.front(receiver, args, kwargs)
+        given = args if receiver is None else (receiver, *args)
+        return self.usual(*given, **kwargs)
 
     @classmethod
     def of(cls, call: Implementation) -> Entry:
         return call if isinstance(call, Entry) else Entry(call)
 
+    def show(self, face: _Face) -> None:
+        """Have calls of a face come here."""
+        self._faces += (face,)
+        face.serve(self.usual or self.otherwise)
 
-class builtin_function_or_method:  # noqa: N801 (CPython's name)
+    def take_before(self, usual: Callable[..., Any]) -> None:
+        """Have a function take the calls of all faces from now on."""
+        self.usual = usual
+        for face in self._faces:
+            face.serve(usual)
+
+    @property
+    def otherwise(self) -> Callable[..., Any]:
+        """Hands the calls of a face to ``front``; without a face, those of a method."""
+        handed_on = self._faces[0].hand_on if self._faces else self._hand_on
+        return handed_on if self.reads is None else _reading(self.reads, handed_on)
+
+    def _hand_on(self, receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.front(receiver, args, kwargs)
+
+
+def _reading(read: Callable[[Any], Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def run(receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
+            return read(receiver)
+        return otherwise(receiver, *args, **kwargs)
+
+    return run
+
+
+class _Face(Protocol):
+    """What Python calls."""
+
+    def serve(self, run: Callable[..., Any]) -> None:
+        """Run this function from now on."""
+
+    def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Hand a call to the entry's front."""
+
+
+class _Calling:
+    """Note [A slot that is called]
+
+    Python calls what it finds as ``__call__`` of an object's class, bound to the object.  Here that
+    is a slot, which bound gives what is in there: so a call of the object calls that, with nothing
+    in between that would be written in Python.
+    """
+
+    __slots__ = ("__call__",)
+    __call__: Callable[..., Any]
+
+
+class builtin_function_or_method(_Calling):  # noqa: N801 (CPython's name)
     """A function of torch, as C defines it: of a class that stands for ``torch``, of one of its
     modules, or with no module for its ``owner`` a static method of tensors."""
 
@@ -81,8 +140,9 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
         self.__name__, self.__qualname__ = name, of_class + name
         self.__module__: str | None = owner  # type: ignore[assignment]
         self.__doc__ = None
-        self.call = Entry.of(call)
         self._owner = owner
+        self.call = Entry.of(call)
+        self.call.show(self)
 
     __class__ = property(lambda self: BuiltinFunctionType)
     __dict__ = _lacking("__dict__")
@@ -95,7 +155,10 @@ class builtin_function_or_method:  # noqa: N801 (CPython's name)
             return None
         return import_module(self._owner.replace("torch", _PACKAGE, 1))
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def serve(self, run: Callable[..., Any]) -> None:
+        self.__call__ = run
+
+    def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.call.front(None, args, kwargs)
 
     def __repr__(self) -> str:
@@ -150,35 +213,26 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
     return receiver
 
 
-class BoundMethod(metaclass=_FromC):
+class BoundMethod(_Calling, metaclass=_FromC):
     """A method of one tensor, which messages name after the tensor's own class.
 
     One is made for every call, by :meth:`method_descriptor.__get__` alone.
     """
 
-    __slots__ = ("_bound",)
-    _bound: tuple[Any, method_descriptor]
-    """The tensor, and the method.  In one, for `__getattr__` makes it slow to read a slot."""
+    __slots__ = ("_method",)
+    __call__: MethodType
+    _method: method_descriptor
 
     __module__ = property(lambda self: None)
     __class__ = property(lambda self: BuiltinFunctionType)
     __text_signature__ = None
-    __name__ = property(lambda self: self._bound[1].__name__)
-    __self__ = property(lambda self: self._bound[0])
+    __name__ = property(lambda self: self._method.__name__)
+    __self__ = property(lambda self: self.__call__.__self__)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__qualname__":  # in a class statement it would name the class
             return f"{type(self.__self__).__qualname__}.{self.__name__}"
         raise AttributeError(f"{_BUILTIN!r} object has no attribute {name!r}")
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        receiver, method = self._bound
-        count = method._count
-        if count is not None and (kwargs or len(args) != count):
-            named = is_method_call(sys._getframe(1))
-            name = f"{BASE}.{self.__name__}" if named else self.__qualname__
-            check_count(name, count, args, kwargs)
-        return method._call.front(receiver, args, kwargs)
 
     def __repr__(self) -> str:
         owner = type_name(self.__self__)
@@ -187,12 +241,11 @@ class BoundMethod(metaclass=_FromC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BoundMethod):
             return NotImplemented
-        (one, method), (another, other_method) = self._bound, other._bound
-        return one is another and method._call is other_method._call
+        is_same = self.__self__ is other.__self__
+        return is_same and self._method._call is other._method._call
 
     def __hash__(self) -> int:
-        receiver, method = self._bound
-        return hash((id(receiver), id(method._call)))
+        return hash((id(self.__self__), id(self._method._call)))
 
     def __reduce__(self) -> Any:
         return getattr, (self.__self__, self.__name__)
@@ -213,6 +266,7 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
         self._call, self._count = Entry.of(call), count
+        self._call.show(self)
 
     __module__ = _lacking("__module__")
     __class__ = property(lambda self: MethodDescriptorType)
@@ -223,9 +277,19 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = _new(BoundMethod)
-        bound._bound = instance, self
+        bound = BoundMethod()
+        bound.__call__, bound._method = MethodType(self._run, instance), self
         return bound
+
+    def serve(self, run: Callable[..., Any]) -> None:
+        self._run = run
+
+    def hand_on(self, receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
+        count = self._count
+        if count is not None and (kwargs or len(args) != count):
+            owner = BASE if is_method_call(caller_of_binding()) else type(receiver).__qualname__
+            check_count(f"{owner}.{self.__name__}", count, args, kwargs)
+        return self._call.front(receiver, args, kwargs)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         receiver = _receiver(self.__name__, args)

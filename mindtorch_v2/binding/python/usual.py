@@ -2,48 +2,50 @@
 
 Whether a signature takes a call, the types of the arguments alone say as long as these are usual:
 tensors, plain numbers, torch's constants, lists of integers.  So a call that was parsed leaves
-behind a function for all calls of its :data:`Form`, which goes from the arguments to the operator
-with no parser between.  It stands in front of those of other forms, and at last of the parser.  For
-``x.select(0, 1)`` it reads:
+behind lines for all calls of its :data:`Form`, which go from the arguments to the operator with no
+parser between.  The lines of all forms are one function, which Python calls with what the user gave
+(:class:`~mindtorch_v2.binding.python.function.Entry`).  After ``x.select(0, 1)`` it reads:
 
-    def usual(receiver, args, kwargs):
-        while len(args) == 2 and not kwargs and not observers.count:
+    def usual(receiver, _0=ABSENT, _1=ABSENT, /, *args, **kwargs):
+        while not args and not kwargs and not observers.count:
             if type(receiver) is not Tensor and not is_usual(receiver): break
-            _0, _1, = args
-            if type(_0) is not type0 or type(_1) is not type1: break
-            if not -(1 << 63) <= _0 < 1 << 63: break
-            if not -(1 << 63) <= _1 < 1 << 63: break
+            if type(_0) is not type_0_0 or type(_1) is not type_1_0: break
+            if not (-(1 << 29) < _0 < 1 << 29 or -(1 << 63) <= _0 < 1 << 63): break
+            …
             keys = receiver._keys
             raw = thread.raw
-            run = kernels.get(keys) if raw.sets is DEFAULT and … else None
-            if run is None: run = call
+            run = kernels_0.get(keys) if raw.sets.is_default and … else None
+            if run is None: run = call_0
+            if run is plain_0: …  # the lines of a kernel for plain calls
             try: answer = run(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
-            return answer if type(answer) is Tensor else wrapped(answer)
-        return otherwise(receiver, args, kwargs)
+            return answer if type(answer) is Tensor else wrapped_0(answer)
+        …  # those of another form
+        if _1 is ABSENT: return otherwise(receiver, *given(_0, _1), **kwargs)
+        return otherwise(receiver, _0, _1, *args, **kwargs)
 
 What the types do not say (the range of an integer, what a list holds, whether a parameter or a
-tensor of another class overrides functions) it checks itself.  Who leaves the loop has done nothing
+tensor of another class overrides functions) it checks itself.  Who leaves a loop has done nothing
 yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import KEYS_OF_NUMBER, Operator
 from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
 from mindtorch_v2.binding.python.factories import default_device
-from mindtorch_v2.binding.python.function import Entry, Implementation
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value, device_of
 from mindtorch_v2.binding.unboxed import PLAIN, Run
+from mindtorch_v2.binding.written import Inline
 from mindtorch_v2.dispatch import native, tls
-from mindtorch_v2.dispatch.local_sets import DEFAULT
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.absent_devices import initialized
@@ -59,7 +61,8 @@ _LISTS: Final = (list, tuple, Size)
 _NUMBERS: Final = (bool, int, float)
 _USUAL: Final = PLAIN | {Tensor, *_LISTS}
 
-_IN_RANGE: Final = "-(1 << 63) <= {0} < 1 << 63"
+_IN_RANGE: Final = "(-(1 << 29) < {0} < 1 << 29 or -(1 << 63) <= {0} < 1 << 63)"
+"""Of integers of one digit CPython finds it out several times as fast."""
 
 _CONVERSIONS: Final[Mapping[tuple[ParameterType, type], tuple[str, str]]] = {
     (types.TENSOR, Tensor): ("", "{0}"),
@@ -101,6 +104,17 @@ def form_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
     return tuple(map(type, args)), tuple(kwargs), tuple(map(type, kwargs.values()))
 
 
+class _Absent:
+    """The type of what nobody gave."""
+
+
+_ABSENT: Final = _Absent()
+
+
+def _present(*values: Any) -> list[Any]:
+    return [value for value in values if value is not _ABSENT]
+
+
 def is_usual(receiver: Any) -> bool:
     """Whether a receiver is a tensor, or a parameter, whose class overrides nothing."""
     return type(receiver) is Tensor or not has_torch_function(receiver)
@@ -126,61 +140,110 @@ class Untellable(Exception):  # noqa: N818 (no error: such calls are parsed)
     """The form of a call does not say what becomes of it."""
 
 
-def usual_call(
-    form: Form,
-    tried: Sequence[Signature],
-    operator: Operator,
-    receiver: Any,
-    entry: Entry,
-    wrapped: Callable[[Any], Any],
-    new: Run | None = None,
-    computed: Mapping[int, bool] | None = None,
-) -> Implementation | None:
-    """What makes calls of a form that the last of the signatures which were ``tried`` takes.
+class Lines(NamedTuple):
+    """What makes calls of one form: the lines of a loop, and what they name."""
+
+    form: Form
+    text: Sequence[str]
+    scope: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a binding knows of the calls of a form, all of which an operator takes.
+
+    ``wrapped`` makes of the operator's answer what Python gets if that is no tensor; ``new`` calls
+    an operator of which C++ makes a variable; ``run`` is the kernel of the latest call;
+    ``computed`` says for which keys this package has kernels, where a function by hand takes the
+    other calls.  ``is_forgiving`` calls answer NotImplemented in place of a TypeError.
+    """
+
+    operator: Operator
+    wrapped: Callable[[Any], Any]
+    new: Run | None = None
+    run: Run | None = None
+    computed: Mapping[int, bool] | None = None
+    is_forgiving: bool = False
+
+
+def lines_of(
+    form: Form, tried: Sequence[Signature], receiver: Any, known: Known, number: int
+) -> Lines | None:
+    """Of calls of a form that the last of the signatures which were ``tried`` takes.
 
     None where the types do not tell, or the signature wants more than this module knows.
-    ``wrapped`` makes of the operator's answer what Python gets if that is no tensor; ``new`` calls
-    an operator of which C++ makes a variable; ``computed`` says for which keys this package has
-    kernels, where a function by hand takes the other calls.
+    ``number`` is another for each form of a function.
     """
     *before, chosen = tried
     kinds = {Tensor if issubclass(kind, Tensor) else kind for kind in (*form[0], *form[2])}
     if not (receiver is None or is_usual(receiver)) or not kinds <= _USUAL:
         return None
-    scope: dict[str, Any] = {
-        "__name__": f"{__package__}.bindings",  # whose frame this stands for
-        "PybindTypeError": PybindTypeError,
-        "Tensor": Tensor,
-        "are_integers": are_integers,
-        "are_tensors": are_tensors,
-        "call": operator.unboxed.call,
-        "computed": computed,
-        "device_of": device_of,
-        "enum_value": enum_value,
-        "initialized": initialized,
-        "has_torch_function": has_torch_function,
-        "is_usual": is_usual,
-        "kernels": operator.unboxed.kernels,
-        "new": new,
-        "DEFAULT": DEFAULT,
-        "observers": OBSERVERS,
-        "otherwise": entry.front,
-        "thread": tls.thread_local,
-        "wrapped": wrapped,
-    }
     try:
         for signature in before:
             _check_refused_by_types(signature, form)
         if before and any(each.type is types.TENSOR_LIST for each, _ in _matched(chosen, form)):
             return None  # tensors of integers may stand for a list of these
-        lines = list(_source(form, chosen, operator, receiver is not None, scope))
-        if entry.is_forgiving:
-            lines.insert(-2, "  except TypeError: return NotImplemented")
+        scope = _Scope(number)
+        return Lines(form, list(_source(form, chosen, receiver is not None, known, scope)), scope)
     except Untellable:
         return None
-    exec("\n".join(lines), scope)
-    usual: Implementation = scope["usual"]
+
+
+def usual_function(
+    calls: Sequence[Lines], otherwise: Callable[..., Any], *, has_receiver: bool
+) -> Callable[..., Any]:
+    """Makes calls of several forms, and leaves others to ``otherwise``."""
+    most = max(len(each.form[0]) for each in calls)
+    listed = [f"_{place}" for place in range(most)]
+    receiver = ["receiver"] if has_receiver else []
+    parameters = [*receiver, *(f"{name}=ABSENT" for name in listed)]
+    text = [f"def usual({', '.join(parameters)}{', /' if parameters else ''}, *args, **kwargs):"]
+    for each in calls:
+        count = len(each.form[0])
+        others = "not args" if count == most else f"_{count} is ABSENT"
+        keywords = len(each.form[1])
+        given = f"len(kwargs) == {keywords}" if keywords else "not kwargs"
+        text += f" while {others} and {given} and not observers.count:", *each.text
+    if listed:
+        passed = ", ".join((*receiver, f"*given({', '.join(listed)})", "**kwargs"))
+        text.append(f" if {listed[-1]} is ABSENT: return otherwise({passed})")
+    text.append(f" return otherwise({', '.join((*receiver, *listed, '*args', '**kwargs'))})")
+    scope = {**_SHARED, "otherwise": otherwise}
+    for each in calls:
+        scope.update(each.scope)
+    exec("\n".join(text).replace("(, ", "("), scope)
+    usual: Callable[..., Any] = scope["usual"]
     return usual
+
+
+_SHARED: Final[Mapping[str, Any]] = {
+    "__name__": f"{__package__}.bindings",  # whose frame this stands for
+    "ABSENT": _ABSENT,
+    "PybindTypeError": PybindTypeError,
+    "Tensor": Tensor,
+    "are_integers": are_integers,
+    "are_tensors": are_tensors,
+    "device_of": device_of,
+    "enum_value": enum_value,
+    "given": _present,
+    "has_torch_function": has_torch_function,
+    "initialized": initialized,
+    "is_usual": is_usual,
+    "observers": OBSERVERS,
+    "thread": tls.thread_local,
+}
+
+
+class _Scope(dict[str, Any]):
+    """What the lines of one form name, under names that no other form's have."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def name(self, name: str, value: Any) -> str:
+        own = f"{name}_{self._number}"
+        self[own] = value
+        return own
 
 
 def _check_refused_by_types(signature: Signature, form: Form) -> None:
@@ -213,17 +276,10 @@ def _matched(signature: Signature, form: Form) -> Iterator[tuple[Parameter, type
 
 
 def _source(
-    form: Form,
-    signature: Signature,
-    operator: Operator,
-    has_receiver: bool,
-    scope: dict[str, Any],
+    form: Form, signature: Signature, has_receiver: bool, known: Known, scope: _Scope
 ) -> Iterator[str]:
-    """The function's lines; ``scope`` gets what they name."""
-    positional, keywords, _ = form
-    given = f"len(kwargs) == {len(keywords)}" if keywords else "not kwargs"
-    yield "def usual(receiver, args, kwargs):"
-    yield f" while len(args) == {len(positional)} and {given} and not observers.count:"
+    """The lines; ``scope`` gets what they name."""
+    operator, (positional, keywords, _) = known.operator, form
     if has_receiver:
         yield "  if type(receiver) is not Tensor and not is_usual(receiver): break"
     yield from _types_source(form, scope)
@@ -247,39 +303,52 @@ def _source(
         if condition:
             yield f"  if not {condition.format(source)}: break"
         names[parameter.name] = value.format(source)
-    passed = list(_stack(signature, operator, names, has_receiver, scope))
+    passed: list[str] = []
+    for value in _stack(signature, operator, names, has_receiver, scope):
+        if not value.isidentifier():
+            yield f"  v{len(passed)} = {value}"
+            value = f"v{len(passed)}"
+        passed.append(value)
     stack, requires_grad = ", ".join(passed), names.pop("requires_grad", None)
     if names:  # what is to be written to
         raise Untellable
-    keys = list(_keys_source(operator, passed, scope))
-    if scope["computed"] is not None and not keys and not _runs_anyway(operator):
+    tensors = {"receiver", *(name for name, kind in _given(form) if issubclass(kind, Tensor))}
+    keys = list(_keys_source(operator, passed, form, scope))
+    if known.computed is not None and not keys and not _runs_anyway(operator):
         raise Untellable
-    yield from _kernel_source(
-        keys, is_new=scope["new"] is not None, asks=scope["computed"] is not None
-    )
+    yield from _kernel_source(keys, known, scope)
+    inline: Inline | None = getattr(known.run, "inline", None)
+    if inline and keys and not requires_grad and {*passed[: inline.tensors]} <= tensors:
+        yield f"  if run is {scope.name('plain', known.run)}:"
+        yield from (f"   {line}" for line in inline.written(passed, scope.name))
     yield f"  try: answer = run({stack})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
+    if known.is_forgiving:
+        yield "  except TypeError: return NotImplemented"
     if requires_grad is not None:
         yield f"  if {requires_grad}: answer._set_requires_grad(True)"
-    yield "  return answer if type(answer) is Tensor else wrapped(answer)"
-    yield " return otherwise(receiver, args, kwargs)"
+    wrapped = scope.name("wrapped", known.wrapped)
+    yield f"  return answer if type(answer) is Tensor else {wrapped}(answer)"
 
 
-def _kernel_source(keys: Sequence[str], *, is_new: bool, asks: bool) -> Iterator[str]:
+def _kernel_source(keys: Sequence[str], known: Known, scope: _Scope) -> Iterator[str]:
     """Gets ``run``, which answers: the kernel for the keys of a call, if that is known.
 
-    Who ``asks`` leaves the loop where this package has none.
+    Calls that a function by hand would take leave the loop where this package has no kernel.
     """
-    if not keys or (is_new and not asks):
-        yield f"  run = {'new' if is_new else 'call'}"
+    unboxed, computed = known.operator.unboxed, known.computed
+    run = scope.name("new", known.new) if known.new else scope.name("call", unboxed.call)
+    if not keys or (known.new and computed is None):
+        yield f"  run = {run}"
         return
+    kernel = run if known.new else f"{scope.name('kernels', unboxed.kernels)}.get(keys)"
     yield "  raw = thread.raw"
     yield from keys
-    yield f"  run = {'new' if is_new else 'kernels.get(keys)'} if {_DEFAULT_STATE} else None"
-    if asks:
-        yield "  if run is None or not computed.get(keys): break"
+    yield f"  run = {kernel} if {_DEFAULT_STATE} else None"
+    if computed is not None:
+        yield f"  if run is None or not {scope.name('computed', computed)}.get(keys): break"
     else:
-        yield "  if run is None: run = call"
+        yield f"  if run is None: run = {run}"
 
 
 def _runs_anyway(operator: Operator) -> bool:
@@ -287,20 +356,24 @@ def _runs_anyway(operator: Operator) -> bool:
     return not operator.dispatch_arguments and native.has_kernel(operator.canonical)
 
 
-_DEFAULT_STATE: Final = "raw.sets is DEFAULT and raw.pipeline is None and not raw.inference_mode"
+_DEFAULT_STATE: Final = "raw.sets.is_default and raw.pipeline is None and not raw.inference_mode"
 """The thread's state in which the arguments' keys alone decide where a call goes; numbers in the
 place of tensors have those of :data:`KEYS_OF_NUMBER` in it."""
 
 
-def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]) -> Iterator[str]:
+def _keys_source(
+    operator: Operator, stack: Sequence[str], form: Form, scope: _Scope
+) -> Iterator[str]:
     """Gets the keys of a call; nothing where a list has some, or no tensor."""
+    given = {"receiver": Tensor, **dict(_given(form))}
     tensors = []
     others = 0
     for place, none in operator.dispatch_arguments:
         name = stack[place]
-        if name == "receiver" or name in scope["tensors"]:
+        kind = given.get(name)
+        if kind is not None and issubclass(kind, Tensor):
             tensors.append(name)
-        elif name in scope["numbers"]:
+        elif kind in _NUMBERS:
             others |= KEYS_OF_NUMBER
         elif scope.get(name, name) is None:
             others |= none
@@ -316,23 +389,22 @@ def _keys_source(operator: Operator, stack: Sequence[str], scope: dict[str, Any]
         yield f"  keys |= {others}"
 
 
-def _types_source(form: Form, scope: dict[str, Any]) -> Iterator[str]:
-    """Gives names to what is given, and leaves the loop if its types are others."""
+def _given(form: Form) -> Iterator[tuple[str, type]]:
+    """What the arguments are called, and their types."""
     positional, keywords, by_keyword = form
-    listed = [f"_{place}" for place in range(len(positional))]
-    if listed:
-        yield f"  {', '.join(listed)}, = args"
-    for keyword in keywords:
+    yield from ((f"_{place}", kind) for place, kind in enumerate(positional))
+    yield from ((f"_{name}", kind) for name, kind in zip(keywords, by_keyword, strict=True))
+
+
+def _types_source(form: Form, scope: _Scope) -> Iterator[str]:
+    """Gives names to what is given by keyword, and leaves the loop if types are others."""
+    for keyword in form[1]:
         yield f"  if {keyword!r} not in kwargs: break"
         yield f"  _{keyword} = kwargs[{keyword!r}]"
-        listed.append(f"_{keyword}")
-    kinds = (*positional, *by_keyword)
-    for place, kind in enumerate(kinds):
-        scope[f"type{place}"] = kind
-    pairs = list(zip(listed, kinds, strict=True))
-    scope["tensors"] = [name for name, kind in pairs if issubclass(kind, Tensor)]
-    scope["numbers"] = [name for name, kind in pairs if kind in _NUMBERS]
-    others = [f"type({name}) is not type{place}" for place, name in enumerate(listed)]
+    others = []
+    for name, kind in _given(form):
+        wanted = "Tensor" if kind is Tensor else scope.name(f"type{name}", kind)
+        others.append(f"type({name}) is not {wanted}")
     if others:
         yield f"  if {' or '.join(others)}: break"
 
@@ -360,7 +432,7 @@ def _stack(
     operator: Operator,
     names: dict[str, str],
     has_receiver: bool,
-    scope: dict[str, Any],
+    scope: _Scope,
 ) -> Iterator[str]:
     """Where the operator's arguments come from, which takes them out of ``names``.
 
@@ -386,6 +458,5 @@ def _stack(
             default = argument.default_value
         else:
             default = default_value(parameters[name]) if is_parameter else argument.default_value
-        scope[f"default{place}"] = default
-        is_new = is_parameter and isinstance(default, list)
-        yield f"list(default{place})" if is_new else f"default{place}"
+        own = scope.name(f"default{place}", default)
+        yield f"list({own})" if is_parameter and isinstance(default, list) else own
