@@ -134,6 +134,8 @@ class _Binding(Entry):
         self, parsed: Parsed, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Have usual calls of this form go without the parser, once it is worth it."""
+        if not self.is_shown:
+            return
         form = form_of(args, kwargs)
         count = self._counts[form] = self._counts.get(form, 0) + 1
         if count != _CALLS_BEFORE_COMPILING or len(self._usual) == _MOST_FORMS or parsed.overloaded:
@@ -307,7 +309,6 @@ def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_f
         call: Implementation = _Generated(facts, _as_written(written.get(name)), owner)
         if facts["noargs"]:
             call = _ignoring_arguments(call)
-        call = _reading_at_once(name, call, written.get(name))
         if exceptions.is_operator_of_python(name):
             call = not_implemented_on_type_error(call)
         made[name] = builtin_function_or_method(name, call, owner)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import BuiltinFunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import caller_of_binding, is_method_call
@@ -53,10 +53,11 @@ def _lacking(name: str) -> Any:
 
 
 class Entry:
-    """What a bound function runs: ``front`` takes every call.
+    """What bound functions run that are one function: ``front`` takes every call.
 
     As soon as there is a ``usual`` function, most calls go there instead.  It takes what Python
-    hands over, a method the receiver first, and passes on to ``otherwise`` what it does not know.
+    hands over, of a method the :class:`BoundMethod` first, and passes on to ``otherwise`` what it
+    does not know.
     """
 
     usual: Callable[..., Any] | None = None
@@ -72,8 +73,7 @@ class Entry:
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.usual is None:
             return self.front(receiver, args, kwargs)
-        given = args if receiver is None else (receiver, *args)
-        return self.usual(*given, **kwargs)
+        return self._faces[0].bound_to(receiver)(*args, **kwargs)
 
     @classmethod
     def of(cls, call: Implementation) -> Entry:
@@ -84,6 +84,10 @@ class Entry:
         self._faces += (face,)
         face.serve(self.usual or self.otherwise)
 
+    @property
+    def is_shown(self) -> bool:
+        return bool(self._faces)
+
     def take_before(self, usual: Callable[..., Any]) -> None:
         """Have a function take the calls of all faces from now on."""
         self.usual = usual
@@ -92,39 +96,41 @@ class Entry:
 
     @property
     def otherwise(self) -> Callable[..., Any]:
-        """Hands the calls of a face to ``front``; without a face, those of a method."""
-        handed_on = self._faces[0].hand_on if self._faces else self._hand_on
-        return handed_on if self.reads is None else _reading(self.reads, handed_on)
-
-    def _hand_on(self, receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return self.front(receiver, args, kwargs)
+        """Hands the calls of a face to ``front``."""
+        hand_on = self._faces[0].hand_on
+        return hand_on if self.reads is None else _reading(self.reads, hand_on)
 
 
 def _reading(read: Callable[[Any], Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    def run(receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def run(bound: BoundMethod, /, *args: Any, **kwargs: Any) -> Any:
+        receiver = bound.__self__
         if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
             return read(receiver)
-        return otherwise(receiver, *args, **kwargs)
+        return otherwise(bound, *args, **kwargs)
 
     return run
 
 
 class _Face(Protocol):
-    """What Python calls."""
+    """What Python has of an entry."""
 
     def serve(self, run: Callable[..., Any]) -> None:
-        """Run this function from now on."""
+        """Have calls run this function from now on."""
 
-    def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Hand a call to the entry's front."""
+    def bound_to(self, receiver: Any) -> Callable[..., Any]:
+        """What is called: of a method, that of a receiver."""
+
+    @property
+    def hand_on(self) -> Callable[..., Any]:
+        """Hands a call to the entry's front."""
 
 
 class _Calling:
-    """Note [A slot that is called]
+    """Has a slot that is called.
 
-    Python calls what it finds as ``__call__`` of an object's class, bound to the object.  Here that
-    is a slot, which bound gives what is in there: so a call of the object calls that, with nothing
-    in between that would be written in Python.
+    Python looks ``__call__`` up in an object's class, and binds it to the object.  A slot of this
+    name, bound, is what the object has there: so calls run that, with nothing in between that would
+    be written in Python.
     """
 
     __slots__ = ("__call__",)
@@ -157,6 +163,9 @@ class builtin_function_or_method(_Calling):  # noqa: N801 (CPython's name)
 
     def serve(self, run: Callable[..., Any]) -> None:
         self.__call__ = run
+
+    def bound_to(self, receiver: Any) -> Callable[..., Any]:
+        return self
 
     def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.call.front(None, args, kwargs)
@@ -213,26 +222,26 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
     return receiver
 
 
-class BoundMethod(_Calling, metaclass=_FromC):
+_NO_MODULE: Final = property(lambda self: None)
+
+
+class BoundMethod(metaclass=_FromC):
     """A method of one tensor, which messages name after the tensor's own class.
 
-    One is made for every call, by :meth:`method_descriptor.__get__` alone.
+    One is made for every call, by :meth:`method_descriptor.__get__` alone, of the method's own
+    subclass: that has for ``__call__`` what the method runs.
     """
 
-    __slots__ = ("_method",)
-    __call__: MethodType
-    _method: method_descriptor
+    __slots__ = ("__qualname__", "__self__")
+    __self__: Any
+    __qualname__: str
+    _bound_of: tuple[method_descriptor]
+    """Whose bound ones they are; in a tuple, for it would bind itself."""
 
-    __module__ = property(lambda self: None)
+    __module__ = _NO_MODULE
     __class__ = property(lambda self: BuiltinFunctionType)
     __text_signature__ = None
-    __name__ = property(lambda self: self._method.__name__)
-    __self__ = property(lambda self: self.__call__.__self__)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "__qualname__":  # in a class statement it would name the class
-            return f"{type(self.__self__).__qualname__}.{self.__name__}"
-        raise AttributeError(f"{_BUILTIN!r} object has no attribute {name!r}")
+    __name__ = property(lambda self: self._bound_of[0].__name__)
 
     def __repr__(self) -> str:
         owner = type_name(self.__self__)
@@ -242,16 +251,23 @@ class BoundMethod(_Calling, metaclass=_FromC):
         if not isinstance(other, BoundMethod):
             return NotImplemented
         is_same = self.__self__ is other.__self__
-        return is_same and self._method._call is other._method._call
+        return is_same and self._bound_of[0]._call is other._bound_of[0]._call
 
     def __hash__(self) -> int:
-        return hash((id(self.__self__), id(self._method._call)))
+        return hash((id(self.__self__), id(self._bound_of[0]._call)))
 
     def __reduce__(self) -> Any:
         return getattr, (self.__self__, self.__name__)
 
 
-type.__setattr__(BoundMethod, "__name__", _BUILTIN)
+def _hand_on(bound: BoundMethod, /, *args: Any, **kwargs: Any) -> Any:
+    """Has the method's entry take a call, of as many arguments as CPython lets through."""
+    (method,), receiver = bound._bound_of, bound.__self__
+    count = method._count
+    if count is not None and (kwargs or len(args) != count):
+        is_named = is_method_call(caller_of_binding())
+        check_count(method.__qualname__ if is_named else bound.__qualname__, count, args, kwargs)
+    return method._call.front(receiver, args, kwargs)
 
 
 class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
@@ -266,6 +282,8 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
         self._call, self._count = Entry.of(call), count
+        self._of_tensors = f"{Tensor.__qualname__}.{name}"
+        self._bound: Callable[[], BoundMethod] = self._first_bound
         self._call.show(self)
 
     __module__ = _lacking("__module__")
@@ -277,19 +295,31 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = BoundMethod()
-        bound.__call__, bound._method = MethodType(self._run, instance), self
+        bound = self._bound()
+        bound.__self__ = instance
+        bound.__qualname__ = self._of_tensors if owner is Tensor else self._qualname(instance)
         return bound
+
+    def _first_bound(self) -> BoundMethod:
+        """Most methods are never called, and have no class."""
+        members = {"__module__": _NO_MODULE, "__slots__": (), "_bound_of": (self,)}
+        own = _FromC(_BUILTIN, (BoundMethod,), {**members, "__call__": self._run})
+        self._bound = cast("type[BoundMethod]", own)
+        return self._bound()
+
+    def _qualname(self, instance: Any) -> str:
+        return f"{type(instance).__qualname__}.{self.__name__}"
 
     def serve(self, run: Callable[..., Any]) -> None:
         self._run = run
+        if isinstance(self._bound, _FromC):
+            self._bound.__call__ = run  # type: ignore[method-assign]
 
-    def hand_on(self, receiver: Any, /, *args: Any, **kwargs: Any) -> Any:
-        count = self._count
-        if count is not None and (kwargs or len(args) != count):
-            owner = BASE if is_method_call(caller_of_binding()) else type(receiver).__qualname__
-            check_count(f"{owner}.{self.__name__}", count, args, kwargs)
-        return self._call.front(receiver, args, kwargs)
+    def bound_to(self, receiver: Any) -> Callable[..., Any]:
+        bound: Callable[..., Any] = self.__get__(receiver, type(receiver))
+        return bound
+
+    hand_on = staticmethod(_hand_on)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         receiver = _receiver(self.__name__, args)

@@ -6,7 +6,8 @@ behind lines for all calls of its :data:`Form`, which go from the arguments to t
 parser between.  The lines of all forms are one function, which Python calls with what the user gave
 (:class:`~mindtorch_v2.binding.python.function.Entry`).  After ``x.select(0, 1)`` it reads:
 
-    def usual(receiver, _0=ABSENT, _1=ABSENT, /, *args, **kwargs):
+    def usual(bound, _0=ABSENT, _1=ABSENT, /, *args, **kwargs):
+        receiver = bound.__self__
         while not args and not kwargs and not observers.count:
             if type(receiver) is not Tensor and not is_usual(receiver): break
             if type(_0) is not type_0_0 or type(_1) is not type_1_0: break
@@ -21,8 +22,8 @@ parser between.  The lines of all forms are one function, which Python calls wit
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped_0(answer)
         …  # those of another form
-        if _1 is ABSENT: return otherwise(receiver, *given(_0, _1), **kwargs)
-        return otherwise(receiver, _0, _1, *args, **kwargs)
+        if _1 is ABSENT: return otherwise(bound, *given(_0, _1), **kwargs)
+        return otherwise(bound, _0, _1, *args, **kwargs)
 
 What the types do not say (the range of an integer, what a list holds, whether a parameter or a
 tensor of another class overrides functions) it checks itself.  Who leaves a loop has done nothing
@@ -195,9 +196,10 @@ def usual_function(
     """Makes calls of several forms, and leaves others to ``otherwise``."""
     most = max(len(each.form[0]) for each in calls)
     listed = [f"_{place}" for place in range(most)]
-    receiver = ["receiver"] if has_receiver else []
-    parameters = [*receiver, *(f"{name}=ABSENT" for name in listed)]
+    bound = ["bound"] if has_receiver else []
+    parameters = [*bound, *(f"{name}=ABSENT" for name in listed)]
     text = [f"def usual({', '.join(parameters)}{', /' if parameters else ''}, *args, **kwargs):"]
+    text += [" receiver = bound.__self__"] if has_receiver else []
     for each in calls:
         count = len(each.form[0])
         others = "not args" if count == most else f"_{count} is ABSENT"
@@ -205,9 +207,9 @@ def usual_function(
         given = f"len(kwargs) == {keywords}" if keywords else "not kwargs"
         text += f" while {others} and {given} and not observers.count:", *each.text
     if listed:
-        passed = ", ".join((*receiver, f"*given({', '.join(listed)})", "**kwargs"))
+        passed = ", ".join((*bound, f"*given({', '.join(listed)})", "**kwargs"))
         text.append(f" if {listed[-1]} is ABSENT: return otherwise({passed})")
-    text.append(f" return otherwise({', '.join((*receiver, *listed, '*args', '**kwargs'))})")
+    text.append(f" return otherwise({', '.join((*bound, *listed, '*args', '**kwargs'))})")
     scope = {**_SHARED, "otherwise": otherwise}
     for each in calls:
         scope.update(each.scope)
