@@ -165,7 +165,10 @@ class OpOverload(Entered, OperatorBase):
                 raise as_python_sees(error) from None
             if answer is not UNUSUAL:
                 return answer
-        return self._handle.redispatch_boxed(keyset, *args, **kwargs)
+        answer = self._handle.redispatch_boxed(keyset, *args, **kwargs)
+        if not by_objects:
+            self._enter(self._operator)
+        return answer
 
     def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
         """What was registered for the class of the innermost mode, which is not active inside."""

@@ -157,12 +157,12 @@ def gradient_edge(tensor: Tensor) -> Edge:
         if meta is None:
             return NOWHERE
     gradient = meta.grad_fn if meta.view is None else grad_fn(tensor)
-    if gradient is UNRECORDED:
-        raise NotImplementedError(
-            "mindtorch_v2 has no kernel yet for the operator that computed this tensor, so its "
-            "history is not known"
-        )
     if gradient is not None:
+        if gradient is UNRECORDED:
+            raise NotImplementedError(
+                "mindtorch_v2 has no kernel yet for the operator that computed this tensor, so its "
+                "history is not known"
+            )
         return gradient, meta.output_nr
     if not meta.requires_grad:
         return NOWHERE

@@ -116,8 +116,8 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
         yield f"  number = f{number}._topological_nr"
     # a view made without grad mode may require grad, and lead nowhere
     yield f" if number < 0 and not any_requires_grad(({inputs})): return answer"
-    yield " if hooks_of_saved.hooks or answer._dtype not in FLOATING or anomaly.enabled:"
-    yield "  return UNUSUAL"
+    hooks = "hooks_of_saved.hooks or " if _saves_tensors(recorded.node) else ""
+    yield f" if {hooks}answer._dtype not in FLOATING or anomaly.enabled: return UNUSUAL"
     yield " node = new(node_type)"
     yield " node._sequence, node._topological_nr = sequence_numbers.next(), number + 1"
     yield f" node._edges, node._received = [{edges}], [{_PLAIN}]"
@@ -128,12 +128,23 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
         yield f"  {_value(saved, recorded, scope)}{condition},"
     yield f"  {'None, ' * len(saved_attributes(recorded.node, 'outputs'))}]"
     yield " if answer._raw_autograd is None:"
-    yield "  meta = answer._raw_autograd = AutogradMeta()"
-    yield "  meta.grad_fn = node"
+    yield "  meta = answer._raw_autograd = new(AutogradMeta)"
+    yield "  meta.grad_fn, meta.output_nr, meta.requires_grad = node, 0, False"
+    yield "  meta.grad_accumulator = meta.view = None"
     yield " else: set_gradient_edge(answer, (node, 0))"  # a view
     if recorded.save_outputs is not None:
         yield " save_outputs(node, (answer,))"
     yield " return answer"
+
+
+_FIELDS: Final = {"scalar_type": "_dtype"}
+"""Where a plain tensor has the answers to some of the questions of :data:`OF_ANYTHING`."""
+
+
+def _saves_tensors(node: str) -> bool:
+    """Whether users' hooks on what is saved could ever be called."""
+    saved = (*saved_attributes(node, "inputs"), *saved_attributes(node, "outputs"))
+    return any(each.is_tensor or each.is_tensor_list for each in saved)
 
 
 _PLAIN: Final = "(answer._dtype, answer._layout, answer._device, answer._sizes, False, False)"
@@ -161,7 +172,9 @@ def _value(saved: Saved, recorded: Recorded, scope: dict[str, Any]) -> str:
         value = f"_{names.index(argument[1])}"
         if argument[2] is not None:
             scope[f"ask{number}"] = OF_ANYTHING[argument[2]]
-            value = f"ask{number}({value})"
+            asked = f"ask{number}({value})"
+            field = _FIELDS.get(argument[2])
+            value = f"({value}.{field} if type({value}) is Tensor else {asked})" if field else asked
     else:
         scope[f"evaluate{number}"] = compiled(saved.expression)
         value = ", ".join(f"{name!r}: _{place}" for place, name in enumerate(names))

@@ -38,14 +38,18 @@ class ViewInfo(NamedTuple):
 class AutogradMeta:
     """A tensor's; ``grad_fn`` as it was set, which for a view may be out of date.
 
-    Of most tensors most of it is never set, so that the class has it.
+    What every operation looks at are slots.  Of most tensors the rest is never set, so that the
+    class has it.
     """
 
-    requires_grad: bool = False
+    __slots__ = ("__dict__", "grad_accumulator", "grad_fn", "output_nr", "requires_grad", "view")
+
+    requires_grad: bool
+    grad_fn: Any
+    output_nr: int
+    grad_accumulator: ReferenceType[Any] | None
+    view: ViewInfo | None
     grad: Tensor | None = None
-    grad_fn: Any = None
-    output_nr: int = 0
-    grad_accumulator: ReferenceType[Any] | None = None
     backward_hooks: Any = None
     """Hooks by id, as Python sees them."""
     hooks: Sequence[Any] = ()
@@ -56,10 +60,13 @@ class AutogradMeta:
     retains_grad: bool = False
     grad_dtype: Any = ...
     """Ellipsis for that of the tensor."""
-    view: ViewInfo | None = None
     creation_meta: CreationMeta = CreationMeta.DEFAULT
     attr_version: int = 0
     """Of a view, the version for which ``grad_fn`` holds."""
+
+    def __init__(self) -> None:
+        self.requires_grad, self.output_nr = False, 0
+        self.grad_fn = self.grad_accumulator = self.view = None
 
 
 class Unrecorded:
