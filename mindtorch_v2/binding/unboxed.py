@@ -50,7 +50,7 @@ every registration empties them.  For
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -281,7 +281,9 @@ def _default(argument: Argument) -> Any:
     return argument.default_value if argument.has_default else _ABSENT
 
 
+@lru_cache(maxsize=1000)
 def _code(text: str) -> CodeType:
+    """Compiled once for all operators that have the same."""
     return compile(text, "<string>", "exec")
 
 
