@@ -57,7 +57,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from mindtorch_v2.binding import unboxed_source
 from mindtorch_v2.binding.op_schema import OpSchema, free_prefix, parameter_names
 from mindtorch_v2.binding.values import PythonArguments
+from mindtorch_v2.binding.written import Inline
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.local_sets import DEFAULT, LocalSets
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
@@ -162,15 +164,22 @@ class Unboxed:
         """What runs calls in a thread with the default sets; the next registration empties it."""
         return self._kernels.outside[DEFAULT]
 
-    def found(self, keys: int) -> Run | None:
-        """What runs calls with these keys now; None if nothing does, or something waits for it."""
-        raw = tls.thread_local.raw
+    def inline(self, keys: int) -> tuple[Inline, dict[int, bool]] | None:
+        """The lines of what runs calls with these keys now, and what the keys are in as long as
+        that does; None if it has no lines, or nothing runs them, or something waits for it."""
+        raw, version = tls.thread_local.raw, DISPATCHER.version
         if not raw.sets.is_default or raw.pipeline is not None:
             return None
         try:
-            return self.kernels.get(keys) or self._find(keys)
+            run = self.kernels.get(keys) or self._find(keys)
         except (NotImplementedError, RuntimeError):
             return None
+        inline: Inline | None = getattr(run, "inline", None)
+        if inline is None:
+            return None
+        held: dict[int, bool] = {}
+        DISPATCHER.remember(self.operator.canonical, version, held, keys, True)
+        return inline, held
 
     def below(self, keyset: int) -> Run:
         """What runs a call at the highest key of a keyset, while nobody observes."""

@@ -147,7 +147,7 @@ class _Binding(Entry):
             operator,
             wrapped=partial(_wrapped, operator),
             new=partial(_new, operator) if self._makes_variables(parsed, operator) else None,
-            run=operator.unboxed.found(_keys_of((receiver, *args, *kwargs.values()))),
+            keys=_keys_of((receiver, *args, *kwargs.values())),
             computed=None if self._written is None else operator.computed,
             is_forgiving=self.is_forgiving,
         )

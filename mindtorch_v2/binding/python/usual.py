@@ -15,9 +15,9 @@ parser between.  The lines of all forms are one function, which Python calls wit
             …
             keys = receiver._keys
             raw = thread.raw
+            if keys == keys_0 and held_0 and …: …  # the lines of a kernel for plain calls
             run = kernels_0.get(keys) if raw.sets.is_default and … else None
             if run is None: run = call_0
-            if run is plain_0: …  # the lines of a kernel for plain calls
             try: answer = run(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped_0(answer)
@@ -45,7 +45,6 @@ from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, Paramete
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value, device_of
 from mindtorch_v2.binding.unboxed import PLAIN, Run
-from mindtorch_v2.binding.written import Inline
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
@@ -154,7 +153,7 @@ class Known:
     """What a binding knows of the calls of a form, all of which an operator takes.
 
     ``wrapped`` makes of the operator's answer what Python gets if that is no tensor; ``new`` calls
-    an operator of which C++ makes a variable; ``run`` is the kernel of the latest call;
+    an operator of which C++ makes a variable; ``keys`` are those of the latest call;
     ``computed`` says for which keys this package has kernels, where a function by hand takes the
     other calls.  ``is_forgiving`` calls answer NotImplemented in place of a TypeError.
     """
@@ -162,7 +161,7 @@ class Known:
     operator: Operator
     wrapped: Callable[[Any], Any]
     new: Run | None = None
-    run: Run | None = None
+    keys: int = 0
     computed: Mapping[int, bool] | None = None
     is_forgiving: bool = False
 
@@ -314,15 +313,15 @@ def _source(
     stack, requires_grad = ", ".join(passed), names.pop("requires_grad", None)
     if names:  # what is to be written to
         raise Untellable
-    tensors = {"receiver", *(name for name, kind in _given(form) if issubclass(kind, Tensor))}
     keys = list(_keys_source(operator, passed, form, scope))
     if known.computed is not None and not keys and not _runs_anyway(operator):
         raise Untellable
-    yield from _kernel_source(keys, known, scope)
-    inline: Inline | None = getattr(known.run, "inline", None)
-    if inline and keys and not requires_grad and {*passed[: inline.tensors]} <= tensors:
-        yield f"  if run is {scope.name('plain', known.run)}:"
-        yield from (f"   {line}" for line in inline.written(passed, scope.name))
+    if keys:
+        yield "  raw = thread.raw"
+        yield from keys
+        if not requires_grad and not known.new:
+            yield from _plain_source(form, passed, known, scope)
+    yield from _kernel_source(known, scope, has_keys=bool(keys))
     yield f"  try: answer = run({stack})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
     if known.is_forgiving:
@@ -333,19 +332,31 @@ def _source(
     yield f"  return answer if type(answer) is Tensor else {wrapped}(answer)"
 
 
-def _kernel_source(keys: Sequence[str], known: Known, scope: _Scope) -> Iterator[str]:
+def _plain_source(form: Form, stack: Sequence[str], known: Known, scope: _Scope) -> Iterator[str]:
+    """The lines of the kernel, as long as that is the one for such keys."""
+    found = known.operator.unboxed.inline(known.keys)
+    if found is None:
+        return
+    inline, held = found
+    tensors = {"receiver", *(name for name, kind in _given(form) if issubclass(kind, Tensor))}
+    if not {*stack[: inline.tensors]} <= tensors:
+        return
+    own, holds = scope.name("keys", known.keys), scope.name("held", held)
+    yield f"  if (keys is {own} or keys == {own}) and {holds} and {_DEFAULT_STATE}:"
+    yield from (f"   {line}" for line in inline.written(stack, scope.name))
+
+
+def _kernel_source(known: Known, scope: _Scope, *, has_keys: bool) -> Iterator[str]:
     """Gets ``run``, which answers: the kernel for the keys of a call, if that is known.
 
     Calls that a function by hand would take leave the loop where this package has no kernel.
     """
     unboxed, computed = known.operator.unboxed, known.computed
     run = scope.name("new", known.new) if known.new else scope.name("call", unboxed.call)
-    if not keys or (known.new and computed is None):
+    if not has_keys or (known.new and computed is None):
         yield f"  run = {run}"
         return
     kernel = run if known.new else f"{scope.name('kernels', unboxed.kernels)}.get(keys)"
-    yield "  raw = thread.raw"
-    yield from keys
     yield f"  run = {kernel} if {_DEFAULT_STATE} else None"
     if computed is not None:
         yield f"  if run is None or not {scope.name('computed', computed)}.get(keys): break"
