@@ -197,7 +197,8 @@ def usual_function(
     listed = [f"_{place}" for place in range(most)]
     bound = ["bound"] if has_receiver else []
     parameters = [*bound, *(f"{name}=ABSENT" for name in listed)]
-    text = [f"def usual({', '.join(parameters)}{', /' if parameters else ''}, *args, **kwargs):"]
+    by_position = [*parameters, "/"] if parameters else []
+    text = [f"def usual({', '.join((*by_position, '*args', '**kwargs'))}):"]
     text += [" receiver = bound.__self__"] if has_receiver else []
     for each in calls:
         count = len(each.form[0])
@@ -212,7 +213,7 @@ def usual_function(
     scope = {**_SHARED, "otherwise": otherwise}
     for each in calls:
         scope.update(each.scope)
-    exec("\n".join(text).replace("(, ", "("), scope)
+    exec("\n".join(text), scope)
     usual: Callable[..., Any] = scope["usual"]
     return usual
 
