@@ -210,7 +210,8 @@ def _call_and_callee(
     """The call that ``caller`` is making, and what put that which it calls on the stack.
 
     It lies below the arguments: what put it there is the last instruction before the call that
-    raised the stack to that place from below it.
+    raised the stack to that place from below it.  CPython may write a call once for each way that
+    its arguments go, so "before" is not always above.
     """
     if caller is None:
         return None, None
@@ -225,9 +226,21 @@ def _call_and_callee(
         given = (call.arg or 0) + (call.opname == "CALL_KW")  # which has the names on top
     heights = _heights(code)
     complete = heights[at] - given  # with the method and its receiver, or with nothing and it
-    while at and heights[at - 1] >= complete:
-        at -= 1
-    return call, code[at - 1] if at else None
+    callee = _before(code, at)
+    while callee is not None and heights[callee] >= complete:
+        callee = _before(code, callee)
+    return call, None if callee is None else code[callee]
+
+
+def _before(code: Sequence[dis.Instruction], at: int) -> int | None:
+    """Where one comes from to an instruction: from the one above it, or else by a jump."""
+    if not at:
+        return None
+    if code[at - 1].opname not in _ENDS:
+        return at - 1
+    here = code[at].offset
+    jumps = (n for n in range(at) if code[n].opcode in _JUMPS and code[n].argval == here)
+    return next(jumps, at - 1)
 
 
 def is_assignment() -> bool:
