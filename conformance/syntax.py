@@ -95,7 +95,8 @@ def _refuse_other_letters(text: str) -> None:
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
     """The tokens of a text, up to the first that is none: Python's own parser says it better."""
-    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+    # of a line that CPython 3.12's tokenizer cuts through a character, a UnicodeDecodeError
+    with contextlib.suppress(tokenize.TokenError, SyntaxError, UnicodeDecodeError):
         yield from tokenize.generate_tokens(io.StringIO(text).readline)
 
 

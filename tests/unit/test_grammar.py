@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from fakes.refusals import VOCABULARY, marked, refused
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance import grammar
@@ -528,6 +528,7 @@ def test_an_accepted_text_has_no_dunder_but_those_listed(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
+@example("\r\x80")
 @given(st.one_of(st.text(), st.text(alphabet="xp.os_()[]{}\n\r\t \0'\"\\#é:=@"), SOUPS))
 def test_any_text_is_accepted_or_refused_with_a_place_in_it(text: str) -> None:
     refusal = None
