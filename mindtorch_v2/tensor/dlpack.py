@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from functools import cache
 from typing import Any, Final, cast
 
 from mindtorch_v2.numpy_later import np
@@ -136,14 +137,27 @@ def to_dlpack(tensor: Tensor, *, versioned: bool = False) -> Any:
     tensor._untyped_storage()._is_exported = True
     array = raw_array(tensor)
     numbers = array.view(f"u{array.itemsize}") if array.itemsize <= 8 else array
+    numbers = numbers.view(_with_strides())
     options: dict[str, Any] = {"max_version": (1, 0)} if versioned else {}
     capsule = numbers.__dlpack__(**options)
     opened = _opened(capsule)
     assert opened is not None
     opened.code, opened.bits, opened.lanes = number
+    if not opened.strides:  # as older releases have it where elements lie row by row
+        numbers.told = (ctypes.c_int64 * opened.ndim)()
+        opened.strides = ctypes.cast(numbers.told, ctypes.POINTER(ctypes.c_int64))
     for dim, stride in enumerate(tensor._strides):  # which NumPy's are not where nothing is
         opened.strides[dim] = stride
     return capsule
+
+
+@cache
+def _with_strides() -> type[Any]:
+    """The class of an array that a capsule keeps, and so the strides that it tells.
+
+    Made when NumPy is needed first, which is imported then.
+    """
+    return type("WithStrides", (np.ndarray,), {"told": None})
 
 
 def _number_or_refuse(dtype: DType) -> tuple[int, int, int]:
