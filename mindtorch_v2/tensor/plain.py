@@ -198,7 +198,8 @@ def meta_of_view(tensor: Tensor, slot: str) -> Any:
     """What autograd keeps with a view of a tensor that had no history, which is made now."""
     with _lock:
         if tensor._raw_autograd is AWAY and tensor._pending is None:
+            assert tensor._view_of is not None
             meta, (base, count) = AutogradMeta(), tensor._view_of
             meta.view, meta.attr_version = ViewInfo(base), count
-            tensor._raw_autograd = meta
+            tensor._raw_autograd, tensor._view_of = meta, None
     return come_back(tensor, slot)

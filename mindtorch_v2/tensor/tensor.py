@@ -109,12 +109,14 @@ class Tensor(TensorBase):
     _functional: FunctionalTensorWrapper | None
     """Of a functional tensor, what it wraps."""
     _versions: Settling[VersionCounter] = settling("_raw_versions", counter_of)
-    _autograd: Settling[AutogradMeta | None] = settling("_raw_autograd", meta_of_view)
+    _autograd: Settling[AutogradMeta | None] = settling(
+        "_raw_autograd", meta_of_view, "self._view_of = None"
+    )
     """None for a tensor that autograd has nothing to do with."""
     _raw_storage: UntypedStorage | None
     _raw_versions: VersionCounter
     _raw_autograd: AutogradMeta | None
-    _view_of: tuple[Tensor, int]
+    _view_of: tuple[Tensor, int] | None
     """Of a view whose metadata nobody has asked for yet: its base, and the count of changes when it
     was made."""
     _pending: Pending | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import pytest
@@ -211,3 +212,27 @@ def test_arguments_that_a_usual_call_lacks_are_those_of_the_user() -> None:
         x.select(0)  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match=r"got \(int, int, int\), but expected one of"):
         x.select(0, 1, 2)  # type: ignore[attr-defined]
+
+
+def test_a_base_goes_with_its_last_view() -> None:
+    for _ in range(_OFTEN):
+        x = xp.ones(2, 2)
+        view = x.t()  # type: ignore[attr-defined]
+    base = weakref.ref(x)
+    del x
+    assert view._base is base()
+    del view
+    assert base() is None
+
+
+def test_a_view_as_an_object_of_another_class_has_the_same_history() -> None:
+    class Another(xp.Tensor):
+        pass
+
+    for _ in range(_OFTEN):
+        x = xp.ones(2, 2)
+        view = x.t()  # type: ignore[attr-defined]
+    other = view.as_subclass(Another)
+    assert other._base is x
+    x.requires_grad_()
+    assert other.requires_grad

@@ -69,7 +69,8 @@ def instance_of(
     _check_subclass(cls)
     if comes_from_python:
         return _object_of(cls, tensor, keeps_object)
-    made, _ = object.__new__(cls), (tensor._storage, tensor._versions)  # which are both there now
+    made = object.__new__(cls)
+    _ = tensor._storage, tensor._versions, tensor._autograd  # which are all there now
     for slot in Tensor.__slots__:
         if not slot.startswith("__") and hasattr(tensor, slot):
             setattr(made, slot, getattr(tensor, slot))
