@@ -36,6 +36,7 @@ from mindtorch_v2.pybind.function import Overload, cpp_function, pass_for_builti
 from mindtorch_v2.pybind.module import bound_functions
 from mindtorch_v2.pybind.signature import parse_signature
 from mindtorch_v2.schema.function_schema import FunctionSchema
+from mindtorch_v2.slot_called import SlotCalled
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
 
 _functions: Final = profile.active().bindings["functions"]
@@ -124,16 +125,14 @@ def called(
             raise TypeError(str(error)) from None
 
 
-class Entered:
-    """What is called by a function of its own, in the slot ``__call__``: no step is between.
+class Entered(SlotCalled):
+    """What calls of an operator enter by.
 
     First that takes the long way with every call.  Once there have been some, it is the short way
     of an operator, which hands on what is not for it.
     """
 
-    __slots__ = ("__call__", "_unboxed")
-
-    __call__: Callable[..., Any]
+    __slots__ = ("_unboxed",)
 
     def __init__(self) -> None:
         self._unboxed: Unboxed | None = None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd import anomaly, at
+from mindtorch_v2.autograd import at
 from mindtorch_v2.autograd.hooks import call_post_accumulate_hooks
 from mindtorch_v2.autograd.node import (
     MAX_SEQUENCE_NR,
@@ -58,15 +58,11 @@ class AccumulateGrad(ManualNode):
 
     variable: Tensor
 
-    @staticmethod
-    def of(variable: Tensor) -> AccumulateGrad:
+    @classmethod
+    def of(cls, variable: Tensor) -> AccumulateGrad:
         """There is one as long as somebody holds it, so most are made anew for every step."""
-        self: AccumulateGrad = _new(AccumulateGrad)
-        if anomaly.Mode.enabled:
-            begin(self, MAX_SEQUENCE_NR)
-        else:  # the same with nothing called
-            self._edges, self._topological_nr, self._sequence = (), 0, MAX_SEQUENCE_NR
-            self._attached = None
+        self: AccumulateGrad = _new(cls)
+        begin(self, MAX_SEQUENCE_NR)
         self.variable, self._received = variable, [received_for(variable)]
         return self
 

@@ -23,7 +23,7 @@ def binding_of(function: Any) -> _Binding:
 
 
 def forms_of(binding: _Binding) -> list[Form]:
-    return [lines.form for lines in binding._usual]
+    return [lines.form for lines in binding._lines]
 
 
 def test_a_form_is_learned_once_it_comes_often() -> None:

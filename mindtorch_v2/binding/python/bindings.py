@@ -59,7 +59,7 @@ class _Binding(Entry):
     """What the function is called if its signatures say otherwise."""
     _calls_operators = False
     """Whether each signature has an operator of its own."""
-    _usual: tuple[Lines, ...] = ()
+    _lines: tuple[Lines, ...] = ()
     """Of the forms of calls that go without the parser."""
 
     def __init__(
@@ -138,7 +138,7 @@ class _Binding(Entry):
             return
         form = form_of(args, kwargs)
         count = self._counts[form] = self._counts.get(form, 0) + 1
-        if count != _CALLS_BEFORE_COMPILING or len(self._usual) == _MOST_FORMS or parsed.overloaded:
+        if count != _CALLS_BEFORE_COMPILING or len(self._lines) == _MOST_FORMS or parsed.overloaded:
             return
         operator = self._operator_of(parsed)
         if operator is None:
@@ -151,11 +151,11 @@ class _Binding(Entry):
             computed=None if self._written is None else operator.computed,
             is_forgiving=self.is_forgiving,
         )
-        lines = lines_of(form, self._parser.tried(parsed), receiver, known, len(self._usual))
+        lines = lines_of(form, self._parser.tried(parsed), receiver, known, len(self._lines))
         if lines is not None:
-            self._usual = (lines, *self._usual)
+            self._lines = (lines, *self._lines)
             has_receiver = receiver is not None
-            usual = usual_function(self._usual, self.otherwise, has_receiver=has_receiver)
+            usual = usual_function(self._lines, self.otherwise, has_receiver=has_receiver)
             self.take_before(usual)
 
     def _overridden(

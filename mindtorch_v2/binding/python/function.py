@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, cast
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import caller_of_binding, is_method_call
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.slot_called import SlotCalled
 from mindtorch_v2.tensor.made_in_c import check_count
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -125,19 +126,7 @@ class _Face(Protocol):
         """Hands a call to the entry's front."""
 
 
-class _Calling:
-    """Has a slot that is called.
-
-    Python looks ``__call__`` up in an object's class, and binds it to the object.  A slot of this
-    name, bound, is what the object has there: so calls run that, with nothing in between that would
-    be written in Python.
-    """
-
-    __slots__ = ("__call__",)
-    __call__: Callable[..., Any]
-
-
-class builtin_function_or_method(_Calling):  # noqa: N801 (CPython's name)
+class builtin_function_or_method(SlotCalled):  # noqa: N801 (CPython's name)
     """A function of torch, as C defines it: of a class that stands for ``torch``, of one of its
     modules, or with no module for its ``owner`` a static method of tensors."""
 
