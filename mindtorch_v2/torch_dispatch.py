@@ -126,6 +126,8 @@ def ask_users_mode(
     inside, mode = change.within, modes.users.pop()
     if not modes.users and not modes.infra:
         inside = inside.modeless or inside.without_modes()
+    if not raw.is_watched:
+        raw.watch()
     raw.sets = inside
     try:
         method = overloaded.method_of_mode(_PROTOCOL, mode)
@@ -138,6 +140,8 @@ def ask_users_mode(
             answer = call_in_python(method, (function, (), args, kwargs))
     finally:
         modes.users.append(mode)
+        if not raw.is_watched:
+            raw.watch()
         if raw.sets is inside:
             raw.sets = change.after
         else:

@@ -98,10 +98,12 @@ class RestoredSnapshotGuard:
                 "Accessing torch dispatch state outside of '__torch_dispatch__' is not allowed."
             )
         self._on_entry, self._now = raw.on_entry, raw.sets
+        raw.watch()
         raw.sets, raw.on_entry = raw.on_entry, None
 
     def close(self) -> None:
         raw = thread_local.raw
+        raw.watch()
         raw.on_entry, raw.sets = self._on_entry, self._now
 
 

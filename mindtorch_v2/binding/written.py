@@ -49,8 +49,8 @@ class Inline(NamedTuple):
     own; they are the function's attribute ``inline``.
 
     They name the values ``_0``, ``_1`` … , of which so many are ``tensors`` that override nothing,
-    and the thread's state ``raw``, in which keys alone decide where a call goes.  They answer a
-    plain call; where they end, nothing has been done.
+    and are for threads in which keys alone decide where a call goes.  They answer a plain call;
+    where they end, nothing has been done.
     """
 
     tensors: int

@@ -51,6 +51,8 @@ def push(mode: Any) -> None:
     raw = thread_local.raw
     raw.modes.users.append(mode)
     sets = raw.sets
+    if not raw.is_watched:
+        raw.watch()
     raw.sets = (sets.including.get(PYTHON_KEYS) or sets.include(PYTHON_KEYS)).within
 
 
@@ -60,6 +62,8 @@ def pop() -> Any:
     modes = raw.modes
     if len(modes.users) != 1 or modes.infra:
         return take()[0]
+    if not raw.is_watched:
+        raw.watch()
     raw.sets = raw.sets.modeless or raw.sets.without_modes()
     return modes.users.pop()
 
@@ -118,6 +122,8 @@ def unset_mode(mode_key: int) -> Any:
 
 
 def _include_keys(raw: tls.RawLocalDispatchKeySet) -> None:
+    if not raw.is_watched:
+        raw.watch()
     if raw.modes.users or raw.modes.infra:
         raw.sets = raw.sets.include(PYTHON_KEYS).within
     else:

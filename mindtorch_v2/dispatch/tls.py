@@ -12,6 +12,13 @@ Note [Guards belong to a thread]
     As in C++, a guard remembers the storage of the thread that constructed it, and undoes its
     change there even when another thread drops it.  :class:`ForceDispatchKeyGuard` alone
     restores into the thread that drops it.
+
+Note [Watched storages]
+    A thread is usual as long as its calls go where their arguments' keys alone say.  Nearly all
+    threads are, so short ways do not look: they ask whether any storage is watched, and look at
+    their thread's own only then (:func:`is_usual_thread`).  Who changes the sets, the pipeline or
+    the inference mode of a thread has its storage watched before; it stays so until somebody
+    looks, and finds it usual.
 """
 
 from __future__ import annotations
@@ -48,12 +55,17 @@ class Modes:
         self.infra: dict[int, Any] = {}
 
 
+watched: Final[set[int]] = set()
+"""The storages that may not be usual, by identity.  Note [Watched storages]"""
+
+
 class RawLocalDispatchKeySet:
     """One thread's storage (c10::impl::PODLocalDispatchKeySet)."""
 
     __slots__ = (
         "grad_mode",
         "inference_mode",
+        "is_watched",
         "modes",
         "multithreading",
         "numbers_as_tensors",
@@ -64,6 +76,8 @@ class RawLocalDispatchKeySet:
     )
 
     def __init__(self) -> None:
+        #: Note [Watched storages]
+        self.is_watched = False
         self.sets = DEFAULT
         self.grad_mode = True
         self.inference_mode = False
@@ -78,9 +92,28 @@ class RawLocalDispatchKeySet:
         #: The pipeline whose block the thread is in.
         self.pipeline: Pipeline | None = None
 
+    def __del__(self) -> None:
+        self._forget(id(self))
+
+    _forget = watched.discard  # which is there to the interpreter's end
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the arguments' keys alone decide where a call of the thread goes."""
+        return self.sets.is_default and self.pipeline is None and not self.inference_mode
+
+    def watch(self) -> None:
+        watched.add(id(self))
+        self.is_watched = True
+
+    def unwatch(self) -> None:
+        watched.discard(id(self))
+        self.is_watched = False
+
     def copy(self) -> RawLocalDispatchKeySet:
+        """One that no thread has, and nobody watches."""
         copy = object.__new__(RawLocalDispatchKeySet)
-        copy.sets = self.sets
+        copy.is_watched, copy.sets = False, self.sets
         copy.grad_mode, copy.inference_mode = self.grad_mode, self.inference_mode
         copy.multithreading = self.multithreading
         copy.python_dispatcher, copy.pipeline = self.python_dispatcher, self.pipeline
@@ -125,6 +158,16 @@ def local_dispatch_key_set() -> RawLocalDispatchKeySet:
     return thread_local.raw
 
 
+def is_usual_thread() -> bool:
+    """Whether the calling thread is.  Note [Watched storages]"""
+    raw = thread_local.raw
+    if not raw.is_usual:
+        return False
+    if raw.is_watched:
+        raw.unwatch()
+    return True
+
+
 def apply_masks(mask: int) -> int:
     """``(mask | included) - excluded`` for the calling thread."""
     raw = thread_local.raw
@@ -164,6 +207,7 @@ def set_dispatch_key_included(key: int, desired: bool) -> None:
     """Put ``key`` into the included set or take its functionality out; without a guard."""
     if is_dispatch_key_included(key) != desired:
         raw = thread_local.raw
+        raw.watch()
         raw.included = _with(raw.included, key) if desired else _without(raw.included, key)
 
 
@@ -176,6 +220,7 @@ def set_dispatch_key_excluded(key: int, desired: bool) -> None:
     """Put ``key`` into the excluded set or take its functionality out; without a guard."""
     if is_dispatch_key_excluded(key) != desired:
         raw = thread_local.raw
+        raw.watch()
         raw.excluded = _with(raw.excluded, key) if desired else _without(raw.excluded, key)
 
 
@@ -204,6 +249,8 @@ class SetsGuard:
     def __init__(self, mask: int) -> None:
         raw = self._raw = thread_local.raw
         change = self._change = self._made(raw.sets, mask)
+        if not raw.is_watched:
+            raw.watch()
         raw.sets = change.within
 
     def _made(self, found: LocalSets, mask: int) -> Change:
@@ -211,6 +258,8 @@ class SetsGuard:
 
     def close(self) -> None:
         raw, change = self._raw, self._change
+        if not raw.is_watched:
+            raw.watch()
         raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
 
@@ -237,10 +286,14 @@ def call_excluding(mask: int, run: Callable[..., Answer], *args: Any) -> Answer:
     raw = thread_local.raw
     found = raw.sets
     change = found.excluding.get(mask) or found.exclude(mask)
+    if not raw.is_watched:
+        raw.watch()
     raw.sets = change.within
     try:
         return run(*args)
     finally:
+        if not raw.is_watched:
+            raw.watch()
         raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
 
@@ -253,10 +306,13 @@ class ForceDispatchKeyGuard:
         raw = thread_local.raw
         self._saved = raw.sets
         if included is not None and excluded is not None:
+            raw.watch()
             raw.sets = local_sets(included, excluded)
 
     def close(self) -> None:
-        thread_local.raw.sets = self._saved
+        raw = thread_local.raw
+        raw.watch()
+        raw.sets = self._saved
 
 
 class SetExcludeDispatchKeyGuard:
@@ -317,6 +373,7 @@ class InferenceModeGuard:
 
     def close(self) -> None:
         raw = thread_local.raw
+        raw.watch()
         raw.inference_mode, raw.grad_mode, raw.multithreading = self._old
         self._force.close()
 
@@ -366,6 +423,7 @@ def is_inference_mode_enabled() -> bool:
 def set_meta_in_tls_included(desired: bool) -> None:
     """Put Meta into the included set, or take its backend bit out (not its functionality)."""
     raw = thread_local.raw
+    raw.watch()
     meta = mask_of(DispatchKey.Meta)
     raw.included = raw.included | meta if desired else raw.included & ~(meta & BACKEND_MASK)
 
@@ -433,6 +491,7 @@ class outside_pipeline:  # noqa: N801 (used as a function)
     def __exit__(self, *raised: object) -> None:
         pipeline, bit = self._found
         if pipeline is not None:
+            self._raw.watch()
             self._raw.pipeline = pipeline
             self._raw.included |= bit
 
@@ -440,7 +499,7 @@ class outside_pipeline:  # noqa: N801 (used as a function)
 class with_state:  # noqa: N801 (used as a function)
     """A block that runs with a storage of another time, perhaps of another thread."""
 
-    __slots__ = ("_found", "_state")
+    __slots__ = ("_found", "_state", "_watches")
 
     def __init__(self, state: RawLocalDispatchKeySet) -> None:
         self._state = state
@@ -451,10 +510,15 @@ class with_state:  # noqa: N801 (used as a function)
         self._state.numbers_as_tensors = self._found.numbers_as_tensors
         self._state.on_entry = self._found.on_entry
         self._state.modes = self._found.modes
+        self._watches = not self._state.is_watched
+        if self._watches:
+            self._state.watch()
         thread_local.raw = self._state
 
     def __exit__(self, *raised: object) -> None:
         thread_local.raw = self._found
+        if self._watches:
+            self._state.unwatch()
 
 
 class guarded:  # noqa: N801 (used as a function)

@@ -123,10 +123,9 @@ def _short(count: int, takes_list: bool, *, is_inline: bool) -> Iterator[str]:
     yield f"   found = known.get({parts})"
     yield f"   if found is None: found = known.learn({parts}, {values})"
     yield f"   last[0] = {', '.join(given)}"
-    if not is_inline:
-        yield "  raw = thread.raw"
-    yield "  (sizes, strides, distance), meta = found, _0._raw_autograd"
-    yield "  if (raw.grad_mode and not raw.inference_mode"
+    yield "  (sizes, strides, distance), meta, raw = found, _0._raw_autograd, thread.raw"
+    mode = "" if is_inline else " and not raw.inference_mode"
+    yield f"  if (raw.grad_mode{mode}"
     yield "   and (meta is None or (meta is AWAY and _0._pending is None"
     yield "   and _0._view_of[0]._raw_autograd is None))):"  # nor has got one since
     yield from (f"   {line}" for line in _VIEW.splitlines())

@@ -78,6 +78,7 @@ class Pipeline:
         if raw.pipeline is not None:
             raw.pipeline.flush("a pipeline in the block")
         self._entered = raw, raw.pipeline, raw.included & PIPELINE_BIT
+        raw.watch()
         raw.pipeline = self
         raw.included |= PIPELINE_BIT
         return self
@@ -86,6 +87,7 @@ class Pipeline:
         assert self._entered is not None
         raw, outer, bit = self._entered
         self._entered = None
+        raw.watch()
         raw.pipeline = outer
         raw.included = raw.included & ~PIPELINE_BIT | bit
         self.flush("the end of the block")

@@ -122,6 +122,7 @@ class _SetsManager(metaclass=pybind11_type):
         if raw is not None:
             change = self._change
             assert change is not None
+            raw.watch()
             raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
 
     def __del__(self) -> None:
@@ -153,6 +154,7 @@ def enter(self, /, *args, **kwargs):
  found, mask = raw.sets, self._mask
  try: change = self._change = found.{kept}[mask]
  except KeyError: change = self._change = found.{make}(mask)
+ if not raw.is_watched: raw.watch()
  raw.sets = change.within
 
 def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwargs):
@@ -162,6 +164,7 @@ def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwarg
  raw, self._raw = self._raw, None
  if raw is not None:
   change = self._change
+  if not raw.is_watched: raw.watch()
   raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
   if type(self) is made: spare.append(self)
 """
@@ -258,6 +261,7 @@ def _enter(make_change: Callable[[LocalSets, int], Change], self: _SetsManager) 
     self._close()
     raw = self._raw = thread_local.raw
     change = self._change = make_change(raw.sets, self._mask)
+    raw.watch()
     raw.sets = change.within
 
 

@@ -14,9 +14,9 @@ parser between.  The lines of all forms are one function, which Python calls wit
             if not (-(1 << 29) < _0 < 1 << 29 or -(1 << 63) <= _0 < 1 << 63): break
             …
             keys = receiver._keys
-            raw = thread.raw
-            if keys == keys_0 and held_0 and …: …  # the lines of a kernel for plain calls
-            run = kernels_0.get(keys) if raw.sets.is_default and … else None
+            if keys == keys_0 and held_0 and (not watched or is_usual_thread()):
+                …  # the lines of a kernel for plain calls
+            run = kernels_0.get(keys) if not watched or is_usual_thread() else None
             if run is None: run = call_0
             try: answer = run(receiver, _0, _1)
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
@@ -231,8 +231,9 @@ _SHARED: Final[Mapping[str, Any]] = {
     "has_torch_function": has_torch_function,
     "initialized": initialized,
     "is_usual": is_usual,
+    "is_usual_thread": tls.is_usual_thread,
     "observers": OBSERVERS,
-    "thread": tls.thread_local,
+    "watched": tls.watched,
 }
 
 
@@ -318,7 +319,6 @@ def _source(
     if known.computed is not None and not keys and not _runs_anyway(operator):
         raise Untellable
     if keys:
-        yield "  raw = thread.raw"
         yield from keys
         if not requires_grad and not known.new:
             yield from _plain_source(form, passed, known, scope)
@@ -343,7 +343,7 @@ def _plain_source(form: Form, stack: Sequence[str], known: Known, scope: _Scope)
     if not {*stack[: inline.tensors]} <= tensors:
         return
     own, holds = scope.name("keys", known.keys), scope.name("held", held)
-    yield f"  if (keys is {own} or keys == {own}) and {holds} and {_DEFAULT_STATE}:"
+    yield f"  if (keys is {own} or keys == {own}) and {holds} and {_USUAL_THREAD}:"
     yield from (f"   {line}" for line in inline.written(stack, scope.name))
 
 
@@ -358,7 +358,7 @@ def _kernel_source(known: Known, scope: _Scope, *, has_keys: bool) -> Iterator[s
         yield f"  run = {run}"
         return
     kernel = run if known.new else f"{scope.name('kernels', unboxed.kernels)}.get(keys)"
-    yield f"  run = {kernel} if {_DEFAULT_STATE} else None"
+    yield f"  run = {kernel} if {_USUAL_THREAD} else None"
     if computed is not None:
         yield f"  if run is None or not {scope.name('computed', computed)}.get(keys): break"
     else:
@@ -370,9 +370,9 @@ def _runs_anyway(operator: Operator) -> bool:
     return not operator.dispatch_arguments and native.has_kernel(operator.canonical)
 
 
-_DEFAULT_STATE: Final = "raw.sets.is_default and raw.pipeline is None and not raw.inference_mode"
-"""The thread's state in which the arguments' keys alone decide where a call goes; numbers in the
-place of tensors have those of :data:`KEYS_OF_NUMBER` in it."""
+_USUAL_THREAD: Final = "(not watched or is_usual_thread())"
+"""Whether the arguments' keys alone decide where a call goes; numbers in the place of tensors have
+those of :data:`KEYS_OF_NUMBER` then."""
 
 
 def _keys_source(
