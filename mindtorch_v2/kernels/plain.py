@@ -14,6 +14,7 @@ The functions are written for a number of values.  For ``add.Tensor(self, other,
             and (type(_1) is Tensor or isinstance(_1, Tensor))
             and _0._dtype is _1._dtype
         ):
+            kind, sizes = _0._dtype, _0._sizes
             a0 = _0._array
             if a0 is None or (
                 (memory := _0._memory) is not None and memory is not _0._raw_storage._raw_bytes
@@ -22,17 +23,17 @@ The functions are written for a number of values.  For ``add.Tensor(self, other,
             …
             try:
                 dtype, r2, plan = last[0]
-                if dtype is not _0._dtype or r2 is not _2:
-                    plan = plans.get((_0._dtype, _2, type(_2)))
+                if dtype is not kind or r2 is not _2:
+                    plan = plans.get((kind, _2, type(_2)))
                     if plan is not None:
-                        last[0] = _0._dtype, _2, plan
+                        last[0] = kind, _2, plan
                 if (
                     plan is not None and a0 is not None and a1 is not None
-                    and (_0._sizes is _1._sizes or _0._sizes == _1._sizes)
+                    and (sizes is _1._sizes or sizes == _1._sizes)
                     and not thread.raw.inference_mode
                 ):
                     found = run_quietly(plan.function, a0, a1)
-                    if not plan.is_ufunc or type(found) is not ndarray:
+                    if type(found) is not plan.answers:
                         found = own(found, plan.raw, a0, a1)
                     made = …  # a tensor with the array that was found
                     if _0._raw_autograd is None and _1._raw_autograd is None:
@@ -100,16 +101,16 @@ class Plan:
 
     raw: np.dtype[Any]
     function: Callable[..., Array]
-    #: Whether that answers an array that nobody else has, as tensors of the dtype are stored; or
-    #: else a single number.
-    is_ufunc: bool
+    #: ``np.ndarray`` if an array that it answers is one that nobody else has, as tensors of the
+    #: dtype are stored.  It may answer a single number besides.
+    answers: type | None
 
     @classmethod
     def of(cls, raw: np.dtype[Any], compute: Callable[..., Array], rest: tuple[Any, ...]) -> Plan:
         """``compute`` gets ``rest`` after the arrays."""
         if rest:
-            return cls(raw, lambda *arrays: compute(*arrays, *rest), False)
-        return cls(raw, compute, is_plain_ufunc(compute, raw, raw))
+            return cls(raw, lambda *arrays: compute(*arrays, *rest), None)
+        return cls(raw, compute, np.ndarray if is_plain_ufunc(compute, raw, raw) else None)
 
 
 class Plans(dict[Any, Plan]):
@@ -184,11 +185,12 @@ class _Source:
         """What answers a plain call whose operands lie alike."""
         operands, arrays = range(self.inputs), ", ".join(f"a{n}" for n in range(self.inputs))
         kinds = [f"(type(_{n}) is Tensor or isinstance(_{n}, Tensor))" for n in operands]
-        key = "_0._dtype", *(f"_{n}, type(_{n})" for n in range(self.inputs, self.count))
+        key = "kind", *(f"_{n}, type(_{n})" for n in range(self.inputs, self.count))
         same_dtype = [f"_0._dtype is _{n}._dtype" for n in operands[1:]]
         mode = [] if is_inline else ["not thread.raw.inference_mode"]
         alike = same_dtype if is_inline else kinds + same_dtype
         yield f"if {' and '.join(alike) or True}:"
+        yield " kind, sizes = _0._dtype, _0._sizes"
         for n in operands:
             yield f" a{n} = _{n}._array"
             yield f" if a{n} is None or ((memory := _{n}._memory) is not None"
@@ -197,8 +199,7 @@ class _Source:
         yield from (f"  {line}" for line in self.planned(", ".join(key)))
         yield from (f"  {line}" for line in self.prepared())
         yield f"  if {' and '.join((*self.conditions(), *mode))}:"
-        yield f"   found = run_quietly(plan.function, {arrays})"
-        yield from (f"   {line}" for line in self.finished(arrays))
+        yield from (f"   {line}" for line in self.computed(arrays))
         yield " except Exception: pass"
 
     @property
@@ -214,10 +215,10 @@ class _Source:
             return
         yield f"dtype, {', '.join(f'r{n}' for n in rest)}, plan = last[0]"
         differs = " or ".join(f"r{n} is not _{n}" for n in rest)
-        yield f"if dtype is not _0._dtype or {differs}:"
+        yield f"if dtype is not kind or {differs}:"
         yield f" plan = plans.get(({key}))"
         found = ", ".join(f"_{n}" for n in rest)
-        yield f" if plan is not None: last[0] = _0._dtype, {found}, plan"
+        yield f" if plan is not None: last[0] = kind, {found}, plan"
 
     def prepared(self) -> Iterator[str]:
         yield from ()
@@ -226,17 +227,18 @@ class _Source:
         operands = range(self.inputs)
         yield "plan is not None"
         yield from (f"a{n} is not None" for n in operands)
-        yield from (f"(_0._sizes is _{n}._sizes or _0._sizes == _{n}._sizes)" for n in operands[1:])
+        yield from (f"(sizes is _{n}._sizes or sizes == _{n}._sizes)" for n in operands[1:])
         if not self.records:
             yield from (
                 f"(_{n}._raw_autograd is None or not _{n}._requires_grad())" for n in operands
             )
 
-    def finished(self, arrays: str) -> Iterator[str]:
-        """What becomes of ``found``."""
-        yield "if not plan.is_ufunc or type(found) is not ndarray:"
+    def computed(self, arrays: str) -> Iterator[str]:
+        """Calls the plan's function, and answers."""
+        yield f"found = run_quietly(plan.function, {arrays})"
+        yield "if type(found) is not plan.answers:"
         yield f" found = own(found, plan.raw, {arrays})"
-        yield from made_lines("_0._dtype", "_0._sizes", "_0._strides")
+        yield from made_lines("kind", "sizes", "_0._strides")
         if self.records:
             has_none = " and ".join(f"_{n}._raw_autograd is None" for n in range(self.inputs))
             yield f"if {has_none}: return made"
@@ -260,8 +262,15 @@ class _InPlace(_Source):
         if self.inputs == 2:  # of two tensors with one memory the elements may not be the same
             yield "(_0._memory is None or _0._memory is not _1._memory or _0 is _1)"
 
-    def finished(self, arrays: str) -> Iterator[str]:
-        yield "a0[...] = found"
+    def computed(self, arrays: str) -> Iterator[str]:
+        # NumPy computes in place what has more than one element; of one it would make a copy first
+        yield "if plan.answers is not None and a0.size > 1:"
+        yield f" run_quietly(plan.function, {arrays}, a0)"
+        yield "else:"
+        yield f" found = run_quietly(plan.function, {arrays})"
+        # what has no storage yet, nobody shares (no other thread runs between the two)
+        yield " if _0._memory is None and type(found) is plan.answers: _0._array = found"
+        yield " else: a0[...] = found"
         yield "versions._raw_value = count + 1"
         yield "return _0"
 
@@ -272,7 +281,6 @@ _SCOPE: Final[dict[str, Any]] = {
     "UNUSUAL": UNUSUAL,
     "array_of": array_of,
     "new": object.__new__,
-    "ndarray": np.ndarray,
     "own": own,
     "run_quietly": run_quietly,
 }
