@@ -44,6 +44,7 @@ def warn(
     ``line`` counts from the one that the release is known to warn at.
     """
     check_rehearsal()
+    handlers.given += 1
     handed_on = handlers.handed_on
     if not (hands_warnings_on() if handed_on is None else handed_on):
         return
@@ -64,6 +65,7 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
     ``in_python`` is false where C++ prints it itself: then it only counts as given.
     """
     check_rehearsal()
+    handlers.given += 1
     told = handlers.told
     if function in _given and (not _always[0] or function in (told or ())):
         return
@@ -79,6 +81,8 @@ class _Handlers(threading.local):
     is_rehearsal = False
     handed_on: bool | None = None
     told: set[str] | None = None
+    #: How many warnings there were, those included that nobody was told because once is enough.
+    given = 0
 
 
 class WouldWarnError(Exception):

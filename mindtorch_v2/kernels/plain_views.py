@@ -139,7 +139,7 @@ def _short(count: int, takes_list: bool, *, is_inline: bool) -> Iterator[str]:
     yield " except Exception: pass"
 
 
-_VIEW: Final = """\
+_ALIAS: Final = """\
 versions, storage = _0._raw_versions, _0._raw_storage
 if versions is AWAY: versions = _0._versions
 if storage is AWAY: storage = _0._storage
@@ -149,11 +149,40 @@ view._storage_offset = _0._storage_offset + distance
 view._dtype, view._device, view._layout = _0._dtype, _0._device, _0._layout
 view._keys, view._raw_storage, view._raw_versions = _0._keys, storage, versions
 view._content = view._functional = view._custom = view._pending = view._array = None
+"""
+"""The same elements, and the same count of changes."""
+
+_VIEW: Final = f"""\
+{_ALIAS}
 if type(count) is not int: count = versions.current
 view._view_of = _0 if meta is None else _0._view_of[0], count
 view._raw_autograd = AWAY"""
 """What :func:`~mindtorch_v2.autograd.variable.as_view` makes of an alias of a tensor without
 history, which waits for who asks."""
+
+
+def detaching(kernel: Kernel) -> Kernel:
+    """Give the kernel of ``detach`` a short way: an alias that has no history."""
+    lines = [
+        "if _0._keys == KEYS and _0._custom is None:",
+        " sizes, strides, distance = _0._sizes, _0._strides, 0",
+        *(f" {line}" for line in _ALIAS.splitlines()),
+        " view._raw_autograd = None",
+        " return view",
+    ]
+    hand_on = "return otherwise(_0)"
+    made = factory_of_lines("otherwise", "_0", (_IS_TENSOR, *lines, hand_on), __name__, _SCOPE)
+
+    def make(otherwise: Run, count: int, record: Run | None) -> Run:
+        run = made(otherwise)
+        run.inline = Inline(1, lines, _SCOPE)  # type: ignore[attr-defined]
+        return run
+
+    kernel.short_way = ShortWay(above=make)  # type: ignore[attr-defined]
+    return kernel
+
+
+_IS_TENSOR: Final = "if type(_0) is not Tensor: return otherwise(_0)"
 
 
 @cache

@@ -6,6 +6,7 @@ Mirrors ``torch/csrc/autograd/VariableTypeManual.cpp``.  Forward mode is left ou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions
@@ -18,10 +19,12 @@ from mindtorch_v2.autograd.variable import (
     rebase_history,
 )
 from mindtorch_v2.binding.operators import Call, Operator
+from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, intersection
-from mindtorch_v2.kernels.inplace_or_view import as_detached_view, below, with_written
+from mindtorch_v2.kernels.inplace_or_view import AFTER, as_detached_view, below, with_written
+from mindtorch_v2.kernels.short_way import short_way_of
 from mindtorch_v2.kernels.variable_type import AFTER_AUTOGRAD, unpack
 
 Manual = Callable[..., Any]
@@ -67,6 +70,15 @@ def _detach(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     return _below_autograd(operator, keyset, stack)
 
 
+@makes(_detach)
+def _detaching(operator: Operator, keyset: int) -> Run:
+    """The same, of plain tensors in one step."""
+    after = intersection(keyset, AFTER_AUTOGRAD)
+    run = partial(_detach, operator, keyset)
+    short = short_way_of(operator.unboxed.found_below(after), after)
+    return run if short is None or short.above is None else short.above(run, 1, None)
+
+
 def _detach_(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     (self,) = stack
     if self is None:
@@ -105,6 +117,16 @@ def _count_resize(operator: Operator, keyset: int, /, *stack: Any) -> Any:
 
 def _alias_without_history(operator: Operator, keyset: int, /, *stack: Any) -> Any:
     return as_detached_view(stack[0], below(operator, keyset, stack))
+
+
+@makes(_alias_without_history)
+def _making_alias(operator: Operator, keyset: int) -> Run:
+    after = intersection(keyset, AFTER)
+    run = partial(_alias_without_history, operator, keyset)
+    short = short_way_of(operator.unboxed.found_below(after), after)
+    if short is not None:
+        run.short_way = short  # type: ignore[attr-defined]
+    return run
 
 
 _AUTOGRAD: Final[Mapping[str, Manual]] = {

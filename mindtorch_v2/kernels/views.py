@@ -15,7 +15,7 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.plain_views import geometric
+from mindtorch_v2.kernels.plain_views import detaching, geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.type_text import tensor_type
 from mindtorch_v2.messages import internal_assert
@@ -102,6 +102,7 @@ def alias_(self: Tensor) -> Tensor:
 
 
 @kernel("aten::detach", keys=BACKENDS)
+@detaching
 def detach(self: Tensor) -> Tensor:
     """An alias; that its changes are the base's too is for ADInplaceOrView to say."""
     twin = self._detached()

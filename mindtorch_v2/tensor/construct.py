@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import level_of_python
+from mindtorch_v2.dispatch.tls import is_inference_mode_enabled
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor import numpy_bridge
 from mindtorch_v2.tensor.absent_devices import is_absent
@@ -21,6 +22,7 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.plain import is_host, of_array
 from mindtorch_v2.tensor.scalars import has_slot, pack_numbers, type_name, unpack_scalar
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, promoted, worded
@@ -31,6 +33,8 @@ from mindtorch_v2.tensor.usual_lists import usual_array
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_CPU: Final = Device("cpu")
+_USUAL: Final = (list, float, int, bool)
 _MAX_DIMS: Final = 128
 _TAKES_DLPACK: Final[bool] = HABITS["tensors are made of what exports DLPack"]
 _COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
@@ -88,10 +92,12 @@ def new_from_data(
         recorded: Any = data  # ``to`` is an operator, whose history the new tensor has
         converted: Tensor = recorded.to(where, wanted)
         return converted
-    if type(data) is list and not pin_memory:
+    if type(data) in _USUAL and not pin_memory:
         usual = usual_array(data, dtype)
         if usual is not None:
-            return _holding(*usual, device or Device("cpu"))
+            if (device is None or is_host(device)) and not is_inference_mode_enabled():
+                return of_array(Tensor, *usual)
+            return _holding(*usual, device or _CPU)
     refuse_cuda_array(data, pin_memory)
     if isinstance(data, np.ndarray):
         if pin_memory:
@@ -99,7 +105,7 @@ def new_from_data(
         storage, strides, found = numpy_bridge.storage_of(data, warn=not copy)
         shared = Tensor._make(data.shape, found, storage=storage, strides=strides)
         warn_of_cast(found, dtype or found)
-        return _moved(shared, device or Device("cpu"), dtype or found, copy=copy)
+        return _moved(shared, device or _CPU, dtype or found, copy=copy)
     exported: Any = imported(data)
     if exported is not None:
         moved: Tensor = exported.to(device or exported.device, dtype or exported.dtype, copy=copy)
@@ -111,7 +117,7 @@ def new_from_data(
     found_dtype = dtype or infer_dtype(data)
     if pin_memory and not (device and device.type == "meta"):
         raise worded("pin_memory")
-    return _from_sequence(data, sizes, found_dtype, device or Device("cpu"))
+    return _from_sequence(data, sizes, found_dtype, device or _CPU)
 
 
 def imported(data: Any) -> Tensor | None:
@@ -165,7 +171,7 @@ def _around_storage(
         )
     sizes = (storage.nbytes() // held.itemsize,)
     made = Tensor._make(sizes, held, device=storage.device, storage=storage)
-    where = device or Device("cpu")
+    where = device or _CPU
     if made.is_meta and where.type != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return _moved(made, where, inferred)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.plain import array_of
 from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import check_dtype
 from mindtorch_v2.tensor.zeros import is_zero_tensor
@@ -26,6 +27,9 @@ Read = Callable[["Tensor"], Any]
 
 def item(tensor: Tensor) -> Any:
     """The one element as a Python number."""
+    array = array_of(tensor)
+    if array is not None and array.size == 1:
+        return array.item()
     count = numel(tensor._sizes)
     if count != 1:
         raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
@@ -41,6 +45,9 @@ _LONGEST: Final = 1 << 60
 
 def to_list(tensor: Tensor) -> Any:
     """Nested lists of Python numbers; a number for a tensor without dimensions."""
+    array = array_of(tensor)
+    if array is not None:
+        return array.tolist()
     if tensor.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     if tensor.layout is not strided:

@@ -240,7 +240,7 @@ def tensor(
     names: Sequence[str | None] | None = None,
 ) -> Tensor:
     """A copy of nested sequences, numbers, an array or a tensor."""
-    where = None if device is None else Device(device)
+    where = device if device is None or isinstance(device, Device) else Device(device)
     scalar_type = PYTHON_DTYPES.get(dtype, dtype)
     made = construct.tensor_from_data(data, scalar_type, where, requires_grad, pin_memory)
     return set_names(made, names)

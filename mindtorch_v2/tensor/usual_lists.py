@@ -1,7 +1,7 @@
-"""Lists that nearly every call makes a tensor of: numbers of one type of Python's own.
+"""What nearly every call makes a tensor of: a number, or lists of numbers, of Python's own types.
 
-What :mod:`mindtorch_v2.tensor.construct` finds out number by number is known of such a list at
-once.  Nothing in it is asked anything, so a list that is not of this kind can still be looked at.
+What :mod:`mindtorch_v2.tensor.construct` finds out number by number is known of these at once.
+Nothing in a list is asked anything, so one that is not of this kind can still be looked at.
 """
 
 from __future__ import annotations
@@ -23,11 +23,16 @@ _DTYPES: Final[Mapping[type, tuple[DType, ...]]] = {
 """By the type of all numbers: what they become without a look at their values."""
 
 
-def usual_array(data: list[Any], dtype: DType | None) -> tuple[Array, DType] | None:
-    """The values of nested lists as they are stored, and their dtype, by default that which follows
-    from the numbers; None for lists of several lengths, of other things, or out of range."""
-    sizes = [len(data)]
-    while data and type(data[0]) is list:
+def usual_array(data: Any, dtype: DType | None) -> tuple[Array, DType] | None:
+    """The values of a number or of nested lists as they are stored, and their dtype, by default
+    that which follows from the numbers; None for lists of several lengths, for anything else, and
+    out of range.  Their dtypes are such as NumPy computes with, and the array is nobody else's."""
+    sizes = []
+    if type(data) is list:
+        sizes.append(len(data))
+    else:
+        data = [data]
+    while sizes and data and type(data[0]) is list:
         width = len(data[0])
         if len(sizes) == _MOST_DIMS:
             return None

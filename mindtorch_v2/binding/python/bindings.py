@@ -17,6 +17,7 @@ from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
+from mindtorch_v2.binding.python.recalled import Factory
 from mindtorch_v2.binding.python.function import (
     Entry,
     Implementation,
@@ -146,7 +147,7 @@ class _Binding(Entry):
         known = Known(
             operator,
             wrapped=partial(_wrapped, operator),
-            new=partial(_new, operator) if self._makes_variables(parsed, operator) else None,
+            new=Factory(operator) if self._makes_variables(parsed, operator) else None,
             keys=_keys_of((receiver, *args, *kwargs.values())),
             computed=None if self._written is None else operator.computed,
             is_forgiving=self.is_forgiving,
@@ -271,10 +272,6 @@ def _keys_of(values: Iterable[Any]) -> int:
     for each in values:
         keys |= each._keys if isinstance(each, Tensor) else 0
     return keys
-
-
-def _new(operator: Operator, *stack: Any) -> Any:
-    return new_variable(Call(operator, stack))
 
 
 @cache

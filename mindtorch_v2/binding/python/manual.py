@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.operators import Call
+from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python.calls import Values, check_out, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
 from mindtorch_v2.binding.python.parser import Parsed
@@ -58,8 +59,23 @@ def call_operator(full_name: str, **arguments: Any) -> Any:
 def call_of_operator(full_name: str, **arguments: Any) -> Call:
     """The same call, yet to be run."""
     operator = operator_named(full_name)
-    stack = tuple(arguments.get(a.name, a.default_value) for a in operator.schema.arguments)
-    return Call(operator, stack)
+    places, defaults = _places(operator, tuple(arguments))
+    stack = list(defaults)
+    for place, given in zip(places, arguments.values(), strict=True):
+        if place is not None:
+            stack[place] = given
+    return Call(operator, tuple(stack))
+
+
+@lru_cache(maxsize=1000)
+def _places(
+    operator: Operator, names: tuple[str, ...]
+) -> tuple[tuple[int | None, ...], tuple[Any, ...]]:
+    """Where arguments of these names stand among the operator's, None for those that it has not in
+    every release, and what all are by default."""
+    arguments = operator.schema.arguments
+    known = {argument.name: place for place, argument in enumerate(arguments)}
+    return tuple(map(known.get, names)), tuple(each.default_value for each in arguments)
 
 
 # --- conversions ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call, Operator, find_operator
 from mindtorch_v2.binding.stop import is_stopping
+from mindtorch_v2.binding.unboxed import PLAIN
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
@@ -46,6 +47,8 @@ def is_overridden_or_transformed(values: Iterable[Any]) -> bool:
 
 
 def _any_has(keys: int, values: Iterable[Any]) -> bool:
+    if PLAIN.issuperset(map(type, values)):
+        return False
     return any(tensor._keys & keys for tensor in tensors_of(values))
 
 

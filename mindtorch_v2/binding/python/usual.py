@@ -42,6 +42,7 @@ from mindtorch_v2.binding.python import parameter as types
 from mindtorch_v2.binding.python.checks import has_torch_function
 from mindtorch_v2.binding.python.factories import default_device
 from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, ParameterType
+from mindtorch_v2.binding.python.recalled import Factory, state
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value, device_of
 from mindtorch_v2.binding.unboxed import PLAIN, Run
@@ -51,6 +52,7 @@ from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.absent_devices import initialized
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout, memory_format
+from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -160,7 +162,7 @@ class Known:
 
     operator: Operator
     wrapped: Callable[[Any], Any]
-    new: Run | None = None
+    new: Factory | None = None
     keys: int = 0
     computed: Mapping[int, bool] | None = None
     is_forgiving: bool = False
@@ -221,6 +223,7 @@ def usual_function(
 _SHARED: Final[Mapping[str, Any]] = {
     "__name__": f"{__package__}.bindings",  # whose frame this stands for
     "ABSENT": _ABSENT,
+    "KEYS": KEYS,
     "PybindTypeError": PybindTypeError,
     "Tensor": Tensor,
     "are_integers": are_integers,
@@ -233,6 +236,7 @@ _SHARED: Final[Mapping[str, Any]] = {
     "is_usual": is_usual,
     "is_usual_thread": tls.is_usual_thread,
     "observers": OBSERVERS,
+    "state": state,
     "watched": tls.watched,
 }
 
@@ -282,7 +286,7 @@ def _source(
     form: Form, signature: Signature, has_receiver: bool, known: Known, scope: _Scope
 ) -> Iterator[str]:
     """The lines; ``scope`` gets what they name."""
-    operator, (positional, keywords, _) = known.operator, form
+    operator, given, (positional, keywords, _) = known.operator, form, form
     if has_receiver:
         yield "  if type(receiver) is not Tensor and not is_usual(receiver): break"
     yield from _types_source(form, scope)
@@ -306,6 +310,9 @@ def _source(
         if condition:
             yield f"  if not {condition.format(source)}: break"
         names[parameter.name] = value.format(source)
+    new = known.new if _is_recalled(signature, given, known) else None
+    if new is not None:
+        yield from _recalled_source(given, new, names.get("requires_grad"), scope)
     passed: list[str] = []
     for value in _stack(signature, operator, names, has_receiver, scope):
         if not value.isidentifier():
@@ -323,6 +330,8 @@ def _source(
         if not requires_grad and not known.new:
             yield from _plain_source(form, passed, known, scope)
     yield from _kernel_source(known, scope, has_keys=bool(keys))
+    if new is not None:
+        yield f"  if is_plain: run = {scope.name('keeping', new.keeping)}(key)"
     yield f"  try: answer = run({stack})"
     yield "  except PybindTypeError as error: raise RuntimeError(str(error)) from None"
     if known.is_forgiving:
@@ -345,6 +354,30 @@ def _plain_source(form: Form, stack: Sequence[str], known: Known, scope: _Scope)
     own, holds = scope.name("keys", known.keys), scope.name("held", held)
     yield f"  if (keys is {own} or keys == {own}) and {holds} and {_USUAL_THREAD}:"
     yield from (f"   {line}" for line in inline.written(stack, scope.name))
+
+
+def _recalled_source(
+    form: Form, new: Factory, requires_grad: str | None, scope: _Scope
+) -> Iterator[str]:
+    """Makes again what a factory has made of the same arguments; gets the ``key`` of these."""
+    parts, conditions = ["state()"], []
+    for name, kind in _given(form):
+        part = f"tuple({name})" if kind in _LISTS else name  # of integers alone
+        if kind in (float, complex):
+            part = f"repr({name})"  # 0.0 equals -0.0
+        elif kind is Tensor:
+            part = f"{name}._dtype, {name}._sizes, {name}._strides, {name}._device"
+            conditions += f"{name}._keys == KEYS", f"{name}._custom is None"
+        parts.append(part)
+    yield f"  is_plain = {' and '.join(conditions) or True}"
+    yield f"  key = {', '.join(parts)},"
+    found = f"{scope.name('kept', new.kept)}.get(key)"
+    yield f"  again = {found} if is_plain and {_USUAL_THREAD} else None"
+    yield "  if again is not None:"
+    yield "   answer = again()"
+    if requires_grad is not None:
+        yield f"   if {requires_grad}: answer._set_requires_grad(True)"
+    yield "   return answer"
 
 
 def _kernel_source(known: Known, scope: _Scope, *, has_keys: bool) -> Iterator[str]:
@@ -401,6 +434,21 @@ def _keys_source(
         yield f"  if {name}._keys is not keys: keys |= {name}._keys"
     if others:
         yield f"  keys |= {others}"
+
+
+def _is_recalled(signature: Signature, form: Form, known: Known) -> bool:
+    """Whether it is a factory, and what is given says what it makes: of a tensor its geometry, to
+    those that make one like it."""
+    if known.new is None or not known.new.makes_the_same:
+        return False
+    is_like = signature.name.endswith("_like")
+    for parameter, kind in _matched(signature, form):
+        if issubclass(kind, Tensor):
+            if not is_like or kind is not Tensor or parameter.type is not types.TENSOR:
+                return False
+        elif parameter.type is types.TENSOR_LIST:
+            return False
+    return True
 
 
 def _given(form: Form) -> Iterator[tuple[str, type]]:
