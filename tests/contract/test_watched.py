@@ -91,6 +91,10 @@ DEFAULTS: Final = tls.DEFAULT_INCLUDED, tls.DEFAULT_EXCLUDED
 
 BLOCKS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "exclude autograd": lambda: C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.AutogradCPU)),
+    "exclude autocast": lambda: C._ExcludeDispatchKeyGuard(
+        C.DispatchKeySet(C.DispatchKey.AutocastCPU)
+    ),
+    "exclude it here": lambda: guarded(lambda: tls.ExcludeDispatchKeyGuard(AUTOCAST)),
     "include autocast": lambda: C._IncludeDispatchKeyGuard(C.DispatchKey.AutocastCPU),
     "guard of this package": lambda: guarded(lambda: tls.IncludeDispatchKeyGuard(AUTOCAST)),
     "force defaults": lambda: guarded(lambda: tls.ForceDispatchKeyGuard(*DEFAULTS)),
@@ -134,6 +138,28 @@ def test_in_every_block_and_after_it_an_unusual_thread_is_watched(
         if not {"put in", "take out", "meta", "force nothing included"} & {n for n, _ in program}:
             assert xp.add(x, x).tolist() == [2.0]
             assert_watched()
+
+
+@pytest.mark.parametrize("outer", sorted(BLOCKS))
+def test_who_looks_in_a_block_within_a_block_leaves_what_comes_after_it_watched(
+    outer: str,
+) -> None:
+    """Some are usual within an unusual one."""
+    for inner in sorted(BLOCKS):
+        with BLOCKS[outer]():
+            with BLOCKS[inner]():
+                tls.is_usual_thread()
+            assert_watched()
+            tls.is_usual_thread()
+        assert_watched()
+
+
+def test_after_a_call_that_excludes_keys_a_thread_is_watched() -> None:
+    with BLOCKS["mask"]():
+        assert tls.call_excluding(AUTOCAST, tls.is_usual_thread)
+        assert_watched()
+    assert tls.is_usual_thread()
+    tls.call_excluding(AUTOGRAD, assert_watched)
 
 
 @pytest.mark.parametrize("name", sorted(BLOCKS))
