@@ -29,6 +29,7 @@ def item(tensor: Tensor) -> Any:
     """The one element as a Python number."""
     array = array_of(tensor)
     if array is not None and array.size == 1:
+        check_dtype("item", tensor._dtype)
         return array.item()
     count = numel(tensor._sizes)
     if count != 1:
@@ -47,6 +48,7 @@ def to_list(tensor: Tensor) -> Any:
     """Nested lists of Python numbers; a number for a tensor without dimensions."""
     array = array_of(tensor)
     if array is not None:
+        check_dtype("tolist", tensor._dtype)
         return array.tolist()
     if tensor.is_meta:
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
