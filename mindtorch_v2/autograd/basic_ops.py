@@ -25,7 +25,12 @@ from mindtorch_v2.autograd.node import (
 from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.autograd.ownership import others_that_hold
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE
-from mindtorch_v2.autograd.variable import TensorGeometry, grad_fn, gradient_edge
+from mindtorch_v2.autograd.variable import (
+    ACCUMULATING,
+    TensorGeometry,
+    grad_fn,
+    gradient_edge,
+)
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import ViewFunction
 from mindtorch_v2.tensor.dtype import strided
@@ -109,6 +114,9 @@ class AccumulateGrad(ManualNode):
         else:
             meta.grad = clone_obey_contract(grad, self.variable)
         return True
+
+
+ACCUMULATING[:] = [AccumulateGrad.of]
 
 
 def obeys_contract(grad: Tensor, variable: Tensor) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, Final
 
 from mindtorch_v2 import messages
@@ -103,6 +102,10 @@ class TensorGeometry:
         return cls(tuple(tensor._sizes), tensor._strides, tensor._storage_offset)
 
 
+ACCUMULATING: Final[list[Callable[[Tensor], Node]]] = []
+"""What makes the node that adds to a leaf's ``grad``; it stands above, and puts that here."""
+
+
 def grad_accumulator(tensor: Tensor) -> Node | None:
     """The node that adds to a leaf's ``grad``; the leaf itself does not keep it alive."""
     meta = tensor._autograd
@@ -112,17 +115,9 @@ def grad_accumulator(tensor: Tensor) -> Node | None:
         raise RuntimeError("grad_accumulator() should be only called on leaf Variables")
     found = try_get_grad_accumulator(tensor)
     if found is None:
-        found = _accumulating()(tensor)
+        found = ACCUMULATING[0](tensor)
         meta.grad_accumulator = weakref.ref(found)
     return found
-
-
-@cache
-def _accumulating() -> Callable[[Tensor], Node]:
-    """What makes such nodes, which stands above."""
-    from mindtorch_v2.autograd.basic_ops import AccumulateGrad
-
-    return AccumulateGrad.of
 
 
 def try_get_grad_accumulator(tensor: Tensor) -> Node | None:
@@ -169,7 +164,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
     reference = meta.grad_accumulator
     accumulator = None if reference is None else reference()
     if accumulator is None:
-        accumulator = _accumulating()(tensor)
+        accumulator = ACCUMULATING[0](tensor)
         meta.grad_accumulator = weakref.ref(accumulator)
     return accumulator, 0
 

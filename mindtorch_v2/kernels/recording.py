@@ -21,7 +21,7 @@ The functions are written for an operator, of what the profile says that its nod
             return UNUSUAL
         node = new(node_type)
         node._sequence, node._topological_nr = sequence_numbers.next(), number + 1
-        node._edges, node._received, node._attached = [e0, e1], …, None
+        node._edges, node._received, node._attached = (e0, e1), …, None
         node._variables = RETAINED
         node._kept = [
             keep0(_1, False) if f0 is not None else None,  # other
@@ -103,7 +103,7 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
     """The function's lines; ``scope`` gets what they name."""
     values = ", ".join(f"_{place}" for place in range(len(recorded.names)))
     inputs = "".join(f"_{place}, " for place in recorded.inputs)
-    edges = ", ".join(f"e{number}" for number in range(len(recorded.inputs)))
+    edges = "".join(f"e{number}, " for number in range(len(recorded.inputs)))
     yield f"def record(answer, {values}):"
     yield " if not thread.raw.grad_mode: return answer"
     yield " number = -1"
@@ -120,7 +120,7 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
     yield f" if {hooks}answer._dtype not in FLOATING or anomaly.enabled: return UNUSUAL"
     yield " node = new(node_type)"
     yield " node._sequence, node._topological_nr = sequence_numbers.next(), number + 1"
-    yield f" node._edges, node._received = [{edges}], [{_PLAIN}]"
+    yield f" node._edges, node._received = ({edges}), [{_PLAIN}]"
     yield " node._attached, node._variables = None, RETAINED"
     yield " node._kept = ["
     for saved in saved_attributes(recorded.node, "inputs"):

@@ -90,7 +90,9 @@ def state_of_another_time() -> AbstractContextManager[None]:
 DEFAULTS: Final = tls.DEFAULT_INCLUDED, tls.DEFAULT_EXCLUDED
 
 BLOCKS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
-    "exclude autograd": lambda: C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.AutogradCPU)),
+    "exclude autograd": lambda: C._ExcludeDispatchKeyGuard(
+        C.DispatchKeySet(C.DispatchKey.AutogradCPU)
+    ),
     "exclude autocast": lambda: C._ExcludeDispatchKeyGuard(
         C.DispatchKeySet(C.DispatchKey.AutocastCPU)
     ),

@@ -17,7 +17,6 @@ from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.binding.python import by_hand, checks, exceptions, manual
 from mindtorch_v2.binding.python.calls import call_of, operator_named
 from mindtorch_v2.binding.python.factories import new_variable
-from mindtorch_v2.binding.python.recalled import Factory
 from mindtorch_v2.binding.python.function import (
     Entry,
     Implementation,
@@ -28,6 +27,7 @@ from mindtorch_v2.binding.python.function import (
     wrapper_descriptor,
 )
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
+from mindtorch_v2.binding.python.recalled import Factory
 from mindtorch_v2.binding.python.seen import is_read_at_once, operators_are_seen
 from mindtorch_v2.binding.python.usual import Form, Known, Lines, form_of, lines_of, usual_function
 from mindtorch_v2.binding.values import to_python

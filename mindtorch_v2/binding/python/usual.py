@@ -45,7 +45,7 @@ from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, Paramete
 from mindtorch_v2.binding.python.recalled import Factory, state
 from mindtorch_v2.binding.python.signature import Signature
 from mindtorch_v2.binding.python.unpack import default_value, device_of
-from mindtorch_v2.binding.unboxed import PLAIN, Run
+from mindtorch_v2.binding.unboxed import PLAIN
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.pybind.cast import PybindTypeError
@@ -360,7 +360,8 @@ def _recalled_source(
     form: Form, new: Factory, requires_grad: str | None, scope: _Scope
 ) -> Iterator[str]:
     """Makes again what a factory has made of the same arguments; gets the ``key`` of these."""
-    parts, conditions = ["state()"], []
+    parts = ["state()"]
+    conditions: list[str] = []
     for name, kind in _given(form):
         part = f"tuple({name})" if kind in _LISTS else name  # of integers alone
         if kind in (float, complex):
