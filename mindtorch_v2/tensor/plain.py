@@ -121,9 +121,7 @@ def new_plain(
     form = _form_of_new(dtype, tuple(sizes))
     if form is None or (strides is not None and strides != form[1]):
         return None
-    made = _around(cls, np.zeros(form[0], form[2]), dtype)
-    made._sizes, made._strides, _ = form
-    return made
+    return with_array(cls, np.zeros(form[0], form[2]), dtype, form[0], form[1])
 
 
 def of_array(cls: type[Tensor], array: Array, dtype: DType) -> Tensor:
@@ -131,18 +129,20 @@ def of_array(cls: type[Tensor], array: Array, dtype: DType) -> Tensor:
 
     The array has an element at least, and lies as tensors of the dtype do that are plain.
     """
-    made = _around(cls, array, dtype)
     form = _form_of_new(dtype, array.shape)
     if form is None:  # for it is not small
-        made._sizes, made._strides = Size._of(array.shape), contiguous_strides(array.shape)
+        sizes, strides = Size._of(array.shape), contiguous_strides(array.shape)
     else:
-        made._sizes, made._strides, _ = form
-    return made
+        sizes, strides, _ = form
+    return with_array(cls, array, dtype, sizes, strides)
 
 
-def _around(cls: type[Tensor], array: Array, dtype: DType) -> Tensor:
-    """The same, without sizes and strides."""
+def with_array(
+    cls: type[Tensor], array: Array, dtype: DType, sizes: Size, strides: tuple[int, ...]
+) -> Tensor:
+    """The same for who knows the array's geometry."""
     made = object.__new__(cls)
+    made._sizes, made._strides = sizes, strides
     made._dtype, made._layout, made._device = dtype, strided, _CPU
     made._array, made._memory = array, None
     made._storage_offset, made._keys = 0, KEYS

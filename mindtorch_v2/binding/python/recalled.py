@@ -23,7 +23,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import NO_INDEX, Device
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.pending import AWAY
-from mindtorch_v2.tensor.plain import array_of
+from mindtorch_v2.tensor.plain import array_of, with_array
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -77,19 +77,24 @@ def _making_again(made: Any) -> Run | None:
     """What makes another tensor that is like a new one, and small; else None."""
     if not _is_plainly_new(made):
         return None
-    sizes, strides, keys = made._sizes, made._strides, made._keys
-    dtype, device, array, memory, nbytes = made._dtype, made._device, None, None, 0
-    if made._raw_storage is AWAY:
-        array = made._array
-        if array is None or array.nbytes > _LARGEST:
-            return None
-    else:
-        storage = made._raw_storage
-        if not _is_small_and_own(storage, device):
-            return None
-        memory, nbytes, array = storage._raw_bytes, storage._nbytes, array_of(made)
-    array = None if array is None else array.copy()
-    memory = None if memory is None else memory.copy()
+    is_computed = made._raw_storage is AWAY
+    array = made._array if is_computed else array_of(made)
+    if is_computed and (array is None or array.nbytes > _LARGEST):
+        return None
+    if not is_computed and not _is_small_and_own(made._raw_storage, made._device):
+        return None
+    if array is None:
+        return _with_storage_again(made)
+    kept, geometry = array.copy(), (made._dtype, made._sizes, made._strides)
+    return lambda: with_array(Tensor, kept.copy(), *geometry)
+
+
+def _with_storage_again(made: Tensor) -> Run:
+    """Of one on meta, or whose elements NumPy does not compute with."""
+    storage, sizes, strides, keys = made._storage, made._sizes, made._strides, made._keys
+    assert storage is not None
+    dtype, device, nbytes, memory = made._dtype, made._device, storage._nbytes, storage._raw_bytes
+    kept = None if memory is None else np.array(memory)
 
     def again() -> Tensor:
         made = _new(Tensor)
@@ -97,21 +102,17 @@ def _making_again(made: Any) -> Run | None:
         made._sizes, made._strides, made._storage_offset = sizes, strides, 0
         made._keys, made._raw_versions = keys, AWAY
         made._content = made._functional = made._custom = None
-        made._raw_autograd = made._pending = None
-        if array is not None:
-            made._array, made._memory, made._raw_storage = array.copy(), None, AWAY
-            return made
-        made._array = None
-        if memory is None:
+        made._raw_autograd = made._pending = made._array = None
+        if kept is None:
             made._raw_storage = UntypedStorage._without_memory(nbytes, device)
         else:
-            made._raw_storage = UntypedStorage._owning(memory.copy(), device)
+            made._raw_storage = UntypedStorage._owning(kept.copy(), device)
         return made
 
     return again
 
 
-_new: Final[Callable[..., Tensor]] = object.__new__
+_new: Final[Callable[[type[Tensor]], Tensor]] = object.__new__
 
 
 def _is_plainly_new(made: Any) -> bool:
