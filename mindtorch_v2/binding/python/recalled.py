@@ -48,6 +48,7 @@ class Factory:
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
         self.kept: dict[Any, Run] = {}
+        self._seen: set[Any] = set()
 
     @property
     def makes_the_same(self) -> bool:
@@ -57,7 +58,13 @@ class Factory:
         return new_variable(Call(self._operator, stack))
 
     def keeping(self, key: Any) -> Run:
-        """The same for who has not found ``key``, under which what is made is kept."""
+        """The same for who has not found ``key``, under which what is made the second time is
+        kept: nearly all that is made twice is made often."""
+        if key not in self._seen:
+            if len(self._seen) >= _MOST_KEPT:
+                self._seen.clear()
+            self._seen.add(key)
+            return self
 
         def run(*stack: Any) -> Any:
             warned = warn.handlers.given
