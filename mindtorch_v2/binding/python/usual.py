@@ -28,6 +28,9 @@ parser between.  The lines of all forms are one function, which Python calls wit
 What the types do not say (the range of an integer, what a list holds, whether a parameter or a
 tensor of another class overrides functions) it checks itself.  Who leaves a loop has done nothing
 yet.
+
+The lines of a factory look first for what it has made of the same arguments
+(:mod:`~mindtorch_v2.binding.python.recalled`).
 """
 
 from __future__ import annotations
