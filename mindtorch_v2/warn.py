@@ -81,7 +81,7 @@ class _Handlers(threading.local):
     is_rehearsal = False
     handed_on: bool | None = None
     told: set[str] | None = None
-    #: How many warnings there were, those included that nobody was told because once is enough.
+    #: Grows with every warning, with one too that nobody is told because once is enough.
     given = 0
 
 

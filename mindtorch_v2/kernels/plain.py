@@ -265,7 +265,7 @@ class _InPlace(_Source):
     def computed(self, arrays: str) -> Iterator[str]:
         # NumPy computes in place what has more than one element; of one it would make a copy first
         yield "if plan.answers is not None and a0.size > 1:"
-        yield f" run_quietly(plan.function, {arrays}, a0)"
+        yield f" run_quietly(plan.function, {arrays}, out=a0)"
         yield "else:"
         yield f" found = run_quietly(plan.function, {arrays})"
         # what has no storage yet, nobody shares (no other thread runs between the two)

@@ -143,17 +143,17 @@ _ALIAS: Final = """\
 versions, storage = _0._raw_versions, _0._raw_storage
 if versions is AWAY: versions = _0._versions
 if storage is AWAY: storage = _0._storage
-view, count = new(Tensor), versions._raw_value
+view = new(Tensor)
 view._sizes, view._strides = sizes, strides
 view._storage_offset = _0._storage_offset + distance
 view._dtype, view._device, view._layout = _0._dtype, _0._device, _0._layout
 view._keys, view._raw_storage, view._raw_versions = _0._keys, storage, versions
-view._content = view._functional = view._custom = view._pending = view._array = None
-"""
+view._content = view._functional = view._custom = view._pending = view._array = None"""
 """The same elements, and the same count of changes."""
 
 _VIEW: Final = f"""\
 {_ALIAS}
+count = versions._raw_value
 if type(count) is not int: count = versions.current
 view._view_of = _0 if meta is None else _0._view_of[0], count
 view._raw_autograd = AWAY"""

@@ -121,6 +121,7 @@ def _alias_without_history(operator: Operator, keyset: int, /, *stack: Any) -> A
 
 @makes(_alias_without_history)
 def _making_alias(operator: Operator, keyset: int) -> Run:
+    """The same, with the short way of the kernel below for who stands above."""
     after = intersection(keyset, AFTER)
     run = partial(_alias_without_history, operator, keyset)
     short = short_way_of(operator.unboxed.found_below(after), after)

@@ -48,6 +48,6 @@ def _is_in_context() -> bool:
     return bool(np.lib.NumpyVersion(np.__version__) >= "2.0.0")
 
 
-def _with_errstate(function: Callable[..., Answer], *args: Any) -> Answer:
+def _with_errstate(function: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
     with np.errstate(all="ignore"):
-        return function(*args)
+        return function(*args, **kwargs)

@@ -55,23 +55,19 @@ def guarded(guard: Callable[[], tls.Guard]) -> Iterator[None]:
 
 
 @contextmanager
-def included(key: int) -> Iterator[None]:
-    found = tls.is_dispatch_key_included(key)
-    tls.set_dispatch_key_included(key, not found)
+def switched(
+    key: int, is_set: Callable[[int], bool], switch: Callable[[int, bool], None]
+) -> Iterator[None]:
+    found = is_set(key)
+    switch(key, not found)
     try:
         yield
     finally:
-        tls.set_dispatch_key_included(key, found)
+        switch(key, found)
 
 
-@contextmanager
-def excluded(key: int) -> Iterator[None]:
-    found = tls.is_dispatch_key_excluded(key)
-    tls.set_dispatch_key_excluded(key, not found)
-    try:
-        yield
-    finally:
-        tls.set_dispatch_key_excluded(key, found)
+INCLUDED: Final = tls.is_dispatch_key_included, tls.set_dispatch_key_included
+EXCLUDED: Final = tls.is_dispatch_key_excluded, tls.set_dispatch_key_excluded
 
 
 @contextmanager
@@ -101,9 +97,9 @@ BLOCKS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "guard of this package": lambda: guarded(lambda: tls.IncludeDispatchKeyGuard(AUTOCAST)),
     "force defaults": lambda: guarded(lambda: tls.ForceDispatchKeyGuard(*DEFAULTS)),
     "force nothing included": lambda: guarded(lambda: tls.ForceDispatchKeyGuard(0, 0)),
-    "put in": lambda: included(K.Tracer),
-    "take out": lambda: included(K.BackendSelect),
-    "mask": lambda: excluded(K.AutocastCPU),
+    "put in": lambda: switched(K.Tracer, *INCLUDED),
+    "take out": lambda: switched(K.BackendSelect, *INCLUDED),
+    "mask": lambda: switched(K.AutocastCPU, *EXCLUDED),
     "meta": on_meta,
     "inference mode": lambda: guarded(lambda: tls.InferenceModeGuard(True)),
     "no inference mode": lambda: guarded(lambda: tls.InferenceModeGuard(False)),

@@ -50,6 +50,25 @@ def short(kernel: Any, count: int) -> Any:
     return make(lambda *values: UNUSUAL, count, None)
 
 
+@pytest.mark.parametrize("size", [1, 2, 1000])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "clamp_min", "clamp_max", "copysign"])
+def test_in_place_is_what_a_new_tensor_would_have_in_the_same_memory(name: str, size: int) -> None:
+    other = xp.linspace(-2, 3, size)
+    for is_shared in (False, True):
+        x = xp.linspace(1, 4, size)
+        shares = x.view(-1) if is_shared else x  # which has a storage, or not yet
+        for _ in range(_OFTEN):
+            expected = getattr(x, name)(other).tolist()
+            version = x._version
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                assert getattr(x, f"{name}_")(other) is x
+            assert x.tolist() == shares.tolist() == expected
+            assert x._version == version + 1
+        getattr(x, f"{name}_")(x)
+        assert shares.tolist() == x.tolist()
+
+
 @pytest.mark.usefixtures("only_plain")
 def test_plain_calls_are_computed_at_once() -> None:
     x, y = xp.full((2, 3), 2.0), xp.full((2, 3), 5.0)

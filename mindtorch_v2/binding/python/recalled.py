@@ -8,7 +8,6 @@ nothing goes through the dispatcher then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from mindtorch_v2 import warn
@@ -90,7 +89,7 @@ def _making_again(made: Any) -> Run | None:
         return None
     if not is_computed and not _is_small_and_own(made._raw_storage, made._device):
         return None
-    if array is None:
+    if array is None or not (is_computed or array.nbytes == made._raw_storage._nbytes):
         return _with_storage_again(made)
     kept, geometry = array.copy(), (made._dtype, made._sizes, made._strides)
     return lambda: with_array(Tensor, kept.copy(), *geometry)
@@ -98,28 +97,19 @@ def _making_again(made: Any) -> Run | None:
 
 def _with_storage_again(made: Tensor) -> Run:
     """Of one on meta, or whose elements NumPy does not compute with."""
-    storage, sizes, strides, keys = made._storage, made._sizes, made._strides, made._keys
-    assert storage is not None
-    dtype, device, nbytes, memory = made._dtype, made._device, storage._nbytes, storage._raw_bytes
-    kept = None if memory is None else np.array(memory)
+    dtype, device, sizes, strides = made._dtype, made._device, made._sizes, made._strides
+    of_first: Any = made._raw_storage
+    nbytes, memory = of_first._nbytes, of_first._raw_bytes
+    kept = None if memory is None else memory.copy()
 
     def again() -> Tensor:
-        made = _new(Tensor)
-        made._dtype, made._device, made._layout = dtype, device, strided
-        made._sizes, made._strides, made._storage_offset = sizes, strides, 0
-        made._keys, made._raw_versions = keys, AWAY
-        made._content = made._functional = made._custom = None
-        made._raw_autograd = made._pending = made._array = None
         if kept is None:
-            made._raw_storage = UntypedStorage._without_memory(nbytes, device)
+            storage = UntypedStorage._without_memory(nbytes, device)
         else:
-            made._raw_storage = UntypedStorage._owning(kept.copy(), device)
-        return made
+            storage = UntypedStorage._owning(kept.copy(), device)
+        return Tensor._make(sizes, dtype, device=device, storage=storage, strides=strides)
 
     return again
-
-
-_new: Final[Callable[[type[Tensor]], Tensor]] = object.__new__
 
 
 def _is_plainly_new(made: Any) -> bool:
