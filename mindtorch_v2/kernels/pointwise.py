@@ -58,6 +58,7 @@ class Pointwise:
     what ``compute`` comes to for a dtype and these arguments, if that is a function of the operands
     alone.  ``by_lanes`` says of a dtype and these arguments whether ``compute`` gets as ``lanes``
     which elements are computed in vectors; of operands that lie alike it is to see for itself.
+    ``sign`` is Python's operator for two numbers, where the bare function is NumPy's.
     """
 
     facts: str
@@ -72,6 +73,7 @@ class Pointwise:
     backwards: bool = False
     array_function: Callable[..., Compute | None] | None = None
     by_lanes: Callable[..., bool] | None = None
+    sign: str = ""
     #: Of calls with operands that lie alike, by what decides whether they are refused: what
     #: ``compute`` gets after the operands.
     _alike: dict[Any, tuple[Any, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -133,7 +135,8 @@ class Pointwise:
             return None
         recipes = self._recipes[in_place]
         unlike = partial(unlike_short_way, recipes, self.inputs, in_place=in_place)
-        return plain.short_way(self._plans, self.inputs, unlike, in_place=in_place)
+        plans, inputs = self._plans, self.inputs
+        return plain.short_way(plans, inputs, unlike, in_place=in_place, sign=self.sign)
 
     def _learn(
         self,

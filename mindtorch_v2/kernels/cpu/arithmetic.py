@@ -134,6 +134,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.add),
+    sign="+",
     by_lanes=_rounds_products,
 )
 pointwise(
@@ -145,6 +146,7 @@ pointwise(
     check=_check_alpha,
     prepare=_scale,
     array_function=_unscaled(np.subtract),
+    sign="-",
     by_lanes=_rounds_products,
 )
 
@@ -208,8 +210,8 @@ def _fmod(self: Array, other: Array) -> Array:
     return np.fmod(self, other)
 
 
-pointwise("aten::mul.Tensor", np.multiply, BINARY_OP, 2, scalar_in_opmath=True)
-pointwise("aten::div.Tensor", np.true_divide, BINARY_FLOAT_OP, 2, scalar_in_opmath=True)
+pointwise("aten::mul.Tensor", np.multiply, BINARY_OP, 2, scalar_in_opmath=True, sign="*")
+pointwise("aten::div.Tensor", np.true_divide, BINARY_FLOAT_OP, 2, scalar_in_opmath=True, sign="/")
 pointwise("aten::remainder.Tensor", _remainder, BINARY_OP, 2)
 pointwise("aten::fmod.Tensor", _fmod, BINARY_OP, 2)
 pointwise(
