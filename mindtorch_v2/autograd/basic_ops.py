@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
+from weakref import ReferenceType, ref
 
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import at
@@ -58,17 +59,33 @@ _new: Final[Callable[..., Any]] = object.__new__
 class AccumulateGrad(ManualNode):
     """Adds what arrives to a leaf's ``grad``; runs as soon as it can."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("_variable",)
     __module__ = "builtins"
 
-    variable: Tensor
+    _variable: Tensor | ReferenceType[Tensor]
 
     @classmethod
-    def of(cls, variable: Tensor) -> AccumulateGrad:
-        """There is one as long as somebody holds it, so most are made anew for every step."""
+    def of(cls, variable: Tensor, keeps: bool) -> AccumulateGrad:
+        """One that ``keeps`` the leaf, or that the leaf keeps: Note [Kept accumulating nodes]."""
         self: AccumulateGrad = _new(cls)
         begin(self, MAX_SEQUENCE_NR)
-        self.variable, self._received = variable, [received_for(variable)]
+        self._variable = variable if keeps else ref(variable)
+        self._received = (received_for(variable),)
+        return self
+
+    @property
+    def variable(self) -> Tensor:
+        found = self._variable
+        leaf = found() if type(found) is ref else found
+        assert leaf is not None  # what holds a node that keeps no leaf holds the leaf
+        return leaf  # type: ignore[return-value]
+
+    def _shared(self) -> AccumulateGrad:
+        if type(self._variable) is ref:
+            variable = self._variable = self.variable
+            meta = variable._autograd
+            if meta is not None and meta.grad_accumulator == (self, 0):
+                meta.grad_accumulator = ref(self)
         return self
 
     def _all_tensor_pre_hooks(self) -> Sequence[TensorPreHook]:
@@ -202,7 +219,7 @@ class CopySlices(ManualNode):
         self.view, self.view_fn = view, view_fn
         self.fn: Node | None = fn
         self._add_input_metadata(base)
-        self._set_next_edges([gradient_edge(base), *fn._edges[1:]])
+        self._set_next_edges([gradient_edge(base), *fn.next_functions[1:]])
 
     def _release_variables(self) -> None:
         self.fn = None

@@ -152,7 +152,7 @@ class GraphTask(RunningTask):
             ready.push(NodeTask(self.reentrant_depth, root, []))
         while ready:
             node = ready.pop().node
-            order.append(node)
+            order.append(node._shared())
             for following, _ in node._edges:
                 if following is None or not self.should_execute(following):
                     continue

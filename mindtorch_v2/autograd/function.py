@@ -241,7 +241,7 @@ class FunctionBase(Node):
         self, tensors: list[Tensor], output: Any, is_executable: bool, has_setup: bool
     ) -> Any:
         raw = output if isinstance(output, tuple) else (output,)
-        self._received = []
+        self._received = ()
         saved = self._tensors_to_save(is_executable)
         returned = Returned(
             inputs=tensors,

@@ -137,8 +137,10 @@ class Variables(Enum):
 class GeneratedNode(CppFunction):
     """A node whose gradients are formulas over what it has saved."""
 
-    __slots__ = ("_kept", "_variables")
+    __slots__ = ("_kept", "_leaves", "_variables")
 
+    _leaves: tuple[Any, ...]
+    """Whose nodes its edges lead to and do not keep them: Note [Kept accumulating nodes]."""
     _kept: list[Any]
     """By place in ``_saved``."""
     _variables: Variables
@@ -176,7 +178,8 @@ class GeneratedNode(CppFunction):
         self._kept[saved.place] = saved.keep(value, False)
 
     def _will_release_variables(self) -> None:
-        self._variables = Variables.LEAVING
+        if self._variables is Variables.RETAINED:
+            self._variables = Variables.LEAVING
 
     def _release_variables(self) -> None:
         if not self._releases:

@@ -114,7 +114,7 @@ A plain tuple: one is made for nearly every argument of every operation that is 
 
 class _SequenceNumbers(threading.local):
     def __init__(self) -> None:
-        self.next = count().__next__
+        self.numbers = count()
 
 
 sequence_numbers: Final = _SequenceNumbers()
@@ -122,7 +122,7 @@ sequence_numbers: Final = _SequenceNumbers()
 
 def next_sequence_nr() -> int:
     """Counts operations of a thread: backward runs the latest first."""
-    return sequence_numbers.next()
+    return next(sequence_numbers.numbers)
 
 
 Hook: TypeAlias = Callable[..., Any]
@@ -158,13 +158,13 @@ class Node:
     __module__ = "builtins"
 
     _edges: Sequence[Edge]
-    _received: list[Received | None]
+    _received: tuple[Received | None, ...]
     _sequence: int
     _topological_nr: int
     _attached: Attached | None
 
     def __init__(self, sequence_nr: int | None = None) -> None:
-        begin(self, sequence_numbers.next() if sequence_nr is None else sequence_nr)
+        begin(self, next_sequence_nr() if sequence_nr is None else sequence_nr)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -184,7 +184,7 @@ class Node:
 
     def _add_input_metadata(self, tensor: Tensor | None) -> int:
         """A further output of the operation; answers its number."""
-        self._received.append(None if tensor is None else received_for(tensor))
+        self._received += (None if tensor is None else received_for(tensor),)
         return len(self._received) - 1
 
     def _should_compute_output(self, index: int) -> bool:
@@ -198,6 +198,10 @@ class Node:
             return False
         task = current_graph_task()
         return task is None or task.should_execute(function)
+
+    def _shared(self) -> Node:
+        """Itself, for who does not hold what leads to it: Note [Kept accumulating nodes]."""
+        return self
 
     # --- what subclasses say ------------------------------------------------------------------
 
@@ -250,7 +254,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
-        return tuple((node, number) for node, number in self._edges)
+        return tuple((node and node._shared(), number) for node, number in self._edges)
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -293,7 +297,7 @@ class Node:
 
 def begin(node: Node, sequence_nr: int) -> None:
     """Have a new node what every node has; for who has no time for a constructor."""
-    node._edges, node._received, node._topological_nr = (), [], 0
+    node._edges, node._received, node._topological_nr = (), (), 0
     node._sequence, node._attached = sequence_nr, None
     if _ANOMALY.enabled:
         anomaly.store_stack(node.metadata, current_node())
@@ -383,7 +387,7 @@ def current_graph_task() -> RunningTask | None:
 
 def current_node() -> Node | None:
     node: Node | None = _current.node
-    return node
+    return node and node._shared()
 
 
 class running:  # noqa: N801 (used as a function)

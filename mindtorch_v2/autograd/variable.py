@@ -1,6 +1,14 @@
 """The history of tensors: what computed them, and what their views and changes do to it.
 
 Mirrors ``torch/csrc/autograd/variable.cpp`` and ``VariableTypeUtils.h``.
+
+Note [Kept accumulating nodes]
+    The node that adds to a leaf's ``grad`` keeps the leaf, and lives as long as a graph has it: for
+    most steps it is made anew, which would be a quarter of the time of a short call.  So a leaf may
+    keep a node that nobody has seen, in ``grad_accumulator`` with the edge to it.  The node keeps
+    no leaf then; the nodes that lead to it do (``GeneratedNode._leaves``).  Whoever else wants the
+    node, or shows it, has it `_shared` before, and from then on it lives and dies as torch's.  One
+    that no graph had is gone with that, for torch would make another one.
 """
 
 from __future__ import annotations
@@ -81,7 +89,7 @@ def _regenerate(tensor: Tensor, meta: AutogradMeta, view: ViewInfo) -> None:
         node._set_saved("storage_offset", tensor._storage_offset)
         node._set_next_edges(collect_next_edges((view.base,)))
         dtype, layout, device, _, *kind = received_for(view.base)
-        node._received.append((dtype, layout, device, tensor._sizes, *kind))
+        node._received = ((dtype, layout, device, tensor._sizes, *kind),)
         meta.grad_fn = node
     meta.attr_version = version
     update_tensor_hooks_on_new_gradfn(tensor, old, meta.grad_fn)
@@ -102,8 +110,9 @@ class TensorGeometry:
         return cls(tuple(tensor._sizes), tensor._strides, tensor._storage_offset)
 
 
-ACCUMULATING: Final[list[Callable[[Tensor], Node]]] = []
-"""What makes the node that adds to a leaf's ``grad``; it stands above, and puts that here."""
+ACCUMULATING: Final[list[Callable[[Tensor, bool], Node]]] = []
+"""What makes the node that adds to a leaf's ``grad``, which keeps the leaf or not; it stands above,
+and puts that here."""
 
 
 def grad_accumulator(tensor: Tensor) -> Node | None:
@@ -113,17 +122,29 @@ def grad_accumulator(tensor: Tensor) -> Node | None:
         return None
     if meta.grad_fn is not None:
         raise RuntimeError("grad_accumulator() should be only called on leaf Variables")
-    found = try_get_grad_accumulator(tensor)
+    return _accumulator(tensor, meta)
+
+
+def _accumulator(tensor: Tensor, meta: AutogradMeta) -> Node:
+    found = _living(meta)
     if found is None:
-        found = ACCUMULATING[0](tensor)
+        found = ACCUMULATING[0](tensor, True)
         meta.grad_accumulator = weakref.ref(found)
     return found
 
 
 def try_get_grad_accumulator(tensor: Tensor) -> Node | None:
     meta = tensor._autograd
-    reference = None if meta is None else meta.grad_accumulator
-    found: Node | None = None if reference is None else reference()
+    return None if meta is None else _living(meta)
+
+
+def _living(meta: AutogradMeta) -> Node | None:
+    """The node of a leaf that somebody else holds."""
+    reference = meta.grad_accumulator
+    if type(reference) is tuple:
+        reference[0]._shared()
+        reference = meta.grad_accumulator  # which leaves the node to others
+    found: Node | None = None if reference is None else reference()  # type: ignore[operator]
     return found
 
 
@@ -161,12 +182,23 @@ def gradient_edge(tensor: Tensor) -> Edge:
         return gradient, meta.output_nr
     if not meta.requires_grad:
         return NOWHERE
-    reference = meta.grad_accumulator
-    accumulator = None if reference is None else reference()
-    if accumulator is None:
-        accumulator = ACCUMULATING[0](tensor)
-        meta.grad_accumulator = weakref.ref(accumulator)
-    return accumulator, 0
+    return _accumulator(tensor, meta), 0
+
+
+def edge_of_plain(tensor: Tensor) -> Edge:
+    """The same of a plain tensor, for who keeps it as long as the edge: a leaf keeps the edge too.
+
+    Who takes such an edge again sees to it that the tensor is still a leaf, of the dtype and sizes
+    that the node was told.  Not for anomaly mode, in which nodes know where they were made.
+    """
+    meta = tensor._raw_autograd
+    if meta is None or meta is AWAY or not meta.requires_grad:
+        return gradient_edge(tensor)
+    if meta.grad_fn is not None or meta.view is not None or _living(meta) is not None:
+        return gradient_edge(tensor)
+    edge: Edge = ACCUMULATING[0](tensor, False), 0
+    meta.grad_accumulator = edge
+    return edge
 
 
 def set_gradient_edge(tensor: Tensor, edge: Edge) -> None:

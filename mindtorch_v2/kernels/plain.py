@@ -155,11 +155,17 @@ def own(found: Any, raw: np.dtype[Any], *operands: Array) -> Array:
 
 
 def short_way(
-    plans: Plans, inputs: int, unlike: Callable[[int, Run | None], Run], *, in_place: bool, sign: str
+    plans: Plans,
+    inputs: int,
+    unlike: Callable[[int, Run | None], Run],
+    *,
+    in_place: bool,
+    sign: str,
 ) -> ShortWay:
     """That of an operator of one or two operands, the first of which the result may replace.
 
-    ``sign`` is Python's operator for two numbers, where the plans' function is NumPy's.  ``unlike`` makes what takes calls whose operands do not lie alike, or answers UNUSUAL.
+    ``sign`` is Python's operator for two numbers, where the plans' function is NumPy's.  ``unlike``
+    makes what takes calls whose operands do not lie alike, or answers UNUSUAL.
     """
 
     def make(otherwise: Run, count: int, record: Run | None) -> Run:

@@ -9,20 +9,28 @@ The functions are written for an operator, of what the profile says that its nod
     def record(answer, _0, _1):
         if not thread.raw.grad_mode:
             return answer
+        if anomaly.enabled:
+            return UNUSUAL
         number = -1
-        e0 = nowhere if _0._raw_autograd is None else gradient_edge(_0)
+        l0 = l1 = None
+        meta = _0._raw_autograd
+        if meta is None:
+            e0 = nowhere
+        elif …:  # unless it is a leaf that keeps an edge, which is good
+            e0 = edge_of_plain(_0)
         f0 = e0[0]
-        if f0 is not None and f0._topological_nr > number:
-            number = f0._topological_nr
+        if f0 is not None:
+            if f0._topological_nr > number: number = f0._topological_nr
+            if type(f0) is AccumulateGrad: l0 = _0
         …
         if number < 0 and not any_requires_grad((_0, _1)):
             return answer
-        if hooks_of_saved.hooks or answer._dtype not in FLOATING or anomaly.enabled:
+        if hooks_of_saved.hooks or answer._dtype not in FLOATING:
             return UNUSUAL
         node = new(node_type)
-        node._sequence, node._topological_nr = sequence_numbers.next(), number + 1
+        node._sequence, node._topological_nr = next(sequence_numbers.numbers), number + 1
         node._edges, node._received, node._attached = (e0, e1), …, None
-        node._variables = RETAINED
+        node._variables, node._leaves = RETAINED, (l0, l1)
         node._kept = [
             keep0(_1, False) if f0 is not None else None,  # other
             keep1(_0, False) if f1 is not None else None,  # self
@@ -39,6 +47,7 @@ from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.at import OF_ANYTHING
+from mindtorch_v2.autograd.basic_ops import AccumulateGrad
 from mindtorch_v2.autograd.formula import compiled
 from mindtorch_v2.autograd.generated import (
     GeneratedNode,
@@ -50,11 +59,12 @@ from mindtorch_v2.autograd.generated import (
 )
 from mindtorch_v2.autograd.node import any_requires_grad, sequence_numbers
 from mindtorch_v2.autograd.saved_variable import defaults as hooks_of_saved
-from mindtorch_v2.autograd.variable import NOWHERE, gradient_edge, set_gradient_edge
+from mindtorch_v2.autograd.variable import NOWHERE, edge_of_plain, set_gradient_edge
 from mindtorch_v2.binding.unboxed import UNUSUAL, Run
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import AutogradMeta
 from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 
 _FLOATING: Final = frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating_point)
@@ -77,6 +87,8 @@ def recorder(recorded: Recorded) -> Run:
     be refused."""
     scope: dict[str, Any] = {
         "__name__": __name__,
+        "AWAY": AWAY,
+        "AccumulateGrad": AccumulateGrad,
         "AutogradMeta": AutogradMeta,
         "FLOATING": _FLOATING,
         "RETAINED": Variables.RETAINED,
@@ -84,7 +96,7 @@ def recorder(recorded: Recorded) -> Run:
         "UNUSUAL": UNUSUAL,
         "anomaly": anomaly.Mode,
         "any_requires_grad": any_requires_grad,
-        "gradient_edge": gradient_edge,
+        "edge_of_plain": edge_of_plain,
         "hooks_of_saved": hooks_of_saved,
         "new": object.__new__,
         "nowhere": NOWHERE,
@@ -104,24 +116,34 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
     values = ", ".join(f"_{place}" for place in range(len(recorded.names)))
     inputs = "".join(f"_{place}, " for place in recorded.inputs)
     edges = "".join(f"e{number}, " for number in range(len(recorded.inputs)))
+    leaves = "".join(f"l{number}, " for number in range(len(recorded.inputs)))
     yield f"def record(answer, {values}):"
     yield " if not thread.raw.grad_mode: return answer"
+    yield " if anomaly.enabled: return UNUSUAL"
     yield " number = -1"
+    yield f" {leaves.replace(',', ' =')}None"
     for number, place in enumerate(recorded.inputs):
-        is_other = f"not isinstance(_{place}, Tensor) or " if place else ""  # such as a number
-        has_none = f"{is_other}_{place}._raw_autograd is None"
-        yield f" e{number} = nowhere if {has_none} else gradient_edge(_{place})"
+        other = f" if isinstance(_{place}, Tensor) else None" if place else ""  # such as a number
+        yield f" meta = _{place}._raw_autograd{other}"
+        yield f" if meta is None: e{number} = nowhere"
+        yield f" elif (meta is AWAY or type(e{number} := meta.grad_accumulator) is not tuple"
+        yield "  or meta.grad_fn is not None or not meta.requires_grad"
+        yield f"  or (told := e{number}[0]._received[0])[3] is not _{place}._sizes"
+        yield f"  or told[0] is not _{place}._dtype):"
+        yield f"  e{number} = None"  # which would be the last to hold the node
+        yield f"  e{number} = edge_of_plain(_{place})"
         yield f" f{number} = e{number}[0]"
-        yield f" if f{number} is not None and f{number}._topological_nr > number:"
-        yield f"  number = f{number}._topological_nr"
+        yield f" if f{number} is not None:"
+        yield f"  if f{number}._topological_nr > number: number = f{number}._topological_nr"
+        yield f"  if type(f{number}) is AccumulateGrad: l{number} = _{place}"
     # a view made without grad mode may require grad, and lead nowhere
     yield f" if number < 0 and not any_requires_grad(({inputs})): return answer"
     hooks = "hooks_of_saved.hooks or " if _saves_tensors(recorded.node) else ""
-    yield f" if {hooks}answer._dtype not in FLOATING or anomaly.enabled: return UNUSUAL"
+    yield f" if {hooks}answer._dtype not in FLOATING: return UNUSUAL"
     yield " node = new(node_type)"
-    yield " node._sequence, node._topological_nr = sequence_numbers.next(), number + 1"
-    yield f" node._edges, node._received = ({edges}), [{_PLAIN}]"
-    yield " node._attached, node._variables = None, RETAINED"
+    yield " node._sequence, node._topological_nr = next(sequence_numbers.numbers), number + 1"
+    yield f" node._edges, node._received = ({edges}), ({_PLAIN},)"
+    yield f" node._attached, node._variables, node._leaves = None, RETAINED, ({leaves})"
     yield " node._kept = ["
     for saved in saved_attributes(recorded.node, "inputs"):
         condition = _condition(saved, scope)
@@ -169,12 +191,17 @@ def _value(saved: Saved, recorded: Recorded, scope: dict[str, Any]) -> str:
     names, number = recorded.names, saved.place
     argument = _ARGUMENT.fullmatch(saved.expression)
     if argument is not None and argument[1] in names and argument[2] in (None, *OF_ANYTHING):
-        value = f"_{names.index(argument[1])}"
+        place = names.index(argument[1])
+        value = f"_{place}"
         if argument[2] is not None:
             scope[f"ask{number}"] = OF_ANYTHING[argument[2]]
             asked = f"ask{number}({value})"
             field = _FIELDS.get(argument[2])
-            value = f"({value}.{field} if type({value}) is Tensor else {asked})" if field else asked
+            if field and place in recorded.inputs:  # where the first is no number
+                one_of = f" if isinstance({value}, Tensor) else {asked}" if place else ""
+                value = f"({value}.{field}{one_of})"
+            else:
+                value = asked
     else:
         scope[f"evaluate{number}"] = compiled(saved.expression)
         value = ", ".join(f"{name!r}: _{place}" for place, name in enumerate(names))

@@ -47,7 +47,8 @@ class AutogradMeta:
     requires_grad: bool
     grad_fn: Any
     output_nr: int
-    grad_accumulator: ReferenceType[Any] | None
+    grad_accumulator: ReferenceType[Any] | tuple[Any, int] | None
+    """A leaf's node, or the edge to one that it keeps."""
     view: ViewInfo | None
     grad: Tensor | None = None
     backward_hooks: Any = None
