@@ -188,8 +188,9 @@ def gradient_edge(tensor: Tensor) -> Edge:
 def edge_of_plain(tensor: Tensor) -> Edge:
     """The same of a plain tensor, for who keeps it as long as the edge: a leaf keeps the edge too.
 
-    Who takes such an edge again sees to it that the tensor is still a leaf, of the dtype and sizes
-    that the node was told.  Not for anomaly mode, in which nodes know where they were made.
+    Who takes such an edge again sees to it that the tensor is still a leaf, of the sizes that the
+    node was told; another dtype has it forget the node.  Not for anomaly mode, in which nodes know
+    where they were made.
     """
     meta = tensor._raw_autograd
     if meta is None or meta is AWAY or not meta.requires_grad:

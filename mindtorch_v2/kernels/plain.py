@@ -71,11 +71,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _MOST_PLANS: Final = 1000
 
-_SIGNS: Final = {np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/"}
-"""What Python computes of two numbers in a fifth of the time that NumPy needs for two arrays of one
-element.  The answers are the same: integers are exact, and of floats of single precision a double
-has more than twice the digits, so rounding twice is rounding once."""
-
 _ONLY: Final = {(1,) * dims: (0,) * dims for dims in range(65)} | {(1,): 0}
 """Where the only element of an array is, by the array's shape."""
 
@@ -117,16 +112,22 @@ class Plan:
     most: Any = None
 
     @classmethod
-    def of(cls, raw: np.dtype[Any], compute: Callable[..., Array], rest: tuple[Any, ...]) -> Plan:
-        """``compute`` gets ``rest`` after the arrays."""
+    def of(
+        cls, raw: np.dtype[Any], compute: Callable[..., Array], rest: tuple[Any, ...], sign: str
+    ) -> Plan:
+        """``compute`` gets ``rest`` after the arrays; a function of NumPy's is what ``sign`` is.
+
+        Integers are exact either way, and of floats of single precision a double has more than
+        twice the digits, so that rounding twice is rounding once.
+        """
         if rest:
             return cls(raw, lambda *arrays: compute(*arrays, *rest), None)
-        answers = np.ndarray if is_plain_ufunc(compute, raw, raw) else None
-        if compute not in _SIGNS or not answers or not (raw.kind in "iu" or raw.char in "fd"):
-            return cls(raw, compute, answers)
+        if not is_plain_ufunc(compute, raw, raw):
+            return cls(raw, compute, None)
+        if not sign or raw.kind not in "iuf":
+            return cls(raw, compute, np.ndarray)
         limits = np.iinfo(raw) if raw.kind in "iu" else np.finfo(raw)
-        least, most = np.array([limits.min, limits.max], raw).tolist()
-        return cls(raw, compute, answers, least, most)
+        return cls(raw, compute, np.ndarray, *np.array([limits.min, limits.max], raw).tolist())
 
 
 class Plans(dict[Any, Plan]):
@@ -287,7 +288,7 @@ class _InPlace(_Source):
 
     def computed(self, arrays: str) -> Iterator[str]:
         branch = "if"
-        if self.sign:
+        if self.sign:  # Python computes two numbers in a fifth of the time that NumPy needs
             yield "if ((place := only.get(sizes)) is not None and plan.least is not None"
             yield f" and plan.least <= (value := a0.item() {self.sign} a1.item()) <= plan.most):"
             yield " a0[place] = value"

@@ -172,7 +172,8 @@ class Pointwise:
         bare = None if self.array_function is None else self.array_function(dtype, *rest)
         if bare is not None:
             compute, prepared = bare, ()
-        self._plans.keep(key, plain.Plan.of(elements_of(dtype).raw, compute, prepared))
+        raw = elements_of(dtype).raw
+        self._plans.keep(key, plain.Plan.of(raw, compute, prepared, self.sign))
 
     def _takes(self, dtype: DType, scalar: str = "") -> bool:
         try:

@@ -128,8 +128,7 @@ def _source(recorded: Recorded, scope: dict[str, Any]) -> Iterator[str]:
         yield f" if meta is None: e{number} = nowhere"
         yield f" elif (meta is AWAY or type(e{number} := meta.grad_accumulator) is not tuple"
         yield "  or meta.grad_fn is not None or not meta.requires_grad"
-        yield f"  or (told := e{number}[0]._received[0])[3] is not _{place}._sizes"
-        yield f"  or told[0] is not _{place}._dtype):"
+        yield f"  or e{number}[0]._received[0][3] is not _{place}._sizes):"
         yield f"  e{number} = None"  # which would be the last to hold the node
         yield f"  e{number} = edge_of_plain(_{place})"
         yield f" f{number} = e{number}[0]"

@@ -3,6 +3,7 @@ made before, and who steps aside."""
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mindtorch_v2 as xp
 from mindtorch_v2.binding.unboxed import UNUSUAL
@@ -67,6 +70,58 @@ def test_in_place_is_what_a_new_tensor_would_have_in_the_same_memory(name: str, 
             assert x._version == version + 1
         getattr(x, f"{name}_")(x)
         assert shares.tolist() == x.tolist()
+
+
+_ODD = (
+    0,
+    1,
+    -1,
+    127,
+    -128,
+    200,
+    2**63 - 1,
+    -0.0,
+    5e-324,
+    1e-40,
+    3e38,
+    -3e38,
+    1e308,
+    math.inf,
+    math.nan,
+)
+_NUMBERS = st.sampled_from(_ODD) | st.floats(width=32) | st.floats()
+_DTYPES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool")
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
+@given(
+    dtype=st.sampled_from(_DTYPES),
+    sizes=st.sampled_from([(), (1,), (1, 1, 1)]),
+    numbers=st.tuples(_NUMBERS, _NUMBERS),
+)
+def test_the_only_element_is_what_numpy_would_have_computed_in_silence(
+    name: str, dtype: str, sizes: tuple[int, ...], numbers: tuple[float, float]
+) -> None:
+    kind = getattr(xp, dtype)
+    with np.errstate(all="ignore"):
+        stored = np.array(numbers).astype(np.dtype(dtype if dtype != "bfloat16" else "float32"))
+    x, y = (xp.tensor(each.item()).to(kind).reshape(sizes) for each in stored)
+    for _ in range(2):
+        try:
+            expected = bits(getattr(xp, name)(x, y))
+            getattr(x.clone(), f"{name}_")(y)
+        except RuntimeError:  # as division of integers, and subtraction of truth values
+            return
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            assert bits(getattr(x.clone(), f"{name}_")(y)) == expected
+        assert not warned
+
+
+def bits(x: Any) -> list[int]:
+    """All of them, but those of what is no number."""
+    found: list[int] = xp.where(x == x, x, 0).reshape(-1).view(xp.uint8).tolist()
+    return found
 
 
 @pytest.mark.usefixtures("only_plain")
