@@ -1,9 +1,9 @@
 """Area ``autograd``: gradients, the graph, and what may not be done to either.
 
 Gradients of every differentiable operator that this package runs, and gradients of those; names
-and edges of nodes; what nodes save; changes in place, of leaves, views and what was saved; flags,
-hooks, modes and functions of the user; every wrong call of ``backward`` and ``grad``; and generated
-programs of operations, views, changes in place and backward.
+and edges of nodes, and how long they live; what nodes save; changes in place, of leaves, views and
+what was saved; flags, hooks, modes and functions of the user; every wrong call of ``backward`` and
+``grad``; and generated programs of operations, views, changes in place and backward.
 
 What becomes of a leaf's gradient is asked of every tensor that is made of it, with a fifth of the
 ways in which gradients arrive, another fifth for the next; the whole product can be drawn.
@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from conformance.area import Area, Text, made_once
 from conformance.cases import (
     autograd_graph,
+    autograd_leaves,
     autograd_masks,
     autograd_nn,
     autograd_odd_calls,
@@ -83,6 +84,7 @@ def texts(profile: Profile) -> Iterator[Text]:
         yield "Function", text
     yield from autograd_odd_calls.texts()
     yield from autograd_order.texts()
+    yield from autograd_leaves.texts()
     yield from autograd_odd_gradients.texts()
     for number in range(PROGRAMS):
         yield "programs", program(random.Random(number))

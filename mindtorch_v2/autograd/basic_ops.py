@@ -41,6 +41,10 @@ from mindtorch_v2.warn import warn, warn_once
 
 _ENDS_IN_HOOKS: Final = profile.active().autograd["python"]["accumulation_ends_in_hooks"]
 """Whether the hooks after accumulation see a leaf that got no gradient, too."""
+_GRADIENTS_HAVE_DTYPES: Final = (
+    "grad_dtype" in profile.active().signatures["names"]["torch._C.TensorBase"]
+)
+"""Which need not be those of their leaves."""
 
 
 class ManualNode(CppFunction):
@@ -172,7 +176,7 @@ def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
         found = at.call(
             "new_empty_strided",
             *(grad, list(variable._sizes), list(variable._strides)),
-            dtype=variable._dtype,
+            dtype=grad._dtype if _GRADIENTS_HAVE_DTYPES else variable._dtype,
             layout=variable._layout,
             device=variable._device,
         )
