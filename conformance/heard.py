@@ -1,10 +1,12 @@
-"""Outcomes that are alike as they come from the workers, and need not be read to be compared."""
+"""What workers write: outcomes of both sides, and those that need not be read to be compared."""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import Any, Final, NamedTuple
 
 from conformance.normalise import subject_module
+from conformance.outcome import Outcome
 from conformance.worker import Answer, outcome_of
 
 _CAME_BACK: Final = (b'{"kind":"returned"', b'{"kind":"raised"')
@@ -22,7 +24,7 @@ class Heard:
         self._name, self._rename = subject, subject_module(subject)
         self._line = b""
 
-    def oracle(self, line: bytes) -> Answer:
+    def oracle(self, line: bytes) -> Outcome:
         self._line = line
         return outcome_of(line)
 
@@ -41,3 +43,18 @@ class Heard:
             return False
         said = self._rename(said)
         return self._name not in said and said == self._line.decode()
+
+
+class Both(NamedTuple):
+    """What a case did in either side."""
+
+    oracle: Outcome
+    subject: Outcome
+
+    def to_json(self) -> list[Any]:
+        return [self.oracle.to_json(), self.subject.to_json()]
+
+
+def both_of(line: bytes) -> Both:
+    """The outcomes that a worker of both sides has written."""
+    return Both(*map(Outcome.from_json, json.loads(line)))

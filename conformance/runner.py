@@ -17,7 +17,7 @@ from conformance.cases import BY_NAME
 from conformance.compare import Comparison, compare
 from conformance.execute import HELPERS, ParsedCases, execute, parse_all
 from conformance.grammar import ParsedCase
-from conformance.heard import Heard
+from conformance.heard import Both, Heard, both_of
 from conformance.ledger import LEDGER_FILE, Ledger
 from conformance.normalise import BOTH_SIDES, DEVICE_NAME, Rule, normalise, subject_module
 from conformance.outcome import Outcome
@@ -78,6 +78,9 @@ class Runner:
             yield from self._replay(cases, recorded)
             return
         parsed = parse_all(cases, self.vocabulary)  # once: both sides' workers are forks of this
+        if all(case.isolation == "fork" for case in cases):
+            yield from self._compare_forks(self.oracle, cases, parsed)
+            return
         heard = Heard(self.subject.__name__)
         hear = (
             worker.outcome_of if _are_on_npu(cases) else heard.subject
@@ -86,12 +89,37 @@ class Runner:
         subject = self._answers(self.subject, cases, parsed, hear)
         for case, left, right in zip(cases, oracle, subject, strict=True):
             heard.forget()
-            assert left is not None
             if right is None:
                 left = normalise(left, BOTH_SIDES)
                 yield Comparison(case, left, left, "agree")
             else:
                 yield self.judge(case, left, right)
+
+    def _compare_forks(
+        self, oracle: ModuleType, cases: Sequence[Case], parsed: ParsedCases
+    ) -> Iterator[Comparison]:
+        """Both sides of a case in one fork, which takes as long as a side.
+
+        Of one that did not come back nobody knows which side it was: each is asked again, alone.
+        """
+        sides = oracle, self.subject
+        one, other = (self._execute(xp, parsed) for xp in sides)
+        prepared = [prepare(xp) for xp in sides]
+
+        def provide(case: Case) -> None:
+            for each in prepared:
+                each(case)
+
+        def execute(case: Case) -> Both:
+            return Both(one(case), other(case))
+
+        found = worker.answers(cases, execute, self.limits, provide, hear=both_of)
+        for case, both in zip(cases, found, strict=True):
+            if isinstance(both, Both):
+                left, right = both
+            else:
+                (left,), (right,) = (self.outcomes(xp, [case], parsed) for xp in sides)
+            yield self.judge(case, left, right)
 
     def _replay(self, cases: Sequence[Case], recorded: Sequence[Outcome]) -> Iterator[Comparison]:
         """The worker compares as well, and tells outcomes that differ alone.
@@ -105,7 +133,9 @@ class Runner:
             outcome = run(case)
             return None if self._is_as_recorded(case, known[case], outcome) else outcome
 
-        answers = worker.answers(cases, execute, self.limits, prepare(self.subject))
+        answers = worker.answers(
+            cases, execute, self.limits, prepare(self.subject), hear=worker.answer_of
+        )
         for case, left, right in zip(cases, recorded, answers, strict=True):
             if right is None:
                 yield Comparison(case, left, left, "agree")
@@ -125,8 +155,12 @@ class Runner:
         return worker.run(cases, self._execute(xp, parsed), self.limits, prepare(xp))
 
     def _answers(
-        self, xp: ModuleType, cases: Sequence[Case], parsed: ParsedCases, hear: worker.Hear
-    ) -> Iterator[worker.Answer]:
+        self,
+        xp: ModuleType,
+        cases: Sequence[Case],
+        parsed: ParsedCases,
+        hear: worker.Hear[worker.Heard],
+    ) -> Iterator[worker.Heard | Outcome]:
         execute = self._execute(xp, parsed)
         return worker.answers(cases, execute, self.limits, prepare(xp), hear=hear)
 

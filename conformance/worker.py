@@ -25,19 +25,28 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final, NoReturn, TextIO
+from typing import Any, Final, Generic, NoReturn, Protocol, TextIO, TypeVar
 
 from conformance import pages
 from conformance.case import Case
 from conformance.outcome import Outcome
 
+
+class Told(Protocol):
+    """What a worker writes of a case: its outcome, or those of both sides."""
+
+    def to_json(self) -> Any: ...
+
+
+Heard = TypeVar("Heard")
+"""What is read of that."""
 Answer = Outcome | None
 """What a case did; None: what is expected of it, which need not be told."""
-Execute = Callable[[Case], Answer]
-"""What a worker does with a case."""
+Execute = Callable[[Case], Told | None]
+"""What a worker does with a case; None as above."""
 Prepare = Callable[[Case], None]
 """What a worker does before a case, and before it forks for one."""
-Hear = Callable[[bytes], Answer]
+Hear = Callable[[bytes], Heard]
 """What a line that a worker wrote says; ValueError and the like if it says nothing."""
 
 
@@ -76,7 +85,7 @@ class Limits:
     memory: int = 4 << 30
 
 
-class Worker:
+class Worker(Generic[Heard]):
     """One forked process working through ``cases``; iterate it for their outcomes, in order.
 
     Iteration ends after the outcome that says how the worker ended.  A worker that is through
@@ -90,8 +99,8 @@ class Worker:
         limits: Limits,
         prepare: Prepare = _nothing,
         *,
+        hear: Hear[Heard],
         gather: float = 0.0,
-        hear: Hear = outcome_of,
     ) -> None:
         self._limits = limits
         self._gather = gather
@@ -117,7 +126,7 @@ class Worker:
             self.close()
             raise
 
-    def __iter__(self) -> Iterator[Answer]:
+    def __iter__(self) -> Iterator[Heard | Outcome]:
         while self._pid:
             yield self._next()
 
@@ -136,7 +145,7 @@ class Worker:
             os.close(self._read_end)
             self._read_end = -1
 
-    def _next(self) -> Answer:
+    def _next(self) -> Heard | Outcome:
         """The next outcome, or the one that says how the worker ended."""
         if not self._lines:
             ended = self._wait()
@@ -227,9 +236,7 @@ def run(
     prepare: Prepare = _nothing,
 ) -> Iterator[Outcome]:
     """The outcomes of ``cases`` in order: one each, whatever the cases do."""
-    for answer in answers(cases, execute, limits, prepare, hear=outcome_of):
-        assert answer is not None
-        yield answer
+    yield from answers(cases, execute, limits, prepare, hear=outcome_of)
 
 
 def answers(
@@ -238,10 +245,9 @@ def answers(
     limits: Limits,
     prepare: Prepare = _nothing,
     *,
-    hear: Hear = answer_of,
-) -> Iterator[Answer]:
-    """The same, of cases of which an outcome is expected: ``execute`` answers None for that, or
-    ``hear`` does, which is asked for each line."""
+    hear: Hear[Heard],
+) -> Iterator[Heard | Outcome]:
+    """What is heard of each case, or how it ended the worker, in the same way."""
     done = 0
     while done < len(cases):
         worker = Worker(cases[done:], execute, limits, prepare, gather=GATHER_SECONDS, hear=hear)
@@ -262,7 +268,7 @@ class Interactive:
         self._execute = execute
         self._limits = limits
         self._prepare = prepare
-        self._worker: Worker | None = None
+        self._worker: Worker[Outcome] | None = None
 
     def ask(self, case: Case) -> Outcome:
         """What ``case`` does; if it ends the worker, the next question starts a new one."""
@@ -282,9 +288,7 @@ class Interactive:
             self._start()
         with suppress(BrokenPipeError):  # its end is the answer
             _write_all(self._requests, json.dumps(case.to_json()).encode() + b"\n")
-        outcome = next(self._outcomes)
-        assert outcome is not None
-        return outcome
+        return next(self._outcomes)
 
     def close(self) -> None:
         if self._worker is not None:
@@ -295,7 +299,7 @@ class Interactive:
     def _start(self) -> None:
         read_end, self._requests = os.pipe()
         asked = _read_cases(read_end, self._requests)
-        self._worker = Worker(asked, self._execute, self._limits, self._prepare)
+        self._worker = Worker(asked, self._execute, self._limits, self._prepare, hear=outcome_of)
         os.close(read_end)
         self._outcomes = iter(self._worker)
 
@@ -326,10 +330,10 @@ def _work(
                 if not forks:
                     pages.collapse()
                 forks += 1
-                outcome = _forked(case, execute)
+                line = _forked(case, execute)
             else:
-                outcome = execute(case)
-            _write(write_end, outcome)
+                line = _line(execute(case))
+            _write_all(write_end, line)
         status = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())  # lands in the log that _detach has opened
@@ -368,11 +372,10 @@ def _die_with(parent: int) -> None:
             os._exit(1)
 
 
-def _write(descriptor: int, answer: Answer) -> None:
-    data = _AS_EXPECTED
-    if answer is not None:
-        data = json.dumps(answer.to_json(), separators=(",", ":")).encode()
-    _write_all(descriptor, data + b"\n")
+def _line(answer: Told | None) -> bytes:
+    if answer is None:
+        return _AS_EXPECTED + b"\n"
+    return json.dumps(answer.to_json(), separators=(",", ":")).encode() + b"\n"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -380,10 +383,11 @@ def _write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _forked(case: Case, execute: Execute) -> Answer:
+def _forked(case: Case, execute: Execute) -> bytes:
     """Run one case in a fork of the worker, so that what it changes is gone afterwards.
 
-    It answers in a file, which unlike a pipe is read to its end whoever else holds it open.
+    The line that it writes; one that says how it ended if it wrote none.  It answers in a file,
+    which unlike a pipe is read to its end whoever else holds it open.
     """
     worker = os.getpid()
     with TemporaryFile(buffering=0) as file:
@@ -392,7 +396,7 @@ def _forked(case: Case, execute: Execute) -> Answer:
             status = 1
             try:
                 _die_with(worker)
-                _write(file.fileno(), execute(case))
+                _write_all(file.fileno(), _line(execute(case)))
                 status = 0
             except BaseException:
                 sys.excepthook(*sys.exc_info())
@@ -401,9 +405,9 @@ def _forked(case: Case, execute: Execute) -> Answer:
         _, ended = os.waitpid(pid, 0)
         file.seek(0)
         answer = file.read()
-    if ended != 0 or not answer.endswith(b"\n"):
-        return _crash(ended)
-    return answer_of(answer.removesuffix(b"\n"))
+    if ended != 0 or answer.count(b"\n") != 1 or not answer.endswith(b"\n"):
+        return _line(_crash(ended))
+    return answer
 
 
 # --- watching ---------------------------------------------------------------------------------
