@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from threading import Thread
 from types import MappingProxyType, ModuleType
 
 from conformance import annotated, ascend, on_npu, worker
@@ -242,13 +243,30 @@ def prepare(xp: ModuleType) -> Prepare:
 
 
 def warm(xp: ModuleType) -> None:
-    """Make what ``xp`` makes at the first call of all, and each fork would make again."""
+    """Make what ``xp`` makes at the first calls of all, and each fork would make again."""
     with suppress(AttributeError):  # not every xp is a whole torch
         annotated.types(xp)
     # What registers operators looks for its caller's module, and keeps the files of all modules.
     inspect.getmodule(compile("", FILENAME, "exec"))
-    with suppress(Exception):  # nor works
+    thread = Thread(target=_first_calls, args=(xp,))  # whose nodes are numbered apart
+    thread.start()
+    thread.join()
+
+
+def _first_calls(xp: ModuleType) -> None:
+    with suppress(Exception):  # not every xp works
         str(xp.ones(1) + 1)
+        x = xp.ones(2, 3, requires_grad=True)
+        y = (x * 2 + x).clone().sin() - x / 2
+        (y * y).sum().backward()
+        str(x.grad)
+        z = xp.zeros_like(xp.zeros(3).add_(1).mul_(2))
+        z.copy_(x.detach().view(-1)[:3]).tolist()
+        with xp.no_grad():
+            xp.add(x, 1)
+        for refuse in (xp.add, xp.ops.aten.add.Tensor):
+            with suppress(TypeError, RuntimeError):
+                refuse(x, "s")
 
 
 class Interactive:
