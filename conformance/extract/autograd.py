@@ -34,6 +34,7 @@ def extract() -> dict[str, Any]:
             "edge_without_node": edge_without_node(),
             "mark_dirty": refused_mark("mark_dirty"),
             "mark_non_differentiable": refused_mark("mark_non_differentiable"),
+            "unapplied_function": unapplied_function(),
         },
         "node_methods": sorted(torch.autograd.graph.Node.__abstractmethods__),
     }
@@ -70,6 +71,12 @@ def edge_without_node() -> str:
     )
     require(bool(found), f"an edge without a node is refused in other words: {name}")
     return name
+
+
+def unapplied_function() -> str:
+    """How a function refuses an attribute of nodes before it is applied; empty if it is a node."""
+    error = raised_by(NEWER["unapplied_functions_are_nodes"])
+    return "" if error is None else str(error).replace("'name'", "'{}'")
 
 
 def change_saved_list() -> None:

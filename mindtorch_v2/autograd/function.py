@@ -128,13 +128,7 @@ class FunctionBase(Node):
 
     def _check_node(self, attribute: str) -> None:
         if not self._has_node:
-            raise RuntimeError(
-                f"Attribute '{attribute}' is invalid for this instance of _C._FunctionBase. "
-                "Accessing this attribute directly on an instance of autograd.Function is a legacy "
-                "access pattern that is no longer supported. For examples on how to use new-style "
-                "autograd functions, see "
-                "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function "
-            )
+            raise RuntimeError(_WORDS["unapplied_function"].format(attribute))
 
     def name(self) -> str:
         self._check_node("name")
