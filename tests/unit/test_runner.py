@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-from fakes import case, hostile, module, runner, vocabulary
+from fakes import PATIENCE, case, hostile, module, runner, vocabulary
 from hypothesis import strategies as st
 
 from conformance.area import Area
@@ -280,7 +280,10 @@ def test_every_case_is_compared_in_order_whatever_the_others_do() -> None:
         assert comparison.verdict == ("agree" if number % 3 else "mismatch")
 
 
-def test_what_the_oracle_does_not_survive_is_unjudged_unless_the_subject_dies_too() -> None:
+@pytest.mark.parametrize("isolation", ["shared", "thread", "fork"])
+def test_what_the_oracle_does_not_survive_is_unjudged_unless_the_subject_dies_too(
+    isolation: Isolation,
+) -> None:
     def dies(xp: ModuleType, who: str) -> int:
         if xp.__name__ in who:
             hostile.segfault()
@@ -288,8 +291,38 @@ def test_what_the_oracle_does_not_survive_is_unjudged_unless_the_subject_dies_to
 
     made = runner(module("torch", f=dies), module("imitation", f=dies))
     whose = ("", "torch", "imitation", "torch imitation")
-    compared = made.compare([case(f"xp.f({who!r})") for who in whose])
+    compared = list(made.compare([case(f"xp.f({who!r})", isolation) for who in whose]))
     assert [each.verdict for each in compared] == ["agree", "unjudged", "mismatch", "mismatch"]
+    assert [(each.oracle.kind, each.subject.kind) for each in compared] == [
+        ("returned", "returned"),
+        ("crashed", "returned"),
+        ("returned", "crashed"),
+        ("crashed", "crashed"),
+    ]
+
+
+def both(function: Function, seconds: float = PATIENCE) -> Runner:
+    """A runner of which each side's ``xp.f`` is the function."""
+    return runner(*(module(name, f=function) for name in ("torch", "imitation")), seconds=seconds)
+
+
+@pytest.mark.parametrize("who", ["torch", "imitation"])
+def test_a_side_that_hangs_in_a_fork_of_both_is_told_from_the_other(who: str) -> None:
+    def hangs(xp: ModuleType) -> int:
+        if xp.__name__ == who:
+            hostile.spin_in_python()
+        return 1
+
+    (compared,) = both(hangs, 0.5).compare([case("xp.f()", "fork")])
+    kinds = {"torch": compared.oracle.kind, "imitation": compared.subject.kind}
+    assert kinds.pop(who) == "hung"
+    assert list(kinds.values()) == ["returned"]
+
+
+def test_a_fork_of_both_sides_is_one_process() -> None:
+    compared = list(both(lambda xp: os.getpid()).compare([case("xp.f()", "fork")] * 3))
+    assert [each.verdict for each in compared] == ["agree"] * 3
+    assert len({each.oracle.value for each in compared}) == 3
 
 
 def test_what_one_side_changes_does_not_reach_the_other() -> None:

@@ -236,18 +236,29 @@ def test_an_outcome_may_be_longer_than_a_pipe_holds(isolation: Isolation) -> Non
 
 @pytest.mark.parametrize("garbage", [b"\n", b"=\n", b"5\n", b"{}\n", b"no\xff\n", b'["kind"]\n'])
 def test_what_is_no_outcome_is_a_crash(garbage: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_write", lambda descriptor, outcome: os.write(descriptor, garbage))
+    monkeypatch.setattr(worker, "_line", lambda answer: garbage)
     [outcome] = outcomes("xp.echo(1)")
     assert outcome == crashed("wrote what is no outcome")
 
 
+def test_a_fork_that_writes_more_than_a_line_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = worker._line
+
+    def twice(answer: Outcome) -> bytes:
+        return line(answer) * (2 if answer.kind == "returned" else 1)
+
+    monkeypatch.setattr(worker, "_line", twice)
+    found = outcomes("xp.echo(1)", "xp.interrupt()", isolation="fork")
+    assert [outcome.kind for outcome in found] == ["crashed", "raised"]
+
+
 def test_endless_garbage_is_ended_by_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(descriptor: int, outcome: Outcome) -> None:
+    def write(descriptor: int, data: bytes) -> None:
         while True:
             os.write(descriptor, b"x")
             time.sleep(0.001)
 
-    monkeypatch.setattr(worker, "_write", write)
+    monkeypatch.setattr(worker, "_write_all", write)
     started = time.monotonic()
     assert [outcome.kind for outcome in outcomes("xp.echo(1)", seconds=SECONDS)] == ["hung"]
     assert time.monotonic() - started < PATIENCE / 2
