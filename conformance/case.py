@@ -16,7 +16,8 @@ Isolation = Literal["shared", "thread", "fork"]
 
 ``shared``: it leaves no trace, and runs in a worker after other cases.
 ``thread``: it changes thread-local state, and runs in a thread of its own.
-``fork``: it changes the process (registrations, renamed backends), and runs in a fork of its own.
+``fork``: it changes the process (registrations, renamed backends), and runs in a fork of its own,
+where the other side runs too as long as the fork comes back.
 """
 
 ID_DIGITS: Final = 12
