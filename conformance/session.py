@@ -37,7 +37,7 @@ from mindtorch_v2 import profile as profiles
 from mindtorch_v2.version import __version__
 
 STATE = pytest.StashKey["State"]()
-BATCH_SIZE = 4000  # what torch imports late, each batch's worker imports anew
+BATCH_SIZE = 12_000  # what each call takes the first time, each batch's worker takes anew
 
 # A mismatch explains itself: its line and the seed are what reproduces it.
 PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
