@@ -160,8 +160,8 @@ class Runner:
         xp: ModuleType,
         cases: Sequence[Case],
         parsed: ParsedCases,
-        hear: worker.Hear[worker.Heard],
-    ) -> Iterator[worker.Heard | Outcome]:
+        hear: worker.Hear[worker.Said],
+    ) -> Iterator[worker.Said | Outcome]:
         execute = self._execute(xp, parsed)
         return worker.answers(cases, execute, self.limits, prepare(xp), hear=hear)
 

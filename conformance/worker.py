@@ -38,7 +38,7 @@ class Told(Protocol):
     def to_json(self) -> Any: ...
 
 
-Heard = TypeVar("Heard")
+Said = TypeVar("Said")
 """What is read of that."""
 Answer = Outcome | None
 """What a case did; None: what is expected of it, which need not be told."""
@@ -46,7 +46,7 @@ Execute = Callable[[Case], Told | None]
 """What a worker does with a case; None as above."""
 Prepare = Callable[[Case], None]
 """What a worker does before a case, and before it forks for one."""
-Hear = Callable[[bytes], Heard]
+Hear = Callable[[bytes], Said]
 """What a line that a worker wrote says; ValueError and the like if it says nothing."""
 
 
@@ -85,7 +85,7 @@ class Limits:
     memory: int = 4 << 30
 
 
-class Worker(Generic[Heard]):
+class Worker(Generic[Said]):
     """One forked process working through ``cases``; iterate it for their outcomes, in order.
 
     Iteration ends after the outcome that says how the worker ended.  A worker that is through
@@ -99,7 +99,7 @@ class Worker(Generic[Heard]):
         limits: Limits,
         prepare: Prepare = _nothing,
         *,
-        hear: Hear[Heard],
+        hear: Hear[Said],
         gather: float = 0.0,
     ) -> None:
         self._limits = limits
@@ -126,7 +126,7 @@ class Worker(Generic[Heard]):
             self.close()
             raise
 
-    def __iter__(self) -> Iterator[Heard | Outcome]:
+    def __iter__(self) -> Iterator[Said | Outcome]:
         while self._pid:
             yield self._next()
 
@@ -145,7 +145,7 @@ class Worker(Generic[Heard]):
             os.close(self._read_end)
             self._read_end = -1
 
-    def _next(self) -> Heard | Outcome:
+    def _next(self) -> Said | Outcome:
         """The next outcome, or the one that says how the worker ended."""
         if not self._lines:
             ended = self._wait()
@@ -245,8 +245,8 @@ def answers(
     limits: Limits,
     prepare: Prepare = _nothing,
     *,
-    hear: Hear[Heard],
-) -> Iterator[Heard | Outcome]:
+    hear: Hear[Said],
+) -> Iterator[Said | Outcome]:
     """What is heard of each case, or how it ended the worker, in the same way."""
     done = 0
     while done < len(cases):

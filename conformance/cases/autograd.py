@@ -35,8 +35,10 @@ from conformance.cases.autograd_pools import (
     ASKED,
     CALLS,
     COMPLEX,
+    COMPLEX_LEAF,
     FLAGS,
     INPLACE,
+    LEAF,
     UNARY,
     VIEWS,
     WITH_OUT,
@@ -44,14 +46,10 @@ from conformance.cases.autograd_pools import (
 from conformance.cases.autograd_programs import HOOKS, MODES, program
 from mindtorch_v2.profile import Profile
 
-LEAF: Final = (
-    "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], dtype=xp.float64, requires_grad=True)\n"
-)
 COLUMN_MAJOR: Final = (
     "x = xp.tensor([[1.0, 4.0], [2.0, 0.5], [3.0, 2.0]], dtype=xp.float64).t().requires_grad_()\n"
 )
 LEAVES: Final = (LEAF, COLUMN_MAJOR)
-COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
 
 #: The graph below a tensor, as names and numbers of outputs.
 WALK: Final = (

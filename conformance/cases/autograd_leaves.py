@@ -12,17 +12,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.area import Text
-from conformance.cases.autograd_pools import COMPLEX, UNARY
+from conformance.cases.autograd_pools import COMPLEX, COMPLEX_LEAF, LEAF, UNARY
 
 LEAVES: Final = 2_000
 """How many programs are drawn."""
 
-_LEAF: Final = (
-    "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], dtype=xp.float64, requires_grad=True)\n"
-)
-_COMPLEX_LEAF: Final = (
-    "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
-)
 _TWICE: Final = (
     "y.sum().abs().backward()\ny.sum().abs().backward()\n",
     "y.sum().abs().backward(retain_graph=True)\n" + "y.sum().abs().backward()\n" * 2,
@@ -32,9 +26,9 @@ _TWICE: Final = (
 def texts() -> Iterator[Text]:
     for made in UNARY:
         for backward in _TWICE:
-            yield made, f"{_LEAF}y = {made}\n{backward}x.grad"
+            yield made, f"{LEAF}y = {made}\n{backward}x.grad"
     for made in COMPLEX:
-        yield made, f"{_COMPLEX_LEAF}y = {made}\n{_TWICE[0]}z.grad"
+        yield made, f"{COMPLEX_LEAF}y = {made}\n{_TWICE[0]}z.grad"
     for number in range(LEAVES):
         yield "leaves", program(random.Random(number))
 

@@ -32,6 +32,11 @@ PRODUCTS: Final = (
     *("xp._C._nn.linear(x[None], x, x[:, 1])", "xp._C._nn.linear(x[0], x, x[:, 1])"),
 )
 
+LEAF: Final = (
+    "x = xp.tensor([[1.0, 2.0, 3.0], [4.0, 0.5, 2.0]], dtype=xp.float64, requires_grad=True)\n"
+)
+COMPLEX_LEAF: Final = "z = xp.tensor([1 + 2j, 0.5 - 1j], dtype=xp.complex128, requires_grad=True)\n"
+
 #: Expressions of ``x`` (2 by 3, positive) that are differentiable, and of ``y`` like it.
 UNARY: Final = (
     *("x + 1", "1 + x", "x - 1", "1 - x", "x * 2", "2 * x", "x / 2", "2 / x", "-x", "x ** 2"),

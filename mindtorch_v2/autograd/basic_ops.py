@@ -28,6 +28,7 @@ from mindtorch_v2.autograd.ownership import others_that_hold
 from mindtorch_v2.autograd.saved_variable import ERR_BACKWARD_TWICE
 from mindtorch_v2.autograd.variable import (
     ACCUMULATING,
+    GRADIENTS_HAVE_DTYPES,
     TensorGeometry,
     grad_fn,
     gradient_edge,
@@ -41,10 +42,6 @@ from mindtorch_v2.warn import warn, warn_once
 
 _ENDS_IN_HOOKS: Final = profile.active().autograd["python"]["accumulation_ends_in_hooks"]
 """Whether the hooks after accumulation see a leaf that got no gradient, too."""
-_GRADIENTS_HAVE_DTYPES: Final = (
-    "grad_dtype" in profile.active().signatures["names"]["torch._C.TensorBase"]
-)
-"""Which need not be those of their leaves."""
 
 
 class ManualNode(CppFunction):
@@ -80,12 +77,14 @@ class AccumulateGrad(ManualNode):
     @property
     def variable(self) -> Tensor:
         found = self._variable
-        leaf = found() if type(found) is ref else found
+        if isinstance(found, Tensor):
+            return found
+        leaf = found()
         assert leaf is not None  # what holds a node that keeps no leaf holds the leaf
-        return leaf  # type: ignore[return-value]
+        return leaf
 
     def _shared(self) -> AccumulateGrad:
-        if type(self._variable) is ref:
+        if not isinstance(self._variable, Tensor):
             variable = self._variable = self.variable
             meta = variable._autograd
             if meta is not None and meta.grad_accumulator == (self, 0):
@@ -176,7 +175,7 @@ def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
         found = at.call(
             "new_empty_strided",
             *(grad, list(variable._sizes), list(variable._strides)),
-            dtype=grad._dtype if _GRADIENTS_HAVE_DTYPES else variable._dtype,
+            dtype=grad._dtype if GRADIENTS_HAVE_DTYPES else variable._dtype,
             layout=variable._layout,
             device=variable._device,
         )

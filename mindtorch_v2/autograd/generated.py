@@ -140,7 +140,8 @@ class GeneratedNode(CppFunction):
     __slots__ = ("_kept", "_leaves", "_variables")
 
     _leaves: tuple[Any, ...]
-    """Whose nodes its edges lead to and do not keep them: Note [Kept accumulating nodes]."""
+    """Leaves that its edges lead to, whose nodes may not keep them, if the short way has made it:
+    Note [Kept accumulating nodes]."""
     _kept: list[Any]
     """By place in ``_saved``."""
     _variables: Variables

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.autograd.hooks import RemovableHandle
 from mindtorch_v2.autograd.node import TensorPreHook
-from mindtorch_v2.autograd.variable import grad_fn, output_nr, reset_grad_accumulator
+from mindtorch_v2.autograd.variable import (
+    GRADIENTS_HAVE_DTYPES,
+    grad_fn,
+    output_nr,
+    reset_grad_accumulator,
+)
 from mindtorch_v2.binding.python.accessors import LEAVES_ALONE, NO_INFERENCE_TENSORS
 from mindtorch_v2.binding.python.manual import call_operator
 from mindtorch_v2.binding.python.properties import DELETED
@@ -27,7 +31,6 @@ from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
-_GRAD_HAS_DTYPE: Final = "grad_dtype" in profile.active().signatures["names"]["torch._C.TensorBase"]
 """Whether the gradient may have another dtype than the tensor, which the tensor then says."""
 
 _TENSOR: Final[Any] = Tensor
@@ -77,7 +80,7 @@ def _check_grad_dtype(self: Tensor, grad: Tensor) -> None:
     if wanted is None or grad._dtype is wanted:
         return
     start = f"attempting to assign a gradient with dtype '{_cpp_dtype(grad)}' to a tensor with "
-    if not _GRAD_HAS_DTYPE:
+    if not GRADIENTS_HAVE_DTYPES:
         raise RuntimeError(
             f"{start}dtype '{_cpp_dtype(self)}'. Please ensure that the gradient and "
             "the tensor have the same dtype"

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from mindtorch_v2 import messages
+from mindtorch_v2 import messages, profile
 from mindtorch_v2.autograd.node import Edge, FunctionalPreHook, Node, flattened, received_for
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.autograd_meta import (
@@ -33,6 +33,11 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import shallow_copy_and_detach
 
 _new_tuple: Final = tuple.__new__
+
+GRADIENTS_HAVE_DTYPES: Final = (
+    "grad_dtype" in profile.active().signatures["names"]["torch._C.TensorBase"]
+)
+"""Which need not be those of their leaves."""
 
 # --- copies that share a storage ----------------------------------------------------------------
 
@@ -141,10 +146,9 @@ def try_get_grad_accumulator(tensor: Tensor) -> Node | None:
 def _living(meta: AutogradMeta) -> Node | None:
     """The node of a leaf that somebody else holds."""
     reference = meta.grad_accumulator
-    if type(reference) is tuple:
-        reference[0]._shared()
-        reference = meta.grad_accumulator  # which leaves the node to others
-    found: Node | None = None if reference is None else reference()  # type: ignore[operator]
+    if isinstance(reference, tuple):  # of which nothing may be left here, to hold the node
+        reference = meta.grad_accumulator = weakref.ref(reference[0]._shared())
+    found: Node | None = None if reference is None else reference()
     return found
 
 

@@ -310,8 +310,8 @@ _SCOPE: Final[dict[str, Any]] = {
     "Tensor": Tensor,
     "UNUSUAL": UNUSUAL,
     "array_of": array_of,
-    "only": _ONLY,
     "new": object.__new__,
+    "only": _ONLY,
     "own": own,
     "run_quietly": run_quietly,
 }
