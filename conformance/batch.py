@@ -7,6 +7,7 @@ pytest-xdist's workers need not send anything.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -72,14 +73,17 @@ class Outcomes:
     def clear(self) -> None:
         """Forget an earlier run: nothing of it may be counted for this one."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        for pattern in ("*.json", "*.jsonl", "*.log"):
+        for pattern in ("*.json", "*.jsonl", "*.log", "*.partial"):
             for path in self.directory.glob(pattern):
                 path.unlink()
 
     def write_plan(self, plan: Plan) -> None:
-        """What is to be done, for a run that does not reach the last of it."""
+        """What is to be done, for a run that does not reach the last of it.
+
+        Every worker of pytest-xdist writes the same one, at once: each has a partial of its own.
+        """
         path = self.directory / PLAN
-        partial = path.with_suffix(".partial")
+        partial = path.with_suffix(f".{os.getpid()}.partial")
         partial.write_text(json.dumps(asdict(plan)))
         partial.replace(path)
 

@@ -118,7 +118,7 @@ def test_the_statuses_have_their_opposite_conventions(lazy: Runtime) -> None:
 
 def test_polling_comes_to_an_end(runtime: Runtime, ones: Tensor) -> None:
     double(runtime, ones, runtime.empty((4,)))
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60  # on however busy a machine
     while query(runtime, "aclrtStreamQuery", None) == 1:
         assert time.monotonic() < until
 

@@ -1,6 +1,8 @@
 """Batches hold every case once; the directory of outcomes keeps what a run had."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -164,8 +166,27 @@ def test_the_plan_is_read_as_it_was_written_and_is_empty_without_one(outcomes: O
     assert [path.name for path in outcomes.directory.iterdir()] == [PLAN]
 
 
+WRITES_THE_PLAN = """
+import sys
+from pathlib import Path
+from conformance.batch import Outcomes, Plan
+
+for _ in range(500):
+    Outcomes(Path(sys.argv[1])).write_plan(Plan({"tls": 3}))
+"""
+
+
+def test_workers_that_write_the_plan_at_once_are_not_in_each_others_way(outcomes: Outcomes) -> None:
+    command = [sys.executable, "-c", WRITES_THE_PLAN, outcomes.directory]
+    workers = [subprocess.Popen(command) for _ in range(4)]
+    assert [worker.wait() for worker in workers] == [0] * 4
+    assert outcomes.read_plan() == Plan({"tls": 3})
+    assert [path.name for path in outcomes.directory.iterdir()] == [PLAN]
+
+
 def test_nothing_of_an_earlier_run_is_left_after_clearing(outcomes: Outcomes) -> None:
     outcomes.write_plan(Plan({"tiny": 1}))
+    (outcomes.directory / "planned.1.partial").write_text("half of")
     recorded(outcomes, "tiny-0000", "a")
     (outcomes.directory / "worker.log").write_text("noise")
     outcomes.clear()

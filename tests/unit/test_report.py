@@ -214,9 +214,9 @@ def test_long_equal_stretches_are_shortened() -> None:
     ids=["alike", "different", "shifted", "another order"],
 )
 def test_no_difference_takes_long(left: str, right: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     marks.spans(left, right)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_every_character_that_a_screen_hides_is_shown() -> None:

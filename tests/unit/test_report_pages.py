@@ -161,9 +161,9 @@ def many(count: int, rules: int = 1) -> Iterable[Comparison]:
 
 def test_ten_thousand_mismatches_make_a_page_of_rules_with_the_rest_waiting() -> None:
     run = report.build_run(many(10_000, rules=40), facts())
-    started = time.monotonic()
+    started = time.process_time()
     text = area(run)
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
     assert text.count("<article") == 10_000
     assert text.count('<details class="rule"') == 40
     assert len(re.findall(r'<details class="rule"[^>]* open', text)) == OPEN_RULES

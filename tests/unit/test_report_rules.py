@@ -167,7 +167,7 @@ def test_a_hostile_text_has_a_rule_with_a_plain_name() -> None:
     "text", ["a " * 20_000, "[" * 20_000, "'" * 20_000, "1" * 20_000, "a.a" * 7000, "(1, " * 5000]
 )
 def test_no_rule_takes_long(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     rule_of(messages(text, f"b{text}"))
     rule_of(messages(text, text[: MAX_COMPARED // 2]))
-    assert time.monotonic() - started < 4
+    assert time.process_time() - started < 4

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
-from fakes import PATIENCE, case, hostile, module, runner, vocabulary
+from fakes import PATIENCE, SECONDS, case, hostile, module, runner, vocabulary
 from hypothesis import strategies as st
 
 from conformance.area import Area
@@ -176,7 +176,7 @@ def compare(right: Function, other: Function, name: str = "imitation", **limits:
 
 @pytest.mark.parametrize("row", SUBJECTS.values(), ids=SUBJECTS)
 def test_a_wrong_subject_is_caught(row: Row) -> None:
-    seconds = {"seconds": 1.5} if row is SUBJECTS["a hang"] else {}
+    seconds = {"seconds": SECONDS} if row is SUBJECTS["a hang"] else {}
     comparison = compare(row.right, row.wrong, **seconds)
     assert comparison.verdict == "mismatch"
     assert comparison.oracle != comparison.subject
@@ -313,7 +313,7 @@ def test_a_side_that_hangs_in_a_fork_of_both_is_told_from_the_other(who: str) ->
             hostile.spin_in_python()
         return 1
 
-    (compared,) = both(hangs, 0.5).compare([case("xp.f()", "fork")])
+    (compared,) = both(hangs, SECONDS).compare([case("xp.f()", "fork")])
     kinds = {"torch": compared.oracle.kind, "imitation": compared.subject.kind}
     assert kinds.pop(who) == "hung"
     assert list(kinds.values()) == ["returned"]

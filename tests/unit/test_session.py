@@ -239,7 +239,7 @@ def test_an_interrupted_run_keeps_what_it_had_and_says_so(
     process = suite.start(*workers, "--batch-size=2", "-k", "generated", texts=texts)
     had = 4 if workers else 5
     assert eventually(lambda: len(suite.noted()) == 2 and suite.agreed >= 4)
-    time.sleep(0.5)  # until the case before it, which both sides have done, is compared too
+    time.sleep(2)  # until the case before it, which both sides have done, is compared too
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     printed, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, printed

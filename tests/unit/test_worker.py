@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fakes import PATIENCE, case, hostile, runner
+from fakes import PATIENCE, SECONDS, case, hostile, runner
 from fakes.processes import are_gone, children, descriptors, ended, eventually, is_gone
 
 from conformance import worker
@@ -18,8 +18,6 @@ from conformance.case import Case, Isolation
 from conformance.outcome import Outcome
 from conformance.worker import Limits
 
-SECONDS = 2.5
-"""The limit of cases that are to exceed it."""
 ROOT = Path(__file__).parents[2]
 ISOLATIONS: tuple[Isolation, ...] = ("shared", "thread", "fork")
 PROCESSES: tuple[Isolation, ...] = ("shared", "fork")

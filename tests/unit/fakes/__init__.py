@@ -21,6 +21,8 @@ from conformance.worker import Limits
 
 PATIENCE = 20.0
 """Seconds that nothing here takes which ends at all."""
+SECONDS = 2.5
+"""The limit of cases that are to exceed it: any other keeps it, on however busy a machine."""
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For ``@given``: how long an example takes says nothing, and a loaded machine is slow."""
