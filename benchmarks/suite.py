@@ -79,7 +79,7 @@ def _pairs(runner: Runner, cases: Sequence[Case]) -> list[tuple[float, float]]:
     assert runner.oracle is not None
     oracle = runner.oracle
     return [
-        (_seconds(lambda: runner.outcomes(oracle, cases)), _seconds(lambda: runner.compare(cases)))
+        (_seconds(lambda: runner.outcomes(oracle, cases)), _seconds(lambda: runner.check(cases)))
         for _ in range(ROUNDS)
     ]
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-from conformance.case import GENERATED
-from conformance.compare import Comparison
+from conformance.compare import Agreement, Comparison
 from conformance.outcome import Kind
 
 PLAN: Final = "planned.json"
@@ -125,8 +124,7 @@ class Summary:
 class Kept:
     """What is kept of a batch: the comparisons, one JSON line each, and a `Summary` at the end.
 
-    Of cases that are generated and agree there is nothing to see that could not be made again, and
-    they are by far the most: they are counted.
+    Each `Agreement` is counted.
     """
 
     def __init__(self, path: Path, summary: Summary) -> None:
@@ -144,10 +142,10 @@ class Kept:
         with self._file:
             self._line(asdict(replace(self._summary, agreed=agreed)))
 
-    def add(self, comparison: Comparison) -> None:
-        case = comparison.case
-        if comparison.verdict == "agree" and case.origin == GENERATED:
-            self._agreed[case.area, case.target, comparison.oracle.kind] += 1
+    def add(self, comparison: Comparison | Agreement) -> None:
+        if isinstance(comparison, Agreement):
+            case = comparison.case
+            self._agreed[case.area, case.target, comparison.kind] += 1
         else:
             self._line(comparison.to_json())
 

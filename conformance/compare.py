@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
-from conformance.case import Case
+from conformance.case import GENERATED, Case
 from conformance.closeness import close
 from conformance.left_open import as_far_as_compared
 from conformance.on_npu import is_on_npu
-from conformance.outcome import DEVICE_FAULT, MORE_DTYPES, NO_KERNEL, VIOLATIONS, Outcome
+from conformance.outcome import DEVICE_FAULT, MORE_DTYPES, NO_KERNEL, VIOLATIONS, Kind, Outcome
 
 Verdict = Literal["agree", "mismatch", "known", "absent", "uncovered", "unjudged"]
 """``known`` is a mismatch that the ledger lists; ``absent`` a name the subject does not have.
@@ -60,6 +60,12 @@ class Comparison:
             data["reason"] = self.reason
         return data
 
+    def in_short(self) -> Comparison | Agreement:
+        """What is kept of it."""
+        if self.verdict == "agree" and self.case.origin == GENERATED:
+            return Agreement(self.case, self.oracle.kind)
+        return self
+
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Comparison:
         oracle = Outcome.from_json(data["oracle"])
@@ -67,6 +73,17 @@ class Comparison:
         return cls(
             Case.from_json(data["case"]), oracle, subject, data["verdict"], data.get("reason", "")
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A generated case in which both did the same, and how it ended.
+
+    There is nothing to see that could not be made again, and they are by far the most.
+    """
+
+    case: Case
+    kind: Kind
 
 
 def compare(case: Case, oracle: Outcome, subject: Outcome) -> Comparison:

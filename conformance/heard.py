@@ -6,11 +6,15 @@ import json
 from typing import Any, Final, NamedTuple
 
 from conformance.normalise import subject_module
-from conformance.outcome import Outcome
-from conformance.worker import Answer, outcome_of
+from conformance.outcome import Kind, Outcome
+from conformance.worker import NO_OUTCOME, UNREADABLE, outcome_of
 
-_CAME_BACK: Final = (b'{"kind":"returned"', b'{"kind":"raised"')
+_CAME_BACK: Final[dict[bytes, Kind]] = {
+    b'{"kind":"returned"': "returned",
+    b'{"kind":"raised"': "raised",
+}
 """How the lines of outcomes begin that have nothing to be judged but whether they are equal."""
+_KIND_AT: Final = len(b'{"kind":"')
 
 
 class Heard:
@@ -24,25 +28,36 @@ class Heard:
         self._name, self._rename = subject, subject_module(subject)
         self._line = b""
 
-    def oracle(self, line: bytes) -> Outcome:
+    def oracle(self, line: bytes) -> bytes:
+        """The line itself, to be read when it must be."""
         self._line = line
-        return outcome_of(line)
+        return line
 
-    def subject(self, line: bytes) -> Answer:
-        return None if self._is_alike(line) else outcome_of(line)
+    def subject(self, line: bytes) -> Outcome | Kind:
+        """How both ended if they are alike, else what the subject did."""
+        kind = _CAME_BACK.get(self._line[: self._line.find(b'"', _KIND_AT) + 1])
+        return kind if kind is not None and self._is_alike(line) else outcome_of(line)
 
     def forget(self) -> None:
         """The next case's oracle may die before it writes a line."""
         self._line = b""
 
     def _is_alike(self, line: bytes) -> bool:
-        if not self._line.startswith(_CAME_BACK):
-            return False
         said = line.decode()
         if f"{self._name}\\" in said:  # an escape may stand for a letter, and so for another name
             return False
         said = self._rename(said)
         return self._name not in said and said == self._line.decode()
+
+
+def read(said: bytes | Outcome) -> Outcome:
+    """The outcome that a worker has written, or that says how the worker ended."""
+    if isinstance(said, Outcome):
+        return said
+    try:
+        return outcome_of(said)
+    except UNREADABLE:
+        return NO_OUTCOME
 
 
 class Both(NamedTuple):

@@ -61,6 +61,9 @@ CLOSED_POLL_SECONDS: Final = 0.001
 GATHER_SECONDS: Final = 0.002
 """How long outcomes are let gather before they are read: to be woken for each costs more."""
 READ_BYTES: Final = 1 << 16
+UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError)
+"""What is raised of a line that is no outcome's."""
+NO_OUTCOME: Final = Outcome("crashed", message="wrote what is no outcome")
 _AS_EXPECTED: Final = b"="
 """What a worker writes in place of an outcome that is expected."""
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
@@ -153,9 +156,9 @@ class Worker(Generic[Said]):
                 return ended
         try:
             return self._says(self._lines.popleft())
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except UNREADABLE:
             self._end()
-            return Outcome("crashed", message="wrote what is no outcome")
+            return NO_OUTCOME
 
     def _wait(self) -> Outcome | None:
         """Wait for a line; if none comes, the outcome that says how the worker ended."""

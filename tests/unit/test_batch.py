@@ -121,7 +121,7 @@ def test_generated_cases_that_agree_are_counted_and_drawn_ones_kept(outcomes: Ou
     unjudged = Comparison(Case("tiny", "t", "y"), Outcome("crashed"), RETURNED, "unjudged")
     with outcomes.open("tiny-0000", {"unrecorded": {"tiny": 2}}) as file:
         for target in ("t", "u", "t"):
-            file.add(Comparison(Case("tiny", target, "1"), RETURNED, RETURNED, "agree"))
+            file.add(Comparison(Case("tiny", target, "1"), RETURNED, RETURNED, "agree").in_short())
         file.add(drawn)
         file.add(unjudged)
     agreed = (("tiny", "t", "returned", 2), ("tiny", "u", "returned", 1))
@@ -129,7 +129,7 @@ def test_generated_cases_that_agree_are_counted_and_drawn_ones_kept(outcomes: Ou
 
 
 def test_a_batch_that_is_interrupted_has_a_summary(outcomes: Outcomes) -> None:
-    agrees = Comparison(Case("tiny", "t", "1"), RETURNED, RETURNED, "agree")
+    agrees = Comparison(Case("tiny", "t", "1"), RETURNED, RETURNED, "agree").in_short()
     with suppress(KeyboardInterrupt), outcomes.open("tiny-0000") as file:
         file.add(agrees)
         raise KeyboardInterrupt

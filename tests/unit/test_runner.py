@@ -195,7 +195,9 @@ def test_a_recorded_oracle_judges_as_the_live_one_did(is_right: bool, isolation:
     right = {f"f{place}": row.right for place, row in enumerate(rows)}
     other = right if is_right else {f"f{place}": row.wrong for place, row in enumerate(rows)}
     made = runner(module("torch", **right), module("imitation", **other))
-    live = list(made.compare([case(f"xp.{name}()", isolation) for name in right]))
+    cases = [case(f"xp.{name}()", isolation) for name in right]
+    live = list(made.compare(cases))
+    assert list(made.check(cases)) == [each.in_short() for each in live]
     assert {each.verdict for each in live} == {"agree" if is_right else "mismatch"}
     asked, recorded = [each.case for each in live], [each.oracle for each in live]
     assert list(replace(made, oracle=None).compare(asked, recorded)) == live
@@ -278,6 +280,7 @@ def test_every_case_is_compared_in_order_whatever_the_others_do() -> None:
     for number, comparison in zip([n for n in range(18) for _ in range(3)], compared, strict=True):
         assert comparison.oracle == Outcome("returned", f"{number} : int")
         assert comparison.verdict == ("agree" if number % 3 else "mismatch")
+    assert list(made.check(cases)) == [each.in_short() for each in compared]
 
 
 @pytest.mark.parametrize("isolation", ["shared", "thread", "fork"])
@@ -291,7 +294,9 @@ def test_what_the_oracle_does_not_survive_is_unjudged_unless_the_subject_dies_to
 
     made = runner(module("torch", f=dies), module("imitation", f=dies))
     whose = ("", "torch", "imitation", "torch imitation")
-    compared = list(made.compare([case(f"xp.f({who!r})", isolation) for who in whose]))
+    cases = [case(f"xp.f({who!r})", isolation) for who in whose]
+    compared = list(made.compare(cases))
+    assert list(made.check(cases)) == [each.in_short() for each in compared]
     assert [each.verdict for each in compared] == ["agree", "unjudged", "mismatch", "mismatch"]
     assert [(each.oracle.kind, each.subject.kind) for each in compared] == [
         ("returned", "returned"),
