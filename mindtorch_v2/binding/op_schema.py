@@ -1,8 +1,9 @@
 """Binding of a call's arguments to a schema.
 
-A schema is turned once into a Python function of the same signature, so that a good call costs
-CPython's own argument binding and the conversion of each value.  A call that this function does
-not take is bound again by :meth:`OpSchema._match`, step by step as in C++, to find torch's words.
+A schema of which there are calls is turned into a Python function of the same signature, so that
+a good call costs CPython's own argument binding and the conversion of each value.  The first calls,
+and any that this function does not take, are bound by :meth:`OpSchema._match`, step by step as in
+C++, which finds torch's words.
 Mirrors ``createStackForSchema`` in ``torch/csrc/jit/python/pybind_utils.h``.
 """
 
@@ -24,6 +25,8 @@ Stack = tuple[Any, ...]
 """A value for each argument of the schema, in its order."""
 
 _ABSENT: Final = object()
+_CALLS_BEFORE_COMPILING: Final = 2
+"""To compile a function takes as long as some ten calls without one."""
 
 
 class OpSchema:
@@ -38,6 +41,7 @@ class OpSchema:
     def __init__(self, schema: str | FunctionSchema, *, numbers_as_tensors: bool = False) -> None:
         self.schema = parse_schema(schema) if isinstance(schema, str) else schema
         self.numbers_as_tensors = numbers_as_tensors
+        self._calls = 0
 
     def __repr__(self) -> str:
         return f"OpSchema({str(self.schema)!r})"
@@ -62,6 +66,9 @@ class OpSchema:
 
     def match(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Stack:
         """The same for who has other schemas to try: SchemaMatchError if this one does not suit."""
+        if self._calls < _CALLS_BEFORE_COMPILING:
+            self._calls += 1
+            return self._match(args, kwargs)
         try:
             return self._compiled(*args, **kwargs)
         except TypeError:

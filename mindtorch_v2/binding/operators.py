@@ -29,7 +29,7 @@ from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema, OperatorEntry
 from mindtorch_v2.dispatch.operator_names import OperatorText, check_qualified, in_call_order
 from mindtorch_v2.schema.function_schema import FunctionSchema
-from mindtorch_v2.schema.parser import parse_schema
+from mindtorch_v2.schema.parser import parse_printed_schema
 from mindtorch_v2.tensor.options import tensor_keyset
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -50,15 +50,6 @@ _DISPATCH_TYPES: Final = {
     "List[Optional[Tensor]]": 0,
 }
 """The types whose keys count, to the keys of None in an argument of that type."""
-
-
-def parse_printed(text: str) -> FunctionSchema:
-    """The schema that torch prints as ``text``, which is what a profile has of it.
-
-    A set of aliases, ``(a|b)``, is printed in the reverse of the order in which it was parsed.
-    """
-    schema = parse_schema(text)
-    return schema if str(schema) == text else parse_schema(str(schema))
 
 
 class Operator:
@@ -106,7 +97,7 @@ class Operator:
 
     @cached_property
     def binder(self) -> OpSchema:
-        schema = parse_printed(self.text)
+        schema = parse_printed_schema(self.text)
         return OpSchema(schema, numbers_as_tensors=takes_numbers(self._text.name))
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:

@@ -133,11 +133,8 @@ class DispatchTable(Mapping[int, Kernel]):
 
     def lookup(self, mask: int) -> tuple[int, Kernel]:
         """The highest runtime key of a mask, and the kernel there; MISSING if there is none."""
-        return self._row[table_index(mask)]
-
-    @cached_property
-    def _row(self) -> tuple[tuple[int, Kernel], ...]:
-        return tuple((key, self._kernels.get(key, MISSING)) for key in _KEYS)
+        key = _KEYS[table_index(mask)]
+        return key, self._kernels.get(key, MISSING)
 
     # --- fallthrough --------------------------------------------------------------------------
 
@@ -149,14 +146,16 @@ class DispatchTable(Mapping[int, Kernel]):
     @cached_property
     def non_fallthrough_keys_per_backend(self) -> Mapping[int, int]:
         """The key mask by the highest backend bit of a call: all keys but its fallthroughs."""
-        masks = dict.fromkeys(BACKEND_ORDER, FULL)
+        passed, passed_on = 0, dict.fromkeys(BACKEND_ORDER, 0)
         for key, kernel in self._kernels.items():
             if kernel.is_fallthrough:
                 functionality = functionality_bit(to_functionality_key(key))
                 own = to_backend_bit(key)
-                for backend in (own,) if own else BACKEND_ORDER:
-                    masks[backend] = difference(masks[backend], functionality)
-        return masks
+                if own:
+                    passed_on[own] |= functionality
+                else:
+                    passed |= functionality
+        return {backend: difference(FULL, passed | more) for backend, more in passed_on.items()}
 
     def non_fallthrough(self, mask: int, keys: int) -> int:
         """``mask``, which is ``keys`` as the thread has masked them, without what is passed over.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, reduce, wraps
+from functools import cached_property, lru_cache, reduce, wraps
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -100,6 +100,12 @@ def _while_nothing_changes(
     return locked
 
 
+@lru_cache
+def _order_of(*keys: int) -> FlatHashOrder:
+    """The map that these were added to one after the other; many operators have the same."""
+    return reduce(FlatHashOrder.added, keys, FlatHashOrder())
+
+
 class OperatorEntry:
     """An operator by its full name, ``aten::add.Tensor``.
 
@@ -135,7 +141,7 @@ class OperatorEntry:
 
     def set_kernels(self, kernels: Mapping[int, tuple[Kernel, ...]]) -> None:
         """All kernels at once, of an operator that nobody has looked at yet."""
-        self.order = reduce(FlatHashOrder.added, kernels, FlatHashOrder())
+        self.order = _order_of(*kernels)
         self.kernels = MappingProxyType({at: kernels[at] for at in self.order})
 
     def remove_kernel(self, key: int, kernel: Kernel) -> None:

@@ -13,7 +13,7 @@ never asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any, Final, TypeVar
 
@@ -58,8 +58,11 @@ def add(name: str, key: str, function: Callable[..., Any], *, with_keyset: bool 
 
 def find(name: str, key: int) -> Native:
     """The kernel of an operator for a key: its own, or one that is derived."""
-    asked: Iterable[Native] = (ask(name, key) for ask in (*FIRST, _row, *DERIVED))
-    return next((native for native in asked if native.function is not None), NONE)
+    for ask in (*FIRST, _row, *DERIVED):
+        native = ask(name, key)
+        if native.function is not None:
+            return native
+    return NONE
 
 
 def _row(name: str, key: int) -> Native:

@@ -68,10 +68,11 @@ def answer(code: str, name: str) -> Any:
 
 PARSED: Final = """
 import json, sys
+PARSERS = ("parse_schema", "parse_printed_schema")
 parsed = []
 def note(frame, event, argument):
     code = frame.f_code
-    if event == "call" and code.co_name == "parse_schema" and "mindtorch" in code.co_filename:
+    if event == "call" and code.co_name in PARSERS and "mindtorch" in code.co_filename:
         parsed.append(frame.f_locals["text"].partition("(")[0])
 sys.setprofile(note)
 import mindtorch_v2
