@@ -324,6 +324,13 @@ def test_a_side_that_hangs_in_a_fork_of_both_is_told_from_the_other(who: str) ->
     assert list(kinds.values()) == ["returned"]
 
 
+def test_what_was_drawn_is_kept_in_full_though_it_agrees() -> None:
+    drawn = replace(case("xp.f()"), origin="hypothesis")
+    [checked] = both(give(1)).check([drawn])
+    assert isinstance(checked, Comparison)
+    assert (checked.verdict, checked.oracle.value) == ("agree", "1 : int")
+
+
 def test_a_fork_of_both_sides_is_one_process() -> None:
     compared = list(both(lambda xp: os.getpid()).compare([case("xp.f()", "fork")] * 3))
     assert [each.verdict for each in compared] == ["agree"] * 3
