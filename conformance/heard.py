@@ -27,20 +27,22 @@ class Heard:
     def __init__(self, subject: str) -> None:
         self._name, self._rename = subject, subject_module(subject)
         self._line = b""
+        self._kind: Kind | None = None
 
-    def oracle(self, line: bytes) -> bytes:
-        """The line itself, to be read when it must be."""
+    def oracle(self, line: bytes) -> bytes | Outcome:
+        """The line itself, to be read when it must be; what is no such line is read at once."""
         self._line = line
-        return line
+        self._kind = _CAME_BACK.get(line[: line.find(b'"', _KIND_AT) + 1])
+        return outcome_of(line) if self._kind is None else line
 
     def subject(self, line: bytes) -> Outcome | Kind:
         """How both ended if they are alike, else what the subject did."""
-        kind = _CAME_BACK.get(self._line[: self._line.find(b'"', _KIND_AT) + 1])
+        kind = self._kind
         return kind if kind is not None and self._is_alike(line) else outcome_of(line)
 
     def forget(self) -> None:
         """The next case's oracle may die before it writes a line."""
-        self._line = b""
+        self._kind = None
 
     def _is_alike(self, line: bytes) -> bool:
         said = line.decode()

@@ -168,7 +168,7 @@ class Runner:
         self, xp: ModuleType, cases: Sequence[Case], parsed: ParsedCases = MappingProxyType({})
     ) -> Iterator[Outcome]:
         """What each case does with ``xp``, as it came out of the worker."""
-        return worker.run(cases, self._execute(xp, parsed), self.limits, prepare(xp))
+        return self._answers(xp, cases, parsed, worker.outcome_of)
 
     def _answers(
         self,

@@ -232,16 +232,6 @@ def _crash(status: int) -> Outcome:
     return Outcome("crashed", message=f"killed by {name}")
 
 
-def run(
-    cases: Sequence[Case],
-    execute: Callable[[Case], Outcome],
-    limits: Limits,
-    prepare: Prepare = _nothing,
-) -> Iterator[Outcome]:
-    """The outcomes of ``cases`` in order: one each, whatever the cases do."""
-    yield from answers(cases, execute, limits, prepare, hear=outcome_of)
-
-
 def answers(
     cases: Sequence[Case],
     execute: Execute,
@@ -250,7 +240,7 @@ def answers(
     *,
     hear: Hear[Said],
 ) -> Iterator[Said | Outcome]:
-    """What is heard of each case, or how it ended the worker, in the same way."""
+    """What is heard of each case, in order, or how it ended the worker: whatever the cases do."""
     done = 0
     while done < len(cases):
         worker = Worker(cases[done:], execute, limits, prepare, gather=GATHER_SECONDS, hear=hear)

@@ -1,9 +1,9 @@
 """Binding of a call's arguments to a schema.
 
-A schema of which there are calls is turned into a Python function of the same signature, so that
-a good call costs CPython's own argument binding and the conversion of each value.  The first calls,
-and any that this function does not take, are bound by :meth:`OpSchema._match`, step by step as in
-C++, which finds torch's words.
+A schema of which there are many calls is turned into a Python function of the same signature, so
+that a good call costs CPython's own argument binding and the conversion of each value.  The calls
+before, and any that this function does not take, are bound by :meth:`OpSchema._match`, step by step
+as in C++, which finds torch's words.
 Mirrors ``createStackForSchema`` in ``torch/csrc/jit/python/pybind_utils.h``.
 """
 
@@ -25,8 +25,8 @@ Stack = tuple[Any, ...]
 """A value for each argument of the schema, in its order."""
 
 _ABSENT: Final = object()
-_CALLS_BEFORE_COMPILING: Final = 2
-"""To compile a function takes as long as some ten calls without one."""
+_CALLS_BEFORE_COMPILING: Final = 100
+"""In fewer calls the function does not save what it takes to be made."""
 
 
 class OpSchema:

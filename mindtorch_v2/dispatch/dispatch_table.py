@@ -146,16 +146,18 @@ class DispatchTable(Mapping[int, Kernel]):
     @cached_property
     def non_fallthrough_keys_per_backend(self) -> Mapping[int, int]:
         """The key mask by the highest backend bit of a call: all keys but its fallthroughs."""
-        passed, passed_on = 0, dict.fromkeys(BACKEND_ORDER, 0)
+        fallthrough, fallthrough_on = 0, dict.fromkeys(BACKEND_ORDER, 0)
         for key, kernel in self._kernels.items():
             if kernel.is_fallthrough:
                 functionality = functionality_bit(to_functionality_key(key))
                 own = to_backend_bit(key)
                 if own:
-                    passed_on[own] |= functionality
+                    fallthrough_on[own] |= functionality
                 else:
-                    passed |= functionality
-        return {backend: difference(FULL, passed | more) for backend, more in passed_on.items()}
+                    fallthrough |= functionality
+        return {
+            backend: difference(FULL, fallthrough | own) for backend, own in fallthrough_on.items()
+        }
 
     def non_fallthrough(self, mask: int, keys: int) -> int:
         """``mask``, which is ``keys`` as the thread has masked them, without what is passed over.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conformance.heard import Heard, read
 from conformance.normalise import BOTH_SIDES, normalise, subject_module
 from conformance.outcome import Outcome
+from conformance.worker import NO_OUTCOME, UNREADABLE
 
 NAME = "mindtorch_v2"
 
@@ -92,8 +93,10 @@ def test_others_are_read() -> None:
 
 
 def test_a_line_that_says_nothing_is_that_of_a_worker_that_crashed() -> None:
-    for said in (b"", b"{", b"1", b'{"kind":"returned"', b"\xff"):
-        assert read(Heard(NAME).oracle(said)).kind == "crashed"
+    for said in (b"", b"{", b"1", b"\xff"):
+        with pytest.raises(UNREADABLE):  # upon which the worker is ended
+            Heard(NAME).oracle(said)
+    assert read(Heard(NAME).oracle(b'{"kind":"returned"')) == NO_OUTCOME
 
 
 def test_what_an_earlier_case_did_is_forgotten() -> None:
