@@ -61,6 +61,9 @@ CLOSED_POLL_SECONDS: Final = 0.001
 GATHER_SECONDS: Final = 0.002
 """How long outcomes are let gather before they are read: to be woken for each costs more."""
 READ_BYTES: Final = 1 << 16
+KEEP_EVERY: Final = 500
+"""After so many cases a worker keeps for good what they have left: operators, what was made for
+their first calls.  Full collections would look through ever more of it, and find nothing."""
 UNREADABLE: Final = (ValueError, TypeError, KeyError, AttributeError)
 """What is raised of a line that is no outcome's."""
 NO_OUTCOME: Final = Outcome("crashed", message="wrote what is no outcome")
@@ -315,9 +318,11 @@ def _work(
     status = 1
     try:
         _detach(parent)
-        gc.freeze()  # what is there by now need not be looked at by every collection
         forks = 0
-        for case in cases:
+        for count, case in enumerate(cases):
+            if count % KEEP_EVERY == 0:
+                gc.collect(1)  # what is garbage already is not kept
+                gc.freeze()
             prepare(case)
             if case.isolation == "fork":
                 if not forks:

@@ -1,11 +1,13 @@
 """Forked workers survive what cases do to them, and every case gets the outcome that is its own."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +24,12 @@ ROOT = Path(__file__).parents[2]
 ISOLATIONS: tuple[Isolation, ...] = ("shared", "thread", "fork")
 PROCESSES: tuple[Isolation, ...] = ("shared", "fork")
 """Isolations that differ in the process which runs the case."""
+
+
+class Garbage:
+    """What holds itself."""
+
+    holder: object
 
 
 def returned(value: object) -> Outcome:
@@ -290,6 +298,41 @@ def test_what_a_case_changes_in_its_process_reaches_the_next_of_the_same_worker(
     isolation: Isolation,
 ) -> None:
     assert outcomes("xp.count()", "xp.count()", isolation=isolation) == [returned(1), returned(2)]
+
+
+def test_what_cases_have_left_is_looked_at_by_no_collection_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "KEEP_EVERY", 2)
+    left: list[list[object]] = []
+
+    def execute(_: Case) -> Outcome:
+        left.append([])
+        looked_at = {id(each) for each in gc.get_objects()}
+        return Outcome("returned", " ".join(str(id(each) in looked_at) for each in left))
+
+    found = worker.answers([case("1")] * 4, execute, Limits(), hear=worker.outcome_of)
+    assert [each.value for each in found] == [
+        "True",
+        "True True",
+        "False False True",
+        "False False True True",
+    ]
+
+
+def test_what_is_garbage_already_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "KEEP_EVERY", 1)
+    made: list[weakref.ref[Garbage]] = []
+
+    def execute(_: Case) -> Outcome:
+        there = [each() is not None for each in made]
+        cycle = [Garbage()]
+        cycle[0].holder = cycle
+        made.append(weakref.ref(cycle[0]))
+        return Outcome("returned", str(there))
+
+    found = worker.answers([case("1")] * 2, execute, Limits(), hear=worker.outcome_of)
+    assert [each.value for each in found] == ["[]", "[False]"]
 
 
 def test_what_a_case_changes_in_a_fork_of_its_own_does_not_reach_the_next() -> None:
