@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from conformance.normalise import subject_module
+from conformance.normalise import MEMORY_ADDRESS, REGISTRATION_SOURCE, subject_module
 from conformance.outcome import Kind, Outcome
 from conformance.worker import NO_OUTCOME, UNREADABLE, outcome_of
 
@@ -15,13 +17,23 @@ _CAME_BACK: Final[dict[bytes, Kind]] = {
 }
 """How the lines of outcomes begin that have nothing to be judged but whether they are equal."""
 _KIND_AT: Final = len(b'{"kind":"')
+_IN_A_LINE: Final = (
+    MEMORY_ADDRESS,  # of which nothing is written otherwise in JSON
+    replace(
+        REGISTRATION_SOURCE,
+        pattern=re.compile(r'\b(registered|implemented) at [^\s:\\"]+\.py:\d+(?!\w)'),
+    ),
+)
+"""Rules that take out of a line what they would take out of the outcome, or less: they match
+neither escapes nor beyond a text's end."""
 
 
 class Heard:
     """What the oracle's worker has written of a case, while the subject's is heard.
 
-    Nearly all outcomes are alike to the letter, but for the module's name; such need not be
-    decoded and rewritten to be compared.  Whatever else they are is for `Runner.judge` to say.
+    Nearly all outcomes are alike to the letter, but for the module's name, or for addresses and
+    where things were registered; such need not be decoded and rewritten to be compared.  Whatever
+    else they are is for `Runner.judge` to say.
     """
 
     def __init__(self, subject: str) -> None:
@@ -49,7 +61,16 @@ class Heard:
         if f"{self._name}\\" in said:  # an escape may stand for a letter, and so for another name
             return False
         said = self._rename(said)
-        return self._name not in said and said == self._line.decode()
+        if self._name in said:
+            return False
+        told = self._line.decode()
+        return said == told or _rewritten(said) == _rewritten(told)
+
+
+def _rewritten(line: str) -> str:
+    for rule in _IN_A_LINE:
+        line = rule(line)
+    return line
 
 
 def read(said: bytes | Outcome) -> Outcome:

@@ -7,7 +7,7 @@ from ast import literal_eval
 from contextlib import suppress
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.heard import Heard, read
@@ -33,8 +33,12 @@ pieces = (
     '"',
     " at 0x12>",
     " : str",
+    "registered at ",
+    "/x",
+    ".py:",
+    "…",
 )
-texts = st.lists(st.sampled_from(pieces), max_size=5).map("".join)
+texts = st.lists(st.sampled_from(pieces), max_size=8).map("".join)
 
 
 def is_shown(value: str) -> bool:
@@ -68,21 +72,41 @@ def renamed(outcome: Outcome) -> Outcome:
     return Outcome.from_json(json.loads(line(outcome).replace(NAME.encode(), b"torch")))
 
 
+def elsewhere(outcome: Outcome) -> Outcome:
+    """The same at other addresses, and registered at other lines of other files."""
+    moved = line(outcome).replace(b"0x1", b"0x2").replace(b"/x", b"/y").replace(b".py:0", b".py:1")
+    return Outcome.from_json(json.loads(moved))
+
+
+@settings(max_examples=1000)
 @given(outcomes)
 @example(Outcome("returned", value=f"x.{NAME}"))
 @example(Outcome("returned", value=f"{NAME}é"))
 @example(Outcome("returned", value=f"\n{NAME}"))
+@example(Outcome("returned", value={"type": "list", "items": ["registered at ", "/x.py:0"]}))
+@example(Outcome("raised", type="", message="registered at \n/x.py:0"))
+@example(Outcome("raised", type="", message="registered at …/x.py:0"))
 def test_what_is_alike_agrees(subject: Outcome) -> None:
-    for oracle in (renamed(subject), subject):
+    for oracle in (renamed(subject), subject, elsewhere(renamed(subject))):
         if is_alike(oracle, subject):
             own = (subject_module(NAME), *BOTH_SIDES)
             assert normalise(oracle, BOTH_SIDES) == normalise(subject, own)
 
 
-@pytest.mark.parametrize("value", ["1 : int", f"<class '{NAME}.Tensor'> : class", f"{NAME}._C : x"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1 : int",
+        f"<class '{NAME}.Tensor'> : class",
+        f"{NAME}._C : x",
+        f"<{NAME}.Node object at 0x12> : {NAME}.Node",
+        r"'CPU: registered at /x/y.py:07 [kernel]\n' : str",
+    ],
+)
 def test_usual_outcomes_are_alike(value: str) -> None:
     subject = Outcome("returned", value=value)
     assert is_alike(renamed(subject), subject)
+    assert is_alike(elsewhere(renamed(subject)), subject)
 
 
 def test_others_are_read() -> None:
