@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from conformance.normalise import MEMORY_ADDRESS, REGISTRATION_SOURCE, subject_module
@@ -17,15 +15,10 @@ _CAME_BACK: Final[dict[bytes, Kind]] = {
 }
 """How the lines of outcomes begin that have nothing to be judged but whether they are equal."""
 _KIND_AT: Final = len(b'{"kind":"')
-_IN_A_LINE: Final = (
-    MEMORY_ADDRESS,  # of which nothing is written otherwise in JSON
-    replace(
-        REGISTRATION_SOURCE,
-        pattern=re.compile(r'\b(registered|implemented) at [^\s:\\"]+\.py:\d+(?!\w)'),
-    ),
-)
-"""Rules that take out of a line what they would take out of the outcome, or less: they match
-neither escapes nor beyond a text's end."""
+_IN_A_LINE: Final = MEMORY_ADDRESS, REGISTRATION_SOURCE
+"""Rules that take out of a line of JSON what they would take out of the outcome, or less: they
+match no escapes, nothing beyond a text's end, and look at no letters that are written as escapes.
+"""
 
 
 class Heard:

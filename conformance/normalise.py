@@ -46,7 +46,7 @@ REGISTRATION_SOURCE: Final = Rule(
     "registration-source",
     "a kernel registered from Python is shown with the file and line that registered it",
     ".py:",
-    re.compile(r"\b(registered|implemented) at [^\s:…]+\.py:\d+(?!\w)"),
+    re.compile(r'\b(registered|implemented) at [^\s:…\\"]+\.py:\d+(?!\w)', re.ASCII),
     r"\1 at ….py:…",
 )
 _FRAMES: Final = (

@@ -86,6 +86,9 @@ def elsewhere(outcome: Outcome) -> Outcome:
 @example(Outcome("returned", value={"type": "list", "items": ["registered at ", "/x.py:0"]}))
 @example(Outcome("raised", type="", message="registered at \n/x.py:0"))
 @example(Outcome("raised", type="", message="registered at …/x.py:0"))
+@example(Outcome("raised", type="", message="registered at /x.py:0é"))
+@example(Outcome("raised", type="", message="registered at /x.py:0\\u"))
+@example(Outcome("raised", type="", message="éregistered at /x.py:0"))
 def test_what_is_alike_agrees(subject: Outcome) -> None:
     for oracle in (renamed(subject), subject, elsewhere(renamed(subject))):
         if is_alike(oracle, subject):

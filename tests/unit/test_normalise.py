@@ -91,6 +91,7 @@ SPECS = {
                 *("registered at a.cpp:12,b.py:34", "registered at a:b.py:1"),
                 *("registered at a.py:1x", "registered at a.py:1registered at a.py:2"),
                 *("implemented at a.cpp:1", "implemented in a.py:1", "reimplemented at a.py:1"),
+                *(r"registered at a\nb.py:1", 'registered at a","b.py:1'),
             ),
             "registered at ",
             " | ",
