@@ -123,6 +123,10 @@ class DispatchTable(Mapping[int, Kernel]):
     def __len__(self) -> int:
         return len(self._kernels)
 
+    def updated(self, kernels: Mapping[int, Kernel]) -> DispatchTable:
+        """This one with other entries at some keys; MISSING for none."""
+        return DispatchTable({**self._kernels, **kernels})
+
     def agrees_with(self, other: DispatchTable) -> bool:
         """Whether calls come to the same code by either."""
         one, another = self._kernels, other._kernels

@@ -165,11 +165,12 @@ class OperatorEntry:
         self._table = None
 
     def _updated(self, table: DispatchTable, key: int) -> DispatchTable:
-        changed = dict(table)
-        own = self._sources
+        own, fallbacks = self._sources, self._fallbacks.fallbacks
+        changed = {}
         for each in affected(key):
-            changed[each] = self._computed(each, own).kernel
-        return DispatchTable(changed)
+            source, fallback = own.get(each), fallbacks.get(each, MISSING)
+            changed[each] = fallback if source is None else self._kernel_from(source.key)
+        return table.updated(changed)
 
     def set_plan(self, key: int, plan: Plan | None) -> None:
         """The plan beside the kernel at ``key``, or none."""
@@ -315,9 +316,9 @@ class OperatorEntry:
         """The whole table, with the reason of each entry."""
         lines = []
         own = self._sources
-        with_entry = own.keys() | self._fallbacks.fallbacks.keys()
+        fallbacks = self._fallbacks.fallbacks
         for key in self._shown_keys():
-            if key in with_entry:
+            if key in own or key in fallbacks:
                 kernel, reason = self._computed(key, own)
                 passes = "fallthrough " if kernel.is_fallthrough else ""
                 lines.append(f"{key_name(key)}: {passes}{kernel.debug} [{reason}]\n")

@@ -87,9 +87,9 @@ _PLAIN: Final = [
     *"+-*/%@()[]:,={}><.?!&^|~",
 ]
 _OPERATORS: Final = _NAMED | {sign: sign for sign in _PLAIN}
+_FIXED: Final = _KEYWORDS | _OPERATORS
 _QUOTES: Final = frozenset("'\"")
-_OPENING: Final = frozenset("([{")
-_CLOSING: Final = frozenset(")]}")
+_NESTING: Final = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
 
 _HEX: Final = r"0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?"
 _DECIMAL: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -101,7 +101,7 @@ def _token() -> re.Pattern[str]:
     """Any token but a string; compiled when there is a text."""
     signs = "|".join(re.escape(sign) for sign in sorted(_OPERATORS, key=len, reverse=True))
     number, word = rf"(?:{_HEX}|{_DECIMAL})j?", "is not|not in|[A-Za-z_][A-Za-z0-9_]*"
-    return re.compile(rf"[ \t\v\f\r]*(?:({number})|({word})|({signs}))")
+    return re.compile(rf"[ \t\v\f\r]*(?:({number})|({word}|{signs}))")
 
 
 @cache
@@ -142,19 +142,19 @@ def tokenize(text: str, *, ends_at_zero: bool) -> Tokens:
 
 
 class _Lexer:
-    __slots__ = ("ends_at_zero", "indents", "nesting", "text", "tokens")
+    __slots__ = ("counted", "ends_at_zero", "indents", "nesting", "text", "tokens")
 
     def __init__(self, text: str, ends_at_zero: bool) -> None:
         self.text = text
         self.ends_at_zero = ends_at_zero
-        self.nesting = 0
+        self.nesting = self.counted = 0
         self.indents: list[int] = []
         self.tokens = Tokens()
 
     def run(self) -> Tokens:
         tokens = self.tokens
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
-        match, operators, keywords, text = _token().match, _OPERATORS, _KEYWORDS, self.text
+        match, named, text = _token().match, _FIXED.get, self.text
         try:
             _, start, position = self.slow(0, whitespace=True)
             self.indents.append(position - start)
@@ -168,16 +168,7 @@ class _Lexer:
                 else:
                     group = found.lastindex
                     start, position = found.span(group)  # type: ignore[arg-type]
-                    if group == 2:
-                        kind = keywords.get(found[2], IDENT)
-                    elif group == 3:
-                        kind = operators[found[3]]
-                        if kind in _OPENING:
-                            self.nesting += 1
-                        elif kind in _CLOSING:
-                            self.nesting -= 1
-                    else:
-                        kind = NUMBER
+                    kind = NUMBER if group == 1 else named(found[2], IDENT)
                 kinds.append(kind)
                 starts.append(start)
                 ends.append(position)
@@ -213,7 +204,7 @@ class _Lexer:
                 position += 2
             elif here == "\n":
                 position += 1
-                whitespace = self.nesting == 0
+                whitespace = not self.is_nested()
             else:
                 break
         if whitespace:
@@ -221,6 +212,13 @@ class _Lexer:
         if not here:
             return EOF, position, position
         return self.token(before, position)
+
+    def is_nested(self) -> bool:
+        """Whether a bracket is open; they are counted where a line ends, which few texts have."""
+        kinds = self.tokens.kinds
+        self.nesting += sum(_NESTING.get(kind, 0) for kind in kinds[self.counted :])
+        self.counted = len(kinds)
+        return self.nesting != 0
 
     def token(self, before: int, position: int) -> tuple[str, int, int]:
         """The token at ``position``; ``before`` is where the one before it ended."""

@@ -267,10 +267,11 @@ class _ByHand(_Binding):
 
 
 def _keys_of(values: Iterable[Any]) -> int:
-    """Those of the tensors."""
+    """Those of the tensors; their very number if they have one, which calls find sooner."""
     keys = 0
     for each in values:
-        keys |= each._keys if isinstance(each, Tensor) else 0
+        if isinstance(each, Tensor) and each._keys is not keys:
+            keys = keys | each._keys if keys else each._keys
     return keys
 
 
