@@ -397,6 +397,13 @@ def _chosen(bound: Implementation | None, own: Implementation | None) -> Impleme
     return call
 
 
+def _unasked_of_plain_tensors(call: Implementation, chosen: Implementation) -> Entry:
+    """Calls that nobody observes, of a plain tensor, which overrides nothing, need no asking."""
+    entry = Entry.of(call)
+    entry.reads = lambda receiver: chosen(receiver, (), {})
+    return entry
+
+
 def _reading_at_once(name: str, call: Implementation, written: Any) -> Implementation:
     """A method that only reads what a tensor has goes to what was written, without the parser, in
     calls that nobody observes, with nothing but a plain tensor."""
@@ -450,6 +457,8 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
         if chosen is None:
             return None
         call = chosen if function in exceptions.SILENT else _asking(function, chosen)
+        if binding["flags"] == "METH_NOARGS" and not binding["not_implemented"]:
+            call = _unasked_of_plain_tensors(call, chosen)
     call = _reading_at_once(name, call, written)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
