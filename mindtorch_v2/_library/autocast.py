@@ -28,7 +28,7 @@ def check_autocast_available(device_type: str) -> None:
 
 
 def autocast_kernel(
-    op: OpOverload,
+    op: Callable[..., Any],
     device_type: str,
     dtype: Any,
     *,
@@ -36,7 +36,8 @@ def autocast_kernel(
 ) -> Callable[..., Any]:
     """A kernel that casts and calls ``op`` below autocast; its first argument is the keyset.
 
-    ``refusal`` names the message about keyword arguments.
+    Like every kernel in Python it is kept for ever, and ``op`` with it.  ``refusal`` names the
+    message about keyword arguments.
     """
     key = getattr(_C.DispatchKey, autocast_key(device_type))
 

@@ -248,7 +248,7 @@ class CustomOpDef:
         if is_new:
             self._autocast_dtype[device_type] = cast_inputs
         refusal = "autocast of a custom op with keywords"
-        kernel = autocast_kernel(self._opoverload, device_type, cast_inputs, refusal=refusal)
+        kernel = autocast_kernel(self, device_type, cast_inputs, refusal=refusal)
         if is_new:
             self._lib.impl(self._name, kernel, autocast_key(device_type), with_keyset=True)
         return kernel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -156,6 +157,41 @@ def test_a_custom_operator_counts_what_it_writes() -> None:
     before = x._version
     write(x)
     assert x._version == before + 1
+
+
+def _autocast(op: CustomOpDef) -> None:
+    op.register_autocast("cpu", torch.float16)
+
+
+def _vmap(op: CustomOpDef) -> None:
+    op.register_vmap(lambda info, in_dims, x: op)
+
+
+def _fake(op: CustomOpDef) -> None:
+    op.register_fake(lambda x: op)
+
+
+@pytest.mark.parametrize(
+    ("register", "is_kept"), [(_autocast, True), (_vmap, True), (_fake, False)]
+)
+def test_a_custom_operator_lives_on_in_kernels_whose_place_no_other_takes(
+    register: Callable[[CustomOpDef], None], is_kept: bool
+) -> None:
+    if not hasattr(CustomOpDef, register.__name__.replace("_", "register_")):
+        pytest.skip("the release has no such rule")
+
+    def made() -> CustomOpDef:
+        schema = "(Tensor(a!) x) -> ()"
+        return custom_op("library_contract::again", answer, mutates_args=("x",), schema=schema)
+
+    first = made()
+    register(first)
+    seen = weakref.ref(first)
+    del first
+    again = made()
+    gc.collect()
+    assert (seen() is not None) == is_kept
+    assert isinstance(again, CustomOpDef)
 
 
 def test_a_formula_runs_below_autograd_and_its_results_require_grad(lib: library.Library) -> None:
