@@ -170,15 +170,6 @@ class OpOverload(Entered, OperatorBase):
             self._enter(self._operator)
         return answer
 
-    def _run_rule(self, *args: Any, **kwargs: Any) -> Any:
-        """What was registered for the class of the innermost mode, which is not active inside."""
-        modes: Any = import_module("mindtorch_v2.utils._python_dispatch")
-        rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
-        if rule is None:
-            return self._op_dk(_C.DispatchKey.Python, *args, **kwargs)
-        with modes._pop_mode_temporarily() as mode:
-            return rule(mode, *args, **kwargs)
-
     # --- kernels in Python --------------------------------------------------------------------
 
     def has_kernel_for_dispatch_key(self, k: Any) -> bool:
@@ -212,8 +203,19 @@ class OpOverload(Entered, OperatorBase):
         if key in self._dispatch_cache:
             raise _assertion("dispatch cached", op=self, key=key)
         if key == _C.DispatchKey.Python:
-            found = self._run_rule if self.python_key_table else key
+
+            def handler(*args: Any, **kwargs: Any) -> Any:
+                # What is registered for the class of the innermost mode, which is not active inside
+                modes: Any = import_module("mindtorch_v2.utils._python_dispatch")
+                rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
+                if rule is None:
+                    return self._op_dk(key, *args, **kwargs)
+                with modes._pop_mode_temporarily() as mode:
+                    return rule(mode, *args, **kwargs)
+
+            found = handler if self.python_key_table else key
         else:
+            _C._to_functionality_key(key)  # refuses what is no key
             final_key = resolve_key(self, key)
             found = self.py_kernels.get(final_key, final_key)
         if key != _C.DispatchKey.PreDispatch:

@@ -15,6 +15,7 @@ from mindtorch_v2._library import release
 from mindtorch_v2._library.custom_ops import CustomOpDef, custom_op
 from mindtorch_v2._library.infer_schema import infer_schema
 from mindtorch_v2._library.utils import is_functional_schema
+from mindtorch_v2.utils._python_dispatch import TorchDispatchMode
 
 SCHEMA = "f(Tensor x) -> Tensor"
 
@@ -224,6 +225,18 @@ def test_a_kernel_of_python_alone_is_found_before_that_of_the_dispatcher(
         overload._get_dispatch(key)
     overload.py_impl(key)(answer)
     assert overload._get_dispatch(key) is answer
+
+
+def test_what_runs_a_rule_for_a_mode_is_a_function_of_its_own(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    overload = torch.ops.library_contract.f.default
+    key = torch.DispatchKey.Python
+    assert overload._get_dispatch(key) == key
+    overload.py_impl(TorchDispatchMode)(answer)
+    handler = overload._get_dispatch(key)
+    assert handler.__qualname__ == "OpOverload._get_dispatch.<locals>.handler"
+    with pytest.raises(TypeError, match=r"_to_functionality_key\(\): incompatible"):
+        overload._get_dispatch(None)
     with pytest.raises(RuntimeError, match="override a python impl"):
         overload.py_impl(key)(answer)
 
