@@ -57,6 +57,7 @@ class OpOverload(Entered, OperatorBase):
         self.__name__ = f"{self._opname}.{self._overloadname}"
         self.__module__ = overloadpacket.__module__
         self.__qualname__ = self._name
+        self.__annotations__: dict[str, Any] = {}
         self.__doc__ = None
         #: Whether ``torch.library`` defined it.
         self._defined_in_python = self._name in _defined_in_python()
@@ -284,12 +285,15 @@ class OpOverloadPacket(Entered):
         """The overloads themselves."""
         return [getattr(self, name) for name in self.overloads()]
 
-    def __getattr__(self, key: str) -> OpOverload:
+    def __getattr__(self, key: str) -> Any:
         if key.startswith("__"):
-            raise AttributeError(
-                f"'{self}' can't have an overload name beginning with '__' and the "
-                f"underlying op {self._op} has no attribute {key} either."
-            )
+            try:
+                return getattr(self._op, key)
+            except AttributeError:
+                raise AttributeError(
+                    f"'{self}' can't have an overload name beginning with '__' and the "
+                    f"underlying op {self._op} has no attribute {key} either."
+                ) from None
         # looked up afresh: it may have been defined since the packet was made
         operator = find_operator(self._qualified_op_name, "" if key == "default" else key)
         if operator is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class SlotCalled:
@@ -16,4 +16,11 @@ class SlotCalled:
 
     __slots__ = ("__call__",)
 
-    __call__: Callable[..., Any]
+    # no annotation: what instances are asked for, their class would answer
+    if TYPE_CHECKING:
+
+        @property
+        def __call__(self) -> Callable[..., Any]: ...
+
+        @__call__.setter
+        def __call__(self, call: Callable[..., Any]) -> None: ...

@@ -34,6 +34,8 @@ conversions are optional and require extra headers to be included
 when compiling your pybind11 module."""
 
 _MISSING: Final = object()
+_OWNER: Final = FUNCTION_OWNER.rpartition(".")[2]
+"""The type whose name CPython writes before that of a function: of the record that is its self."""
 
 
 class Overload:
@@ -134,8 +136,10 @@ class cpp_function:  # noqa: N801 (pybind11's name)
     There are more of them than any program calls, so their overloads are made at the first call.
     """
 
+    __text_signature__ = None
+
     def __init__(self, name: str, make_overloads: Callable[[], Overloads], doc: str) -> None:
-        self.__name__ = self.__qualname__ = name
+        self.__name__, self.__qualname__ = name, f"{_OWNER}.{name}"
         self.__doc__ = doc
         self._make_overloads = make_overloads
         self._made: Overloads | None = None
@@ -208,6 +212,9 @@ class cpp_constructor(cpp_function):  # noqa: N801 (as above)
             return
         lines = [overload.signature.constructor_text for overload in self._overloads()]
         raise TypeError(refusal("__init__", "constructor", lines, tuple(rest), kwargs))
+
+
+pass_for_builtin(cpp_constructor)
 
 
 def _call(implementation: Implementation, arguments: list[Any]) -> Any:

@@ -522,9 +522,11 @@ def test_a_repr_without_utf8_counts_as_one_that_raises() -> None:
 
 def test_a_bound_function_has_its_name_and_its_signature() -> None:
     f = C._dispatch_key_name
-    assert f.__name__ == f.__qualname__ == "_dispatch_key_name"
+    assert f.__name__ == "_dispatch_key_name"
     assert f.__doc__ == "_dispatch_key_name(arg0: c10::DispatchKey) -> str\n"
+    assert f.__text_signature__ is None
     owner = profile.active().messages["function_owner"]
+    assert f.__qualname__ == f"{owner.rpartition('.')[2]}._dispatch_key_name"
     assert repr(f).startswith(f"<built-in method _dispatch_key_name of {owner} object at 0x")
     assert type(f).__qualname__ == "builtin_function_or_method"
 
