@@ -206,7 +206,7 @@ class OpOverload(Entered, OperatorBase):
         if key == _C.DispatchKey.Python:
 
             def handler(*args: Any, **kwargs: Any) -> Any:
-                # What is registered for the class of the innermost mode, which is not active inside
+                # the rule for the class of the innermost mode, which is not active meanwhile
                 modes: Any = import_module("mindtorch_v2.utils._python_dispatch")
                 rule = self.python_key_table.get(type(modes._get_current_dispatch_mode()))
                 if rule is None:

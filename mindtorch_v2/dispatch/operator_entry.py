@@ -165,12 +165,8 @@ class OperatorEntry:
         self._table = None
 
     def _updated(self, table: DispatchTable, key: int) -> DispatchTable:
-        own, fallbacks = self._sources, self._fallbacks.fallbacks
-        changed = {}
-        for each in affected(key):
-            source, fallback = own.get(each), fallbacks.get(each, MISSING)
-            changed[each] = fallback if source is None else self._kernel_from(source.key)
-        return table.updated(changed)
+        own = self._sources
+        return table.updated({each: self._computed(each, own).kernel for each in affected(key)})
 
     def set_plan(self, key: int, plan: Plan | None) -> None:
         """The plan beside the kernel at ``key``, or none."""

@@ -160,38 +160,26 @@ def test_a_custom_operator_counts_what_it_writes() -> None:
     assert x._version == before + 1
 
 
-def _autocast(op: CustomOpDef) -> None:
-    op.register_autocast("cpu", torch.float16)
+RULES: dict[str, Callable[[CustomOpDef], object]] = {
+    "register_autocast": lambda op: op.register_autocast("cpu", torch.float16),
+    "register_vmap": lambda op: op.register_vmap(lambda info, in_dims, x: op),
+    "register_fake": lambda op: op.register_fake(lambda x: op),
+}
 
 
-def _vmap(op: CustomOpDef) -> None:
-    op.register_vmap(lambda info, in_dims, x: op)
-
-
-def _fake(op: CustomOpDef) -> None:
-    op.register_fake(lambda x: op)
-
-
-@pytest.mark.parametrize(
-    ("register", "is_kept"), [(_autocast, True), (_vmap, True), (_fake, False)]
-)
-def test_a_custom_operator_lives_on_in_kernels_whose_place_no_other_takes(
-    register: Callable[[CustomOpDef], None], is_kept: bool
-) -> None:
-    if not hasattr(CustomOpDef, register.__name__.replace("_", "register_")):
-        pytest.skip("the release has no such rule")
-
+@pytest.mark.parametrize("rule", [*filter(release.has, RULES)])
+def test_a_custom_operator_lives_on_in_kernels_whose_place_no_other_takes(rule: str) -> None:
     def made() -> CustomOpDef:
         schema = "(Tensor(a!) x) -> ()"
         return custom_op("library_contract::again", answer, mutates_args=("x",), schema=schema)
 
     first = made()
-    register(first)
+    RULES[rule](first)
     seen = weakref.ref(first)
     del first
     again = made()
     gc.collect()
-    assert (seen() is not None) == is_kept
+    assert (seen() is not None) == (rule != "register_fake")  # each operator has a fake
     assert isinstance(again, CustomOpDef)
 
 
@@ -239,6 +227,17 @@ def test_what_runs_a_rule_for_a_mode_is_a_function_of_its_own(lib: library.Libra
     assert handler.__qualname__ == "OpOverload._get_dispatch.<locals>.handler"
     with pytest.raises(TypeError, match=r"_to_functionality_key\(\): incompatible"):
         overload._get_dispatch(None)
+
+
+def test_operators_answer_for_names_with_underscores_as_in_torch(lib: library.Library) -> None:
+    lib.define(SCHEMA)
+    packet = torch.ops.library_contract.f
+    assert packet.__qualname__ == packet.op.__qualname__
+    assert packet.__qualname__.endswith(".f")
+    assert packet.default.__annotations__ == {}
+    assert "__call__" not in getattr(packet, "__annotations__", {})
+    with pytest.raises(AttributeError, match="has no attribute __nothing__ either"):
+        _ = packet.__nothing__
 
 
 def test_a_default_that_prints_as_no_schema_has_it_is_kept(lib: library.Library) -> None:

@@ -529,6 +529,7 @@ def test_a_bound_function_has_its_name_and_its_signature() -> None:
     assert f.__qualname__ == f"{owner.rpartition('.')[2]}._dispatch_key_name"
     assert repr(f).startswith(f"<built-in method _dispatch_key_name of {owner} object at 0x")
     assert type(f).__qualname__ == "builtin_function_or_method"
+    assert type(C.DispatchKeySet.__init__).__qualname__ == "builtin_function_or_method"
 
 
 def test_what_args_and_kwargs_take_comes_last() -> None:

@@ -256,7 +256,6 @@ DIRECT: Final[Mapping[str, Callable[[Tensor], Any]]] = {
 READ_AT_ONCE: Final = frozenset(
     (
         *("dim", "ndimension", "numel", "nelement", "size", "stride", "is_contiguous"),
-        *("storage_offset", "element_size", "_is_view"),
         *("is_floating_point", "is_complex", "is_signed", "is_inference"),
         *("is_conj", "is_neg", "_is_zerotensor"),
     )
