@@ -225,6 +225,7 @@ FUNCTIONS: Final = words("""
     _to_functional_tensor _from_functional_tensor _is_functional_tensor _is_functional_tensor_base
     _freeze_functional_tensor _sync _enable_functionalization _disable_functionalization
     _functionalize_sync _functionalize_commit_update _functionalize_replace
+    _functionalize_unsafe_set
     _functionalize_has_data_mutation _functionalize_has_metadata_mutation
     _functionalize_is_multi_output_view _functionalize_is_symbolic _functionalize_get_storage_size
     _functionalize_was_storage_changed _functionalize_mark_storage_changed
@@ -326,6 +327,7 @@ DISPATCH: Final = words("""
     TorchDispatchMode TorchFunctionMode _get_current_dispatch_mode
     _get_current_dispatch_mode_stack _disable_current_modes _pop_mode_temporarily
     is_traceable_wrapper_subclass is_traceable_wrapper_subclass_type
+    return_and_correct_aliasing get_alias_info alias_set args outs inplace_view
     handle_torch_function has_torch_function
     has_torch_function_unary has_torch_function_variadic is_tensor_like
     _python_dispatcher PythonDispatcher register registrations dispatchTable

@@ -23,6 +23,7 @@ from conformance.cases import (
     mode_objects,
     mode_policies,
     mode_programs,
+    mode_wrappers,
 )
 from conformance.cases.mode_programs import (
     ANSWER,
@@ -74,6 +75,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _threads()
     yield from mode_interfaces.texts(profile)
     yield from mode_objects.texts()
+    yield from mode_wrappers.texts()
     yield from mode_policies.texts()
     yield from mode_autocast.texts()
 
@@ -344,7 +346,7 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     An infra mode is entered around all the rest: entered twice it is refused, upon which torch
     releases a mode that it does not own.
     """
-    return mode_programs_drawn()
+    return st.one_of(mode_programs_drawn(), mode_wrappers.drawn())
 
 
 @st.composite

@@ -1,7 +1,9 @@
-"""Extracts how modes differ between releases: ``torch.utils._python_dispatch``, and which
-functions that torch binds by hand ask no override of functions.
+"""Extracts how modes differ between releases: ``torch.utils._python_dispatch`` with what it has for
+subclasses that wrap tensors, and which functions that torch binds by hand ask no override of
+functions.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -14,7 +16,12 @@ from torch.overrides import (
     is_tensor_method_or_property,
 )
 from torch.utils._device import DeviceContext
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _correct_storage_aliasing,
+    get_alias_info,
+    return_and_correct_aliasing,
+)
 
 from conformance.extract import signatures
 
@@ -47,6 +54,7 @@ def extract() -> dict[str, Any]:
             "other key": refusal(TorchDispatchMode(C.DispatchKey.CPU).__enter__),
             "pre-dispatch": refusal(TorchDispatchMode(C.DispatchKey.PreDispatch).__enter__),
         },
+        "aliasing": aliasing(),
     }
 
 
@@ -75,11 +83,11 @@ def lies_below() -> bool:
 
 
 def refusal(provoke: Any) -> str:
-    """The message of an AssertionError."""
+    """The message of an AssertionError, with the type that it speaks of as ``%r``."""
     try:
         provoke()
     except AssertionError as error:
-        return str(error).replace(repr(TorchDispatchMode), "%r")
+        return re.sub("<class '.+'>", "%r", str(error))
     raise AssertionError("torch takes what it used to refuse; look at modes.py")
 
 
@@ -89,6 +97,56 @@ def tensor_methods() -> Iterator[str]:
         method = getattr(torch.Tensor, name)
         if hasattr(method, "__name__") and is_tensor_method_or_property(method):
             yield name
+
+
+# --- return_and_correct_aliasing ------------------------------------------------------------------
+
+
+def aliasing() -> dict[str, Any]:
+    """When schemas are looked at, and the words in which what is no view is refused."""
+    library = torch.library.Library("extracted", "DEF")
+    names = iter("abcdefgh")
+
+    def operator(signature: str, *tags: torch.Tag) -> Any:
+        name = next(names)
+        library.define(name + signature, tags=tags)
+        return getattr(torch.ops.extracted, name).default
+
+    def corrected(op: Any, *args: Any, out: Any = ONE) -> Callable[[], object]:
+        return lambda: return_and_correct_aliasing(op, args, {}, out)
+
+    some_written = operator("(Tensor(a!) x) -> (Tensor(a!), Tensor)")
+    read = operator("(Tensor(a|b) x) -> Tensor(a|b)")
+    view = operator("(Tensor(a) x) -> Tensor(a)")
+    both_written = operator("(Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))")
+    of_one_result: Any = corrected(both_written, ONE, ONE, out=(ONE,))()
+    info = get_alias_info(view)
+    return {
+        "checks_schemas_first": raises(RuntimeError, lambda: get_alias_info(some_written)),
+        "refuses_sets_of_reads": raises(AssertionError, corrected(read, ONE)),
+        "returns_as_many_as_it_is_given": len(of_one_result) == 1,
+        "refusals": {
+            "operator": refusal(lambda: _correct_storage_aliasing(None, info, (ONE,), (ONE,))),
+            "arguments": refusal(lambda: return_and_correct_aliasing(view, [ONE], {}, ONE)),
+            "results": refusal(lambda: _correct_storage_aliasing(view, info, (ONE,), ONE)),
+            "result": refusal(corrected(view, ONE, out=0)),
+            "set of aliases": refusal(corrected(operator("(Tensor(a|b!) x) -> Tensor(a|b!)"), ONE)),
+            "arguments of an alias": refusal(
+                corrected(operator("(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)"), ONE, ONE)
+            ),
+            "mutated arguments": refusal(
+                corrected(operator("(Tensor x) -> ()", torch.Tag.inplace_view), ONE)
+            ),
+        },
+    }
+
+
+def raises(kind: type[Exception], call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except kind:
+        return True
+    return False
 
 
 # --- functions that ask nobody ------------------------------------------------------------------

@@ -28,7 +28,9 @@ from mindtorch_v2.functionalize.wrapper import (
     wrapper_of,
 )
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.setting import check_set_storage
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.tensor import Tensor
 
 _AS_STRIDED_: Final = OperatorHandle("aten::as_strided_")
@@ -59,6 +61,12 @@ def _of_wrapper(name: str, function: Callable[..., Any]) -> Function:
 
 def _replace(tensor: Tensor, value: Tensor) -> None:
     _wrapper("_functionalize_replace", tensor).replace(value)
+
+
+def unsafe_set(dst: Tensor, src: Tensor) -> None:
+    """Have ``dst`` share the storage of ``src``, and ask neither whether it is large enough."""
+    check_set_storage(dst, src._untyped_storage(), dst._storage_offset)
+    forget(dst)
 
 
 def mirror_autograd_meta_to(src: Tensor, dst: Tensor) -> None:
@@ -130,6 +138,7 @@ OF_TORCH: Final[Mapping[str, Function]] = {
     "_from_functional_tensor": from_functional_tensor,
     "_functionalize_enable_reapply_views": set_reapply_views,
     "_functionalize_replace": _replace,
+    "_functionalize_unsafe_set": unsafe_set,
     "_is_functional_tensor": is_functional,
     "_mirror_autograd_meta_to": mirror_autograd_meta_to,
     "_to_functional_tensor": to_functional_tensor,

@@ -48,16 +48,7 @@ def set_storage_(
             needed = unsigned_nbytes(size, stride or contiguous_strides(size), itemsize)
             available = source.nbytes()
             check_in_bounds_for_storage(size, stride, storage_offset, itemsize, needed, available)
-    current = self._untyped_storage()
-    if current is not source:
-        if current.device != source.device:
-            raise RuntimeError(
-                f'Attempted to set the storage of a tensor on device "{current.device}" to a '
-                f'storage on different device "{source.device}".  This is no longer allowed; the '
-                "devices must match."
-            )
-        self._storage = source
-    check_offset(storage_offset)
+    check_set_storage(self, source, storage_offset)
     if self.is_meta:
         stride = stride or _symbolic_strides(size)
         set_sizes_and_strides(self, size, stride, storage_offset)
@@ -70,6 +61,22 @@ def set_storage_(
         set_sizes_and_strides(self, size, stride)
         maybe_resize_storage(self, unsigned_nbytes(size, stride, itemsize))
     return self
+
+
+def check_set_storage(self: Tensor, source: UntypedStorage, storage_offset: int) -> None:
+    """Put a storage in the place of a tensor's own, and leave everything else; RuntimeError if it
+    is on another device, or if nothing can be there.
+    """
+    current = self._untyped_storage()
+    if current is not source:
+        if current.device != source.device:
+            raise RuntimeError(
+                f'Attempted to set the storage of a tensor on device "{current.device}" to a '
+                f'storage on different device "{source.device}".  This is no longer allowed; the '
+                "devices must match."
+            )
+        self._storage = source
+    check_offset(storage_offset)
 
 
 def _symbolic_strides(sizes: Sequence[int]) -> list[int]:

@@ -18,7 +18,30 @@ from mindtorch_v2 import _C, profile
 from mindtorch_v2._mode_bindings import pop_dispatch_mode, push_dispatch_mode
 from mindtorch_v2.binding.written import factory_of_lines
 from mindtorch_v2.dispatch import mode_stack
-from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.utils._wrapper_subclasses import (
+    AliasInfo as AliasInfo,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    SchemaInfo as SchemaInfo,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    _correct_storage_aliasing as _correct_storage_aliasing,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    get_alias_info as get_alias_info,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    is_traceable_wrapper_subclass as is_traceable_wrapper_subclass,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    is_traceable_wrapper_subclass_type as is_traceable_wrapper_subclass_type,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    return_and_correct_aliasing as return_and_correct_aliasing,
+)
+from mindtorch_v2.utils._wrapper_subclasses import (
+    transform_subclass as transform_subclass,
+)
 
 _FACTS: Final = profile.active().modes
 _KEEPS_STACK: Final[bool] = _FACTS["keeps_stack"]
@@ -204,19 +227,3 @@ def _disable_current_modes() -> Iterator[list[Any]]:
     finally:
         for mode in reversed(old_modes):
             _push_mode(mode)
-
-
-# --- subclasses that wrap tensors -------------------------------------------------------------
-
-
-def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Whether it is of a subclass that can be taken apart and put together again."""
-    return isinstance(t, Tensor) and type(t) is not Tensor and _has_protocol(t)
-
-
-def is_traceable_wrapper_subclass_type(t: type) -> bool:
-    return issubclass(t, Tensor) and t is not Tensor and _has_protocol(t)
-
-
-def _has_protocol(value: object) -> bool:
-    return hasattr(value, "__tensor_flatten__") and hasattr(value, "__tensor_unflatten__")
