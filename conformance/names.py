@@ -241,6 +241,15 @@ FUNCTIONS: Final = words("""
     vmap functionalize vjp jvp jacrev jacfwd hessian grad_and_value
     sym_int sym_float sym_max sym_min sym_not sym_ite
     assert_close autocast is_autocast_enabled get_autocast_dtype
+    is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype
+    set_autocast_cpu_dtype is_autocast_gpu_enabled set_autocast_gpu_enabled
+    get_autocast_gpu_dtype set_autocast_gpu_dtype multi_dot
+    is_autocast_ipu_enabled set_autocast_ipu_enabled get_autocast_ipu_dtype
+    set_autocast_ipu_dtype is_autocast_xla_enabled set_autocast_xla_enabled
+    get_autocast_xla_dtype set_autocast_xla_dtype is_autocast_hpu_enabled
+    set_autocast_hpu_enabled get_autocast_hpu_dtype set_autocast_hpu_dtype
+    is_autocast_xpu_enabled set_autocast_xpu_enabled get_autocast_xpu_dtype
+    set_autocast_xpu_dtype
     relu softmax log_softmax linear conv1d conv2d conv3d embedding one_hot pad dropout
     cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize xlog1py
     _check _check_value _check_is_size""")

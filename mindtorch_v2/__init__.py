@@ -24,7 +24,13 @@ from mindtorch_v2 import (
     storage,
     types,
 )
-from mindtorch_v2._bound_names import bind_functions, bind_methods, bind_types, bind_what_c_has
+from mindtorch_v2._bound_names import (
+    bind_functions,
+    bind_methods,
+    bind_types,
+    bind_what_c_has,
+    name_modules,
+)
 from mindtorch_v2._C import DispatchKey, DispatchKeySet, ExcludeDispatchKeyGuard
 from mindtorch_v2._operator_bindings import Tag
 from mindtorch_v2._ops import ops
@@ -165,6 +171,7 @@ globals().update(_checks.OF_TORCH)
 vars(_C).update(_functional_bindings.OF_C, **_autograd_bindings.EXPORTS)
 vars(_C).update(_context_bindings.OF_C)
 bind_what_c_has(globals(), _C)
+name_modules(_C)
 vars(_C)["_functorch"] = _functional_bindings.functorch_module()
 
 _collector.go_on()

@@ -12,11 +12,13 @@ from types import ModuleType
 from typing import Any, Final
 
 from mindtorch_v2 import _tensor, functional
+from mindtorch_v2.amp import deprecated
 from mindtorch_v2.autograd import python_variable
 from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.binding.python.exceptions import has_no_module
 from mindtorch_v2.binding.python.function import BASE, OWNERS, module_function
+from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -37,6 +39,7 @@ _IN_PYTHON: Final = (
     "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
+    "chain_matmul",
     "einsum",
     "meshgrid",
     "norm",
@@ -118,7 +121,19 @@ def bind_what_c_has(public: dict[str, Any], c_module: ModuleType) -> None:
         made = {name: module_function(name, public[name], count, "torch") for name in names}
         public.update(made)
         vars(c_module).update(made)
+    for name, function in deprecated.FUNCTIONS.items():
+        public[name] = module_function(name, function, deprecated.takes(name), "torch")
+        setattr(c_module, name, public[name])
     vars(c_module).update({name: public[name] for name in _OF_C})
+
+
+def name_modules(c_module: ModuleType) -> None:
+    """Have the functions of ``_C`` say where they are: the public ones, torch renames to itself."""
+    public = c_module.__name__.partition(".")[0]
+    for name, function in vars(c_module).items():
+        if isinstance(function, cpp_function):
+            is_own = name.startswith("_") or name.endswith("Base")
+            function.__module__ = c_module.__name__ if is_own else public
 
 
 def _bind_module(c_module: ModuleType, module: str) -> dict[str, Any]:

@@ -27,7 +27,9 @@ def _bound(module: str, known: Mapping[str, Any]) -> dict[str, Any]:
     for name, doc in _DOCS[module].items():
         function = known.get(name)
         if function is not None:
-            found[name] = cpp_function.documented(name, doc, function, _LOADERS.get(name))
+            made = cpp_function.documented(name, doc, function, _LOADERS.get(name))
+            made.__module__ = module.replace("torch", "mindtorch_v2", 1)
+            found[name] = made
     return found
 
 

@@ -93,7 +93,9 @@ class OpOverload(Entered, OperatorBase):
 
     @cached_property
     def _op(self) -> cpp_function:
-        return bound_overload(self._operator, takes_key=False)
+        bound = bound_overload(self._operator, takes_key=False)
+        bound.__module__ = self.__module__
+        return bound
 
     @cached_property
     def _op_dk(self) -> cpp_function:
@@ -250,6 +252,7 @@ class OpOverloadPacket(Entered):
     def _refresh(self, packet: Packet) -> None:
         """Have the overloads of ``packet``; those that were looked up stay what they are."""
         self._op = BoundPacket(packet)
+        self._op.__module__ = f"{__name__}.{packet.name.partition('::')[0]}"
         self._packet = packet
         self._overload_names = list(packet.overloads)
 

@@ -6,6 +6,7 @@ does not write in Python is not bound here, and what it does not pass on is not 
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +17,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import _dim_order, functional, profile, torch_dispatch
 from mindtorch_v2._deepcopy import deep_copied
+from mindtorch_v2.autograd._functions import Resize
 from mindtorch_v2.functional import bound_function
 from mindtorch_v2.named_tensor import (
     ellipsis_index,
@@ -206,6 +208,18 @@ class _Methods:
             return handle_torch_function(_TENSOR.lu, (self,), self, **options)
         found = bound_function("_lu_with_info")(self, pivot=pivot, check_errors=not get_infos)
         return tuple(found) if get_infos else tuple(found)[:2]
+
+    def resize(self: Any, *sizes: Any) -> Any:
+        if has_torch_function((self,)):
+            return handle_torch_function(_TENSOR.resize, (self,), self, *sizes)
+        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        return Resize.apply(self, sizes)
+
+    def resize_as(self: Any, tensor: Any) -> Any:
+        if has_torch_function((self, tensor)):
+            return handle_torch_function(_TENSOR.resize_as, (self, tensor), self, tensor)
+        warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+        return Resize.apply(self, tensor.size())
 
     def split(self: Any, split_size: Any, dim: Any = 0) -> Any:
         if has_torch_function((self,)):

@@ -194,6 +194,14 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     return bound_function("tensordot")(a, b, dims_a, dims_b, **given)
 
 
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """The product of matrices, in the order that takes the fewest operations."""
+    if has_torch_function(matrices):
+        return handle_torch_function(chain_matmul, matrices, *matrices)
+    given = {} if out is None else {"out": out}
+    return bound_function("chain_matmul")(matrices, **given)
+
+
 def _subscript(place: Any) -> str:
     if place == Ellipsis:
         return "..."

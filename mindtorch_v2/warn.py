@@ -43,15 +43,20 @@ def warn(
 
     ``line`` counts from the one that the release is known to warn at.
     """
+    place = _LOCATIONS[function]
+    if line:
+        file, _, known = place.rpartition(":")
+        place = f"{file}:{int(known) + line}"
+    warn_at(place, message, category)
+
+
+def warn_at(place: str, message: str, category: type[Warning]) -> None:
+    """The same from a ``place`` in C++, which is its file and line."""
     check_rehearsal()
     handlers.given += 1
     handed_on = handlers.handed_on
     if not (hands_warnings_on() if handed_on is None else handed_on):
         return
-    place = _LOCATIONS[function]
-    if line:
-        file, _, known = place.rpartition(":")
-        place = f"{file}:{int(known) + line}"
     text = f"{message} (Triggered internally at {place}.)"
     if handlers.buffer is None:
         warnings.warn(text, category, stacklevel=level_of_python())

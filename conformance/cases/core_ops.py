@@ -60,6 +60,7 @@ from conformance.cases import (
     core_selections,
     core_sizes,
     core_two_dtypes,
+    core_warned,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -131,6 +132,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()
     yield from core_looked_at.texts()
+    yield from core_warned.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

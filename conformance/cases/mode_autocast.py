@@ -69,6 +69,15 @@ found""",
 FUNCTIONS: Final = ("xp.is_autocast_enabled({})", "xp.get_autocast_dtype({})")
 DEVICES: Final = ("'cpu'", "'cuda'", "'meta'", "'xla'", "'cpu:0'", "'bad'", "3", "None", "''")
 
+DEPRECATED: Final = (
+    *("is_autocast_{0}_enabled()", "get_autocast_{0}_dtype()", "is_autocast_{0}_enabled(1)"),
+    *("set_autocast_{0}_enabled(True)", "set_autocast_{0}_enabled(1)"),
+    *("set_autocast_{0}_enabled()", "set_autocast_{0}_dtype(xp.float64)"),
+    *("set_autocast_{0}_dtype('float16')", "set_autocast_{0}_dtype()"),
+)
+"""Functions of a single device, each of which one that takes the device has replaced."""
+DEPRECATED_DEVICES: Final = ("cpu", "gpu", "ipu", "xla", "hpu", "xpu")
+
 
 def texts() -> Iterator[Text]:
     for context in ("xp.autocast('cpu')", "xp.autocast('cpu', xp.float16)"):
@@ -86,3 +95,10 @@ def texts() -> Iterator[Text]:
         yield "autocast", function.format(device)
     yield "autocast", "xp.is_autocast_enabled()"
     yield "autocast", "xp.get_autocast_dtype()"
+    for call, device in product(DEPRECATED, DEPRECATED_DEVICES):
+        yield "autocast, deprecated", f"xp.{call.format(device)}"
+        known = "(xp.is_autocast_enabled('cpu'), xp.get_autocast_dtype('cpu'))"
+        yield (
+            "autocast, deprecated",
+            f"try: xp.{call.format(device)}\nexcept TypeError: pass\n{known}",
+        )

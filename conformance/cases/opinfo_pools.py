@@ -88,7 +88,8 @@ OPERATORS: Final = words("""
     nn_functional_pad_reflect nn_functional_pad_replicate nn_functional_pad_replicate_negative
     nn_functional_unfold
     cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
-    special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin index_reduce_amax""")
+    linalg_multi_dot special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin
+    index_reduce_amax""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

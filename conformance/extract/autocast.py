@@ -3,20 +3,25 @@
 The kernel of each operator is called with tensors of several dtypes, and a mode notes what becomes
 of them before anything else is called.  ``policies`` has C++'s names (``CastPolicy`` in
 ``ATen/autocast_mode.h``), ``dtypes`` what a device is cast to when nobody says, ``warnings`` what a
-context says that does nothing, ``habits`` what contexts of this release do.
+context says that does nothing, ``habits`` what contexts of this release do, ``deprecated`` the
+functions that newer ones have replaced.
 """
 
+import re
 import warnings
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import ExtractionError
+from conformance.extract.messages import warned_at
 
 KEY = "AutocastCPU"
 LOWER = torch.bfloat16
+OF_A_DEVICE = re.compile(r"(?:set|is|get)_autocast_[a-z]+_(?:enabled|dtype)")
 DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "ipu", "xla", "mtia", "maia", "privateuseone")
 NUMBERS: dict[str, Any] = {"int": 1, "float": 1.0, "number": 1, "bool": True, "str": "dimname::a"}
 
@@ -50,7 +55,27 @@ def extract() -> dict[str, Any]:
     available = filter(torch.amp.is_autocast_available, DEVICES)
     dtypes = {name: str(torch.get_autocast_dtype(name))[6:] for name in available}
     idle = {"dtype": warning("cpu", torch.float32), "cuda": warning("cuda", torch.float16)}
-    return {"policies": policies, "dtypes": dtypes, "warnings": idle, "habits": habits()}
+    return {
+        "policies": policies,
+        "dtypes": dtypes,
+        "warnings": idle,
+        "habits": habits(),
+        "deprecated": deprecated(),
+    }
+
+
+def deprecated() -> dict[str, str]:
+    """The functions of a single device, and where in C++ each warns that another is there."""
+    found = {}
+    for name in filter(OF_A_DEVICE.fullmatch, dir(torch)):
+        if name.startswith("set"):
+            now = getattr(torch, re.sub("^set", "is" if name.endswith("enabled") else "get", name))
+            call = partial(getattr(torch, name), now())
+        else:
+            call = getattr(torch, name)
+        if location := warned_at(call, required=False):
+            found[name] = location
+    return found
 
 
 def habits() -> dict[str, bool]:

@@ -498,6 +498,13 @@ def pinned_for_the_cpu() -> None:
         torch.ones(1).pin_memory("cpu")
 
 
+def read_only() -> Any:
+    """An array that nobody may write to."""
+    made = numpy.ones(1)
+    made.setflags(write=False)
+    return made
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -567,6 +574,17 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "alertNotDeterministic": lambda: put_at_its_place(),
     "is_pinned": lambda: torch.ones(1).is_pinned("cpu"),
     "pin_memory": lambda: pinned_for_the_cpu(),
+    "recursive_store": lambda: torch.tensor([numpy.ones(1)]),
+    "warn_numpy_not_writeable": lambda: torch.from_numpy(read_only()),
+    "SparseCsrTensorImpl": lambda: torch.ones(1, 1).to_sparse_csr(),
+    "NestedTensorImpl": lambda: torch._nested_tensor_from_tensor_list([torch.ones(1)]),
+    "parse_type": lambda: torch.device("mkldnn"),
+    "chain_matmul": lambda: C._VariableFunctions.chain_matmul([torch.ones(1, 1)]),
+    "chain_matmul_out": lambda: C._VariableFunctions.chain_matmul(
+        [torch.ones(1, 1)], out=torch.ones(1, 1)
+    ),
+    "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
+    "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(
         torch.ones(1, requires_grad=True)
     ).backward(),
@@ -578,7 +596,10 @@ PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
     "get_enum": lambda: torch.nn._reduction.get_enum("elementwise_mean"),
 }
 #: Warnings whose words differ between releases.
-REWORDED_WARNINGS = ("BackwardHook", "Function", "get_enum", "Tensor.grad", "mark_dirty")
+REWORDED_WARNINGS = (
+    *("BackwardHook", "Function", "get_enum", "Tensor.grad", "mark_dirty"),
+    *("warn_numpy_not_writeable", "SparseCsrTensorImpl", "NestedTensorImpl", "parse_type"),
+)
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
     "set_named_tensor_meta",
@@ -592,4 +613,5 @@ NOT_EVERYWHERE = (
     "raise_warning_for_bcomplex32",
     "is_pinned",
     "pin_memory",
+    "parse_type",
 )

@@ -362,6 +362,8 @@ def _made_like(make: Callable[..., Tensor], self: Tensor, options: Sequence[Any]
     """Like a tensor on meta, strides are those that its elementwise operators answer
     (``torch._refs.empty_like``)."""
     given = _like(self, options)
+    if options[4] is not None and given["layout"] is not strided:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     is_elsewhere = make is not factories.zeros_like and given["layout"] is not strided
     if self._layout is strided and (is_elsewhere or is_absent(given["device"])):
         return _lying_like(self, options)

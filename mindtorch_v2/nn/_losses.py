@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.nn._overriding import overridable
+from mindtorch_v2.nn._overriding import level_of_caller, overridable
 from mindtorch_v2.nn._reduction import NUMBERS, chosen, chosen_enum, get_enum
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -70,7 +70,7 @@ def _in_one_shape(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size.",
-            stacklevel=5,
+            stacklevel=level_of_caller(),
         )
     reduction = chosen(size_average, reduce, reduction)
     one, two = _TORCH["broadcast_tensors"]([input, target])

@@ -5,12 +5,24 @@ Mirrors the beginning of the functions in ``torch/nn/functional.py``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Any
 
 from mindtorch_v2.overrides import handle_torch_function, has_torch_function
+
+
+def level_of_caller() -> int:
+    """How far above who asks the code is that has called an overridable function, as
+    ``stacklevel`` counts."""
+    level, is_inside = 1, True
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (is_inside or frame.f_code.co_filename == __file__):
+        frame, level = frame.f_back, level + 1
+        is_inside = is_inside and frame.f_code.co_filename != __file__
+    return level
 
 
 def overridable(

@@ -28,6 +28,9 @@ from mindtorch_v2.pybind.function import (
 )
 from mindtorch_v2.pybind.signature import Signature, parse_docstring
 
+_MODULE: Final = "mindtorch_v2._C"
+"""Where all bound classes are defined; some are renamed afterwards, their methods are not."""
+
 _stored_name: Final = vars(type)["__name__"]
 
 
@@ -106,6 +109,7 @@ def bind_methods(
             method: cpp_function = cpp_constructor(overloads, docs[name], cls, slot)
         else:
             method = cpp_function(name, overloads, docs[name])
+        method.__module__ = _MODULE
         setattr(cls, name, instancemethod(method))
     if "__eq__" in docs and "__hash__" not in docs:
         cls.__hash__ = None  # type: ignore[assignment]

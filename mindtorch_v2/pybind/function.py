@@ -141,6 +141,8 @@ class cpp_function:  # noqa: N801 (pybind11's name)
     def __init__(self, name: str, make_overloads: Callable[[], Overloads], doc: str) -> None:
         self.__name__, self.__qualname__ = name, f"{_OWNER}.{name}"
         self.__doc__ = doc
+        #: Whoever puts it into a module or a class says so; others are in none.
+        self.__module__: str | None = None  # type: ignore[assignment]
         self._make_overloads = make_overloads
         self._made: Overloads | None = None
 

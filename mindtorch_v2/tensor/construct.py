@@ -29,6 +29,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, promoted, worded
 from mindtorch_v2.tensor.symbolic import SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.usual_lists import usual_array
+from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,10 @@ _CPU: Final = Device("cpu")
 _USUAL: Final = (list, float, int, bool)
 _MAX_DIMS: Final = 128
 _TAKES_DLPACK: Final[bool] = HABITS["tensors are made of what exports DLPack"]
+_OF_ARRAYS: Final = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting "
+    "the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
+)
 _COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
 
 
@@ -232,23 +237,8 @@ def _collect(data: Any, sizes: Sequence[int], dim: int, store: Callable[[Any], N
         )
     for item in items:
         if isinstance(item, np.ndarray):
-            _warn_of_arrays()
+            warn_once("recursive_store", _OF_ARRAYS)
         _collect(item, sizes, dim + 1, store)
-
-
-_warned: list[bool] = []
-
-
-def _warn_of_arrays() -> None:
-    """Once in a process, as TORCH_WARN_ONCE."""
-    if not _warned:
-        _warned.append(True)
-        warnings.warn(
-            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
-            "converting the list to a single numpy.ndarray with numpy.array() before converting "
-            "to a tensor.",
-            stacklevel=level_of_python(),
-        )
 
 
 def infer_dtype(data: Any) -> DType:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from mindtorch_v2 import profile
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.made_in_c import METH_NOARGS, MadeInC, final
 from mindtorch_v2.torch_function import handle_torch_function, is_mode_enabled
+from mindtorch_v2.warn import is_warned_of, warn_once
 
 DEVICE_TYPES: Final = profile.active().keys.devices
 """torch's device types, in the order in which its message lists them."""
@@ -56,6 +58,8 @@ def parse_device_string(text: str) -> tuple[str, int]:
             f"Expected one of {', '.join(DEVICE_TYPES)} device type "
             f"at start of device string: {name}"
         )
+    if name == "mkldnn" and is_warned_of("parse_type"):
+        warn_once("parse_type", WARNING_TEXTS["parse_type"])
     return name, index
 
 
@@ -114,7 +118,7 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
 
     def _set(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         given: Any = args[0] if len(args) == 1 and not kwargs else None
-        index = NO_INDEX
+        index: int | None = None
         is_one = type(given) is str or isinstance(given, device)
         if not is_one:
             given, index = ARGUMENTS[0](args, kwargs)
@@ -129,6 +133,10 @@ class device(metaclass=MadeInC):  # noqa: N801 (torch's name)
                 f"type (string) must not include an index because index was passed "
                 f"explicitly: {given}"
             )
+        if index is None:
+            return
+        if index < 0:
+            raise RuntimeError("Device index must not be negative")
         self._index = _as_int8(index)
 
     if TYPE_CHECKING:

@@ -1,13 +1,15 @@
-"""Complex dtypes of halves, whose first tensor warns.
+"""What is in beta: complex dtypes of halves, and layouts, whose first tensor warns.
 
-Mirrors ``raise_warning_for_complex_half`` of ``aten/src/ATen/EmptyTensor.cpp``, and that beside it.
+Mirrors ``raise_warning_for_complex_half`` of ``aten/src/ATen/EmptyTensor.cpp``, that beside it, and
+the constructors of ``SparseCsrTensorImpl`` and ``NestedTensorImpl``.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.messages import WARNING_TEXTS
+from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, sparse_compressed
 from mindtorch_v2.warn import warn_once
 
 COMPLEX_HALF: Final = DTYPES["complex32"]
@@ -35,3 +37,17 @@ def raise_warning_for_complex_half(dtype: DType) -> None:
         f"raise_warning_for_{place}",
         f"{name} support is experimental and many operators don't support it yet.",
     )
+
+
+def warn_of_layout(layout: Layout) -> None:
+    """Once, at the first sparse tensor whose rows or columns are compressed."""
+    name = sparse_compressed.get(layout)
+    if name is not None:
+        kind = "SparseCsrTensorImpl"
+        short = repr(layout).rpartition("_")[2].upper()
+        warn_once(kind, WARNING_TEXTS[kind].replace("CSR", short))
+
+
+def warn_of_nested() -> None:
+    kind = "NestedTensorImpl"
+    warn_once(kind, WARNING_TEXTS[kind])

@@ -41,6 +41,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.dtype import memory_format as MemoryFormat
+from mindtorch_v2.tensor.experimental import warn_of_nested
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
     channels_last_strides,
@@ -314,21 +315,29 @@ def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
 
 
 def sparse_coo_tensor(
-    indices: Any = None, values: Any = None, size: Sequence[int] = (), **options: Any
+    indices: Any = None, values: Any = None, size: Sequence[int] | None = None, **options: Any
 ) -> Tensor:
     """A sparse tensor of these values at these indices."""
     return _sparse(sparse_coo, (indices,), values, size, options)
 
 
 def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Sequence[int] = (), **options: Any
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Sequence[int] | None = None,
+    **options: Any,
 ) -> Tensor:
     """A tensor that stores rows by the bounds of their values and their columns."""
     return _sparse(LAYOUTS["sparse_csr"], (crow_indices, col_indices), values, size, options)
 
 
 def sparse_csc_tensor(
-    ccol_indices: Any, row_indices: Any, values: Any, size: Sequence[int] = (), **options: Any
+    ccol_indices: Any,
+    row_indices: Any,
+    values: Any,
+    size: Sequence[int] | None = None,
+    **options: Any,
 ) -> Tensor:
     """A tensor that stores columns by the bounds of their values and their rows."""
     return _sparse(LAYOUTS["sparse_csc"], (ccol_indices, row_indices), values, size, options)
@@ -338,16 +347,19 @@ def _sparse(
     layout: Layout,
     indices: tuple[Any, ...],
     values: Any,
-    size: Sequence[int],
+    size: Sequence[int] | None,
     options: dict[str, Any],
 ) -> Tensor:
     if options.get("device") is not None:  # a guard, which comes before everything
         check_linked(Device(options["device"]))
     if values is None:
-        return empty(tuple(size), layout=layout, **options)
+        return empty(tuple(size or ()), layout=layout, **options)
+    options.pop("check_invariants", None)
     stored = as_tensor(values, options.get("dtype"))
-    made = empty(tuple(size), layout=layout, **{**options, "dtype": stored.dtype})
     parts = [construct.as_tensor(part) for part in indices]
+    if size is None:
+        size = sparse.inferred_size(layout, parts, stored)
+    made = empty(tuple(size), layout=layout, **{**options, "dtype": stored.dtype})
     if not made.is_meta:
         if layout is sparse_coo:
             made._content = sparse.Coordinates(parts[0], stored)
@@ -384,21 +396,39 @@ def quantize_per_tensor(tensor: Tensor, scale: float, zero_point: int, dtype: DT
 
 
 def _empty_affine_quantized(
-    size: Sequence[int], *, dtype: DType, scale: float = 1.0, zero_point: int = 0
+    size: Sequence[int],
+    *,
+    dtype: DType,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    device: Device | str | None = None,
+    memory_format: MemoryFormat | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:
     """An uninitialised quantized tensor."""
-    made = Tensor._make(tuple(size), dtype)
+    where = Device("cpu") if device is None else Device(device)
+    if pin_memory:
+        raise worded("pin_memory")
+    made = Tensor._make(
+        tuple(size),
+        dtype,
+        device=where,
+        strides=strides_in(size, memory_format),
+        requires_grad=requires_grad,
+    )
     made._content = quantized.Quantizer(float(scale), int(zero_point))
     return made
 
 
 def nested_tensor(
-    tensors: Sequence[Tensor], *, dtype: DType | None = None, requires_grad: bool = False
+    rows: Sequence[Any], *, dtype: DType | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor whose rows are tensors of different shapes (the strided nested layout).
 
     RuntimeError for rows of different numbers of dimensions.
     """
+    tensors = [row if isinstance(row, Tensor) else tensor(row, dtype=dtype) for row in rows]
     for place, row in enumerate(tensors):
         if row.dim() != tensors[0].dim():
             raise RuntimeError(
@@ -406,6 +436,7 @@ def nested_tensor(
                 f"{row.dim()} for Tensor at index {place} and dimension {tensors[0].dim()} for "
                 "Tensor at index 0."
             )
+    warn_of_nested()
     nested = mask_of(DispatchKey.NestedTensor)
     made = Tensor._make((len(tensors),), dtype or tensors[0].dtype, requires_grad=requires_grad)
     made._content = tuple(row._detached()._converted(made.device, made.dtype) for row in tensors)

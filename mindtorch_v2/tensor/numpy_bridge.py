@@ -6,11 +6,10 @@ Mirrors ``torch/csrc/utils/tensor_numpy.cpp``.
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from mindtorch_v2.call_site import level_of_python
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
@@ -21,7 +20,7 @@ from mindtorch_v2.tensor.scalars import type_name
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.support import check_dtype, worded
 from mindtorch_v2.tensor.zeros import is_zero_tensor
-from mindtorch_v2.warn import is_warn_always_enabled
+from mindtorch_v2.warn import warn_once
 
 if TYPE_CHECKING:
     from mindtorch_v2.tensor.tensor import Tensor
@@ -130,18 +129,6 @@ def _memory(array: Array, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.lib.stride_tricks.as_strided(first.view(np.uint8), shape=(count,), strides=(1,))
 
 
-_warned: list[bool] = []
-
-
 def warn_if_not_writable(array: np.ndarray[Any, Any]) -> None:
-    """Once in a process, as TORCH_WARN_ONCE."""
-    if not array.flags.writeable and (is_warn_always_enabled() or not _warned):
-        _warned.append(True)
-        warnings.warn(
-            "The given NumPy array is not writable, and PyTorch does not support non-writable "
-            "tensors. This means writing to this tensor will result in undefined behavior. You "
-            "may want to copy the array to protect its data or make it writable before "
-            "converting it to a tensor. This type of warning will be suppressed for the rest "
-            "of this program.",
-            stacklevel=level_of_python(),
-        )
+    if not array.flags.writeable:
+        warn_once("warn_numpy_not_writeable", WARNING_TEXTS["warn_numpy_not_writeable"])

@@ -7,11 +7,12 @@ batches are left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.copying import store, value_array
-from mindtorch_v2.tensor.dtype import LAYOUTS, DType, int64, sparse_coo
+from mindtorch_v2.tensor.dtype import LAYOUTS, DType, Layout, int64, sparse_coo
 from mindtorch_v2.tensor.elements import Array
 
 if TYPE_CHECKING:
@@ -61,6 +62,29 @@ def compressed(tensor: Tensor) -> Compressed:
 
 def _part(tensor: Tensor, shape: tuple[int, ...], dtype: DType) -> Tensor:
     return type(tensor)._make(shape, dtype, device=tensor.device)
+
+
+def inferred_size(layout: Layout, indices: Sequence[Tensor], values: Tensor) -> list[int]:
+    """The least size that has room for all indices; RuntimeError if they cannot be indices."""
+    if layout is sparse_coo:
+        return _inferred_from_coordinates(indices[0], values)
+    lines, plain = indices
+    across = int(value_array(plain).max()) + 1 if 0 not in plain._sizes else 0
+    batch, along = lines._sizes[:-1], lines._sizes[-1] - 1
+    return [*batch, *((along, across) if layout in BY_ROWS else (across, along))]
+
+
+def _inferred_from_coordinates(indices: Tensor, values: Tensor) -> list[int]:
+    if len(indices._sizes) != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices._sizes)}")
+    rows = value_array(indices)
+    sizes = [0] * len(rows)
+    if rows.size:
+        for dim, least in enumerate(rows.min(1)):
+            if least < 0:
+                raise RuntimeError(f"found negative index {least} for dim {dim}")
+        sizes = [int(most) + 1 for most in rows.max(1)]
+    return [*sizes, *values._sizes[1:]]
 
 
 def count_stored(tensor: Tensor) -> int:

@@ -41,7 +41,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half
+from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half, warn_of_layout
 from mindtorch_v2.tensor.options import backend_keys, tensor_keyset
 from mindtorch_v2.tensor.pending import Pending, Settling, settling
 from mindtorch_v2.tensor.plain import counter_of, is_host, meta_of_view, new_plain, storage_of
@@ -163,7 +163,9 @@ class Tensor(TensorBase):
         if strides is None:
             strides = geometry.strides_of_new(tuple(shape), layout, dtype.itemsize)
         self._strides = strides
-        if storage is None and layout not in _WITHOUT_STORAGE:
+        if layout in _WITHOUT_STORAGE:
+            warn_of_layout(layout)
+        elif storage is None:
             raise_warning_for_complex_half(dtype)
             count = geometry.storage_bytes(shape, self._strides, offset, dtype.itemsize)
             storage = UntypedStorage._of(count, where)

@@ -45,8 +45,8 @@ _CALLS: Final = (
 _warned: list[bool] = []
 
 
-def warn_typed_storage_removal() -> None:
-    """Once in a process."""
+def warn_typed_storage_removal(stacklevel: int = 2) -> None:
+    """Once in a process, at the caller of who calls this; further up with a higher level."""
     if not _warned:
         _warned.append(True)
         warnings.warn(
@@ -55,7 +55,7 @@ def warn_typed_storage_removal() -> None:
             "you are using storages directly.  To access UntypedStorage directly, use "
             "tensor.untyped_storage() instead of tensor.storage()",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel + 1,
         )
 
 
@@ -308,7 +308,7 @@ _converters()
 
 def storage(tensor: Tensor) -> TypedStorage:
     """``Tensor.storage``."""
-    warn_typed_storage_removal()
+    warn_typed_storage_removal(stacklevel=3)
     return TypedStorage._of(tensor.untyped_storage(), tensor.dtype)
 
 

@@ -9,7 +9,7 @@ import pytest
 from other_profiles import once_per_other_profile, run_again
 from pybind_messages import CPU, HEADER, C, message
 
-from mindtorch_v2 import profile
+from mindtorch_v2 import ops, profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.pybind.cast import (
     NULL,
@@ -552,3 +552,12 @@ def test_a_bound_function_in_a_class_is_a_method() -> None:
 @once_per_other_profile
 def test_all_of_this_holds_under_every_other_profile(other: str) -> None:
     run_again(__file__, other)
+
+
+def test_bound_functions_say_where_they_are() -> None:
+    assert C._dispatch_key_name.__module__ == "mindtorch_v2._C"
+    assert C.parse_schema.__module__ == "mindtorch_v2"  # public, so that torch renames it
+    assert C.DispatchKeySet.has.__module__ == "mindtorch_v2._C"
+    add = ops.aten.add
+    assert add.op.__module__ == add.Tensor._op.__module__ == "mindtorch_v2._ops.aten"
+    assert C._get_operation_overload("aten::add", "Tensor")[0].__module__ is None

@@ -183,6 +183,7 @@ def test_a_device_shows_and_compares_its_type_and_index() -> None:
 # Tensors ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CS. tensor support is in beta")
 @pytest.mark.parametrize(
     ("options", "key"),
     [
@@ -214,6 +215,7 @@ def test_a_gradient_is_no_key() -> None:
     assert keys_of(xp.ones(2, requires_grad=True)) == keys_of(xp.ones(2))
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype")
 def test_a_nested_tensor_has_both_autograd_keys() -> None:
     assert keys_of(xp.nested.nested_tensor([xp.ones(2)])) == {
         "NestedTensorCPU",
@@ -330,3 +332,38 @@ def test_an_inference_tensor_outside_the_mode_takes_no_gradient() -> None:
 @once_per_other_profile
 def test_all_of_this_holds_under_every_other_profile(other: str) -> None:
     run_again(__file__, other)
+
+
+# --- sizes that are not given ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "size"),
+    [
+        ([[1, 1]], [1.0, 2.0], (2,)),
+        ([[0, 2], [1, 0]], [1.0, 2.0], (3, 2)),
+        ([[0]], [[1.0, 2.0]], (1, 2)),
+        (xp.zeros(1, 0, dtype=xp.int64), xp.zeros(0, 3), (0, 3)),
+    ],
+)
+def test_a_sparse_tensor_has_room_for_its_indices(indices: Any, values: Any, size: Any) -> None:
+    assert tuple(xp.sparse_coo_tensor(indices, values).shape) == size
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CS. tensor support is in beta")
+def test_a_compressed_one_has_room_for_its_plain_indices() -> None:
+    assert tuple(xp.sparse_csr_tensor([0, 1, 2], [0, 4], [1.0, 2.0]).shape) == (2, 5)
+    assert tuple(xp.sparse_csc_tensor([0, 1, 2], [0, 4], [1.0, 2.0]).shape) == (5, 2)
+
+
+def test_indices_below_zero_and_of_another_rank_are_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"^found negative index -1 for dim 1$"):
+        xp.sparse_coo_tensor([[0], [-1]], [1.0])
+    with pytest.raises(RuntimeError, match=r"^indices must be sparse_dim x nnz, but got: \[1\]$"):
+        xp.sparse_coo_tensor([0], [1.0])
+
+
+def test_a_memory_format_is_for_strided_tensors() -> None:
+    sparse = xp.ones(1, 1, 1, 1).to_sparse()
+    with pytest.raises(RuntimeError, match="^memory format option is only"):
+        xp.empty_like(sparse, memory_format=xp.preserve_format)

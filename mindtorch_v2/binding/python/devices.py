@@ -13,7 +13,7 @@ from mindtorch_v2.binding.python.constructors import BY_NUMBER
 from mindtorch_v2.binding.python.manual import is_absent, value
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.tensor import device, generator, type_info
-from mindtorch_v2.tensor.device import NO_INDEX, Device, parse_device_string
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 
 
@@ -33,17 +33,12 @@ def _limits(name: str) -> ArgParser:
     return ArgParser([f"{name}(ScalarType type)", *of_default])
 
 
-def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, int]:
-    """A device; or a type, and an index.  RuntimeError for a negative one."""
+def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, int | None]:
+    """A device; or a type, and an index if there is one."""
     parsed = _device().parse(None, args, kwargs)
     if parsed.chosen == 0:
-        return value(parsed, "device"), NO_INDEX
-    kind, index = value(parsed, "type"), value(parsed, "index")
-    if is_absent(parsed, "index") or index is None:
-        return kind, NO_INDEX
-    if parse_device_string(kind)[1] == NO_INDEX and index < 0:
-        raise RuntimeError("Device index must not be negative")
-    return kind, index
+        return value(parsed, "device"), None
+    return value(parsed, "type"), None if is_absent(parsed, "index") else value(parsed, "index")
 
 
 def _where(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Device:

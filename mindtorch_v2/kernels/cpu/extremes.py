@@ -27,6 +27,7 @@ from mindtorch_v2.kernels.cpu.reductions import (
 from mindtorch_v2.kernels.cpu.std_extremes import first_zeros
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.overlap import do_overlap
 from mindtorch_v2.kernels.pointwise import as_array
@@ -41,6 +42,13 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import check_listed_rank, numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import warn_once
+
+_AMINMAX: Final = OperatorHandle("aten::aminmax")
+_DEPRECATED: Final = (
+    "_aminmax is deprecated as of PyTorch 1.11 and will be removed in a future release. Use "
+    "aminmax instead. This warning will only appear once per process."
+)
 
 
 def check_not_empty(name: str, self: Tensor, dim: int) -> None:
@@ -294,3 +302,15 @@ _CAN_CAST: Final = "canCast( typeMetaToScalarType(self.dtype()), typeMetaToScala
 
 _over_all("max", np.max, -1)
 _over_all("min", np.min, 1)
+
+
+@kernel("aten::_aminmax")
+def aminmax_all(self: Tensor) -> Any:
+    warn_once("_aminmax_all", _DEPRECATED)
+    return _AMINMAX(self)
+
+
+@kernel("aten::_aminmax.dim")
+def aminmax_dim(self: Tensor, dim: int, keepdim: bool) -> Any:
+    warn_once("_aminmax", _DEPRECATED)
+    return _AMINMAX(self, dim=dim, keepdim=keepdim)
