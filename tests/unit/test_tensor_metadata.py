@@ -365,5 +365,5 @@ def test_indices_below_zero_and_of_another_rank_are_refused() -> None:
 
 def test_a_memory_format_is_for_strided_tensors() -> None:
     sparse = xp.ones(1, 1, 1, 1).to_sparse()
-    with pytest.raises(RuntimeError, match="^memory format option is only"):
+    with pytest.raises(RuntimeError, match=r"^memory format option is only"):
         xp.empty_like(sparse, memory_format=xp.preserve_format)
