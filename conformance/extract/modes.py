@@ -125,6 +125,7 @@ def aliasing() -> dict[str, Any]:
         "checks_schemas_first": raises(RuntimeError, lambda: get_alias_info(some_written)),
         "refuses_sets_of_reads": raises(AssertionError, corrected(read, ONE)),
         "returns_as_many_as_it_is_given": len(of_one_result) == 1,
+        "sets_storages_of_another_device": sets_storages_of_another_device(),
         "refusals": {
             "operator": refusal(lambda: _correct_storage_aliasing(None, info, (ONE,), (ONE,))),
             "arguments": refusal(lambda: return_and_correct_aliasing(view, [ONE], {}, ONE)),
@@ -139,6 +140,14 @@ def aliasing() -> dict[str, Any]:
             ),
         },
     }
+
+
+def sets_storages_of_another_device() -> bool:
+    """Whether nobody asks where the storage is that a tensor is given unsafely."""
+    if not hasattr(torch, "_functionalize_unsafe_set"):
+        return False
+    call = torch._functionalize_unsafe_set
+    return not raises(RuntimeError, lambda: call(torch.ones(1), torch.ones(1, device="meta")))
 
 
 def raises(kind: type[Exception], call: Callable[[], object]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2.autograd.basic_ops import Error
 from mindtorch_v2.autograd.variable import set_history
 from mindtorch_v2.dispatch import tls
@@ -33,6 +34,9 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.tensor import Tensor
 
+_SETS_STORAGES_OF_ANOTHER_DEVICE: Final[bool] = profile.active().modes["aliasing"][
+    "sets_storages_of_another_device"
+]
 _AS_STRIDED_: Final = OperatorHandle("aten::as_strided_")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _RESIZE_: Final = OperatorHandle("aten::resize_")
@@ -64,8 +68,15 @@ def _replace(tensor: Tensor, value: Tensor) -> None:
 
 
 def unsafe_set(dst: Tensor, src: Tensor) -> None:
-    """Have ``dst`` share the storage of ``src``, and ask neither whether it is large enough."""
-    check_set_storage(dst, src._untyped_storage(), dst._storage_offset)
+    """Have ``dst`` share the storage of ``src``, and ask neither whether it is large enough.
+
+    RuntimeError where one of them has none, or in some releases if they are on two devices.
+    """
+    storage = src._untyped_storage()
+    if _SETS_STORAGES_OF_ANOTHER_DEVICE and dst._untyped_storage() is not None:
+        dst._storage = storage
+    else:
+        check_set_storage(dst, storage, dst._storage_offset)
     forget(dst)
 
 
