@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import chain, combinations
 from typing import Any, Final
@@ -40,7 +41,14 @@ from mindtorch_v2.kernels.overlap import (
 )
 from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
 from mindtorch_v2.kernels.refused import Refused, listening, refused
-from mindtorch_v2.tensor.copying import copy_values, raw_array, store, value_array
+from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
+from mindtorch_v2.tensor.copying import (
+    copy_values,
+    is_on_accelerator,
+    raw_array,
+    store,
+    value_array,
+)
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -265,11 +273,14 @@ def _shapes(form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> lis
     function = _begins(form)
     if function is None:
         return None
-    device = None if function is structured.prologue_of(form.functional) else _META
+    is_prologue = function is structured.prologue_of(form.functional)
+    device = None if is_prologue and not is_on_accelerator(outputs[0]) else _META
     twins: dict[int, Tensor] = {}
     inputs = [_twin(each, device, twins) for each in inputs]
     given = tuple(_twin(each, device, twins) for each in outputs)
-    function(structured.InPlace(given) if form.kind == INPLACE else given, *inputs)
+    is_meta = outputs[0].is_meta  # else what stands for it is asked as the CPU would be
+    with nullcontext() if is_meta else standing_for_cpu():
+        function(structured.InPlace(given) if form.kind == INPLACE else given, *inputs)
     return [(twins[id(each)]._sizes, twins[id(each)]._strides) for each in outputs]
 
 

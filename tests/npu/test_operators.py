@@ -209,3 +209,23 @@ def test_every_row_is_called(
 
 def test_there_are_rows_enough() -> None:
     assert len(ROWS) >= 60
+
+
+def test_an_output_is_refused_in_the_order_of_the_cpu(npu: ModuleType) -> None:
+    """What the CPU looks at in tensors that have values, it looks at before their shapes."""
+
+    def refusal(device: str) -> str:
+        x = torch.ones(4, device=device)
+        with pytest.raises((RuntimeError, ValueError)) as refused:
+            torch.ops.aten.nll_loss.out(x, x.clone(), out=torch.zeros(2, device=device))
+        return str(refused.value)
+
+    assert refusal("npu") == refusal("cpu")
+
+
+def test_an_output_of_another_dtype_lies_as_on_the_cpu(npu: ModuleType) -> None:
+    def strides(device: str) -> tuple[int, ...]:
+        x = torch.arange(8, device=device).view(2, 2, 2).mH[:, 1:]
+        return torch.expm1(x, out=torch.zeros(0, device=device)).stride()
+
+    assert strides("npu") == strides("cpu") == (2, 2, 1)

@@ -21,7 +21,12 @@ from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, TensorIterator
+from mindtorch_v2.kernels.tensor_iterator import (
+    BINARY_OP,
+    TERNARY_OP,
+    TensorIterator,
+    is_standing_for_cpu,
+)
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -174,7 +179,8 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
 
 def _check_row_labels(self: Tensor, target: Tensor) -> None:
     """What only the loss itself looks at: a row may have its label in a vector, and the dtype."""
-    if not self.is_meta and HABITS["labels of another dtype are named"]:
+    has_values = not self.is_meta or is_standing_for_cpu()
+    if has_values and HABITS["labels of another dtype are named"]:
         _check_label_dtype(target)
     if not (HABITS["a row has one label"] and len(self._sizes) == len(target._sizes) == 1):
         _check_row_count(self, target)
