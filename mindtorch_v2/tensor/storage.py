@@ -143,6 +143,9 @@ class UntypedStorage(metaclass=NamedAsInC):
         """The address of the StorageImpl, which this object is: a number that others have not."""
         return id(self)
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     def __len__(self) -> int:
         return self._nbytes
 

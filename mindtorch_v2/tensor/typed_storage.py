@@ -151,6 +151,9 @@ class TypedStorage(metaclass=NamedAsInC):
     def element_size(self) -> int:
         return self._element_size()
 
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
+
     def nbytes(self) -> int:
         return self._untyped_storage.nbytes()
 
