@@ -229,3 +229,9 @@ def test_an_output_of_another_dtype_lies_as_on_the_cpu(npu: ModuleType) -> None:
         return torch.expm1(x, out=torch.zeros(0, device=device)).stride()
 
     assert strides("npu") == strides("cpu") == (2, 2, 1)
+
+
+def test_a_mean_refuses_integers_whatever_it_is_written_to(npu: ModuleType) -> None:
+    x = torch.arange(8, device="npu")
+    with pytest.raises(RuntimeError, match=r"^mean\(\): could not infer output dtype"):
+        torch.ops.aten.mean.dtype_out(x, out=torch.zeros(1, device="npu"))

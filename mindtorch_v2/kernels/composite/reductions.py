@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.cpu.reductions import nansum_out, reduced_dims
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import dtype_numbered, float_of
+from mindtorch_v2.kernels.promotion import can_cast, dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import int64
@@ -23,10 +23,25 @@ from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
+_MEAN_OUT: Final = OperatorHandle("aten::mean.out")
+
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
 Dims = Sequence[int] | None
+
+# --- means ------------------------------------------------------------------------------------
+
+
+@kernel("aten::mean.dtype_out", key="CompositeExplicitAutograd")
+def mean_all_out(self: Tensor, dtype: int | None, out: Tensor) -> Any:
+    if not can_cast(self._dtype, out._dtype):
+        raise RuntimeError(
+            "mean.dtype_out(): input types can't be cast to the desired output type "
+            f"{CPP_NAMES[out._dtype]}"
+        )
+    return _MEAN_OUT(self, [], False, dtype, out=out)
+
 
 # --- variances --------------------------------------------------------------------------------
 

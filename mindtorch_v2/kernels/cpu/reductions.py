@@ -38,7 +38,6 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
 from mindtorch_v2.kernels.promotion import (
     BOOL,
-    can_cast,
     dtype_numbered,
     float_of,
     to_opmath,
@@ -62,7 +61,6 @@ _FLOAT: Final = DTYPES["float32"]
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _SUM_OUT: Final = OperatorHandle("aten::sum.IntList_out")
 _MEAN: Final = OperatorHandle("aten::mean.dim")
-_MEAN_OUT: Final = OperatorHandle("aten::mean.out")
 _ISNAN: Final = OperatorHandle("aten::isnan")
 _MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
 _NE: Final = OperatorHandle("aten::ne.Scalar")
@@ -310,16 +308,6 @@ def sum_all(self: Tensor, dtype: int | None) -> Tensor:
 def mean_all(self: Tensor, dtype: int | None) -> Tensor:
     averaged: Tensor = _MEAN(self, [], False, dtype)
     return averaged
-
-
-@kernel("aten::mean.dtype_out", key="CompositeExplicitAutograd")
-def mean_all_out(self: Tensor, dtype: int | None, out: Tensor) -> Any:
-    if not can_cast(self._dtype, out._dtype):
-        raise RuntimeError(
-            "mean.dtype_out(): input types can't be cast to the desired output type "
-            f"{CPP_NAMES[out._dtype]}"
-        )
-    return _MEAN_OUT(self, [], False, dtype, out=out)
 
 
 @kernel("aten::prod")
