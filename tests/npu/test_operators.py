@@ -233,5 +233,9 @@ def test_an_output_of_another_dtype_lies_as_on_the_cpu(npu: ModuleType) -> None:
 
 def test_a_mean_refuses_integers_whatever_it_is_written_to(npu: ModuleType) -> None:
     x = torch.arange(8, device="npu")
-    with pytest.raises(RuntimeError, match=r"^mean\(\): could not infer output dtype"):
-        torch.ops.aten.mean.dtype_out(x, out=torch.zeros(1, device="npu"))
+    calls = [lambda out: torch.mean(x, 0, out=out)]
+    if "dtype_out" in torch.ops.aten.mean.overloads():  # newer releases have it
+        calls.append(lambda out: torch.ops.aten.mean.dtype_out(x, out=out))
+    for call in calls:
+        with pytest.raises(RuntimeError, match=r"^mean\(\): could not infer output dtype"):
+            call(torch.zeros(1, device="npu"))
