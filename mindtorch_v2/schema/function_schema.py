@@ -31,6 +31,8 @@ class Argument:
     has_default: bool = False
     kwarg_only: bool = False
     alias_info: AliasInfo | None = None
+    #: Whether a union came down to an optional in it, which torch then makes anew.
+    type_is_own: bool = False
     is_out: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +72,8 @@ class Argument:
         if isinstance(self.default_value, list):
             found = self.type.contained[0] if self.type.kind == "OptionalType" else self.type
             raise RuntimeError(f"unhashable type: '{found.repr_text}'")
-        return hash((self.type if is_shared(self.type) else id(self), self._key()))
+        is_shared_type = not self.type_is_own and is_shared(self.type)
+        return hash((self.type if is_shared_type else id(self), self._key()))
 
     def same_default(self, other: Argument) -> bool:
         return self.has_default == other.has_default and same_value(

@@ -173,11 +173,12 @@ class _SchemaParser(TypeParser):
 
     def _parse_argument(self, *, kwarg_only: bool) -> Argument:
         fake, real, size, alias = self._parse_declared_type()
+        is_own = self.made_optional
         name = self.expect_text(IDENT)
         if not self.next_if("="):
-            return Argument(name, fake, real, size, None, False, kwarg_only, alias)
+            return Argument(name, fake, real, size, None, False, kwarg_only, alias, is_own)
         default = self._parse_default(fake, real, size)
-        return Argument(name, fake, real, size, default, True, kwarg_only, alias)
+        return Argument(name, fake, real, size, default, True, kwarg_only, alias, is_own)
 
     def _parse_return(self) -> Argument:
         fake, real, size, alias = self._parse_declared_type()
@@ -185,10 +186,11 @@ class _SchemaParser(TypeParser):
         if self.kind == IDENT:
             name = self.token_text(self.index)
             self.advance()
-        return Argument(name, fake, real, size, alias_info=alias)
+        return Argument(name, fake, real, size, alias_info=alias, type_is_own=self.made_optional)
 
     def _parse_declared_type(self) -> tuple[Type, Type, int | None, AliasInfo | None]:
         """A type, and the ``[N]`` that only an argument may have."""
+        self.made_optional = False
         fake, real, alias = self.parse_type()
         if not self.next_if("["):
             return fake, real, None, alias

@@ -62,6 +62,7 @@ class TypeParser:
         "index",
         "kind",
         "kinds",
+        "made_optional",
         "starts",
         "text",
     )
@@ -78,6 +79,8 @@ class TypeParser:
         self._printed = printed
         #: Alias sets made so far for ``Tensor!``, which names none.
         self._fresh = 0
+        #: Whether a union has come down to an optional since the last declared type began.
+        self.made_optional = False
         self.index = 0
         #: The kind of the current token.
         self.kind = self.kinds[0]
@@ -178,6 +181,8 @@ class TypeParser:
                 # The annotation is read before the type is made, which may be refused.
                 alias = self.parse_alias_annotation() if word in _ANNOTATED else None
                 made = make(*parts)
+                if word == "Union" and made.kind == "OptionalType":
+                    self.made_optional = True
                 return made, made, alias
         real = self._parse_base_type()
         fake = _INT if real.kind in _SHOWN_AS_INT else real

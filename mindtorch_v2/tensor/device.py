@@ -67,11 +67,11 @@ def _as_int8(value: int) -> int:
     return (value + 128) % 256 - 128
 
 
-def _positional(type: Any, index: int = NO_INDEX) -> tuple[Any, int]:
+def _positional(type: Any, index: int | None = None) -> tuple[Any, int | None]:
     return type, index
 
 
-ARGUMENTS: Final[list[Callable[[Any, Any], tuple[Any, int]]]] = [
+ARGUMENTS: Final[list[Callable[[Any, Any], tuple[Any, int | None]]]] = [
     lambda args, kwargs: _positional(*args, **kwargs)
 ]
 """Reads what a device is made of; the Python binding puts its own here, which refuses."""

@@ -147,3 +147,11 @@ def test_what_operands_come_to_depends_on_how_they_lie() -> None:
         assert torch.lerp(y, y, 0.5).stride() == (1, 2)
         assert torch.lerp(y, x, 0.5).stride() == (1, 2)
         assert torch.lerp(x[:1], y, 0.5).shape == (2, 3)
+
+
+@pytest.mark.parametrize(("is_turned", "name"), [(False, "input"), (True, "target")])
+def test_what_is_no_share_is_found_in_the_order_of_memory(is_turned: bool, name: str) -> None:
+    x = torch.arange(6.0).view(2, 3) if not is_turned else torch.arange(6.0).view(3, 2).t()
+    y = x * 2 if is_turned else x * 0.5
+    with pytest.raises(RuntimeError, match=f"^all elements of {name} should be between 0 and 1$"):
+        torch.ops.aten.binary_cross_entropy(x, y)

@@ -218,6 +218,21 @@ def test_hash_and_equality_agree_for_every_schema():
         assert hash(one) == hash(other)
 
 
+@pytest.mark.parametrize(
+    ("kind", "are_apart"),
+    [
+        ("Tensor?", False),
+        ("Union(Tensor?)", True),
+        ("Union(Tensor, NoneType)", True),
+        ("Union(int?)?", True),
+    ],
+)
+def test_optionals_that_a_union_came_down_to_hash_apart(kind, are_apart):
+    one, other = (parse_schema(f"_({kind} x) -> ()").arguments[0] for _ in range(2))
+    assert one == other
+    assert (one.identity_hash() != other.identity_hash()) is are_apart
+
+
 def test_lists_that_are_parsed_twice_hash_apart():
     one, other = (parse_schema("f(int[] x) -> ()") for _ in range(2))
     assert one.identity_hash() != other.identity_hash()

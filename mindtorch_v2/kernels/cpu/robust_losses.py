@@ -6,6 +6,7 @@ Mirrors ``aten/src/ATen/native/Loss.cpp``, ``cpu/BinaryOpsKernel.cpp`` and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -225,7 +226,7 @@ def binary_cross_entropy_out(
     dispatch("binary_cross_entropy", dtype)
     with np.errstate(all="ignore"):
         one, two = _arrays(iterator)
-        _check_shares(one, two)
+        _check_shares(one, two, squeezed._strides)
         least = one.dtype.type(-100)
         rest, own = (
             np.maximum(rounded(each, dtype), least) for each in (np.log1p(-one), np.log(one))
@@ -240,9 +241,13 @@ def binary_cross_entropy_out(
     return out
 
 
-def _check_shares(input: Array, target: Array) -> None:
-    """RuntimeError for the first element that is no share, of the input before the target."""
-    elements = np.broadcast_arrays(input, target)
+def _check_shares(input: Array, target: Array, strides: Sequence[int]) -> None:
+    """RuntimeError for the first element that is no share, of the input before the target.
+
+    They are looked at in the order in which the results lie, which have these ``strides``.
+    """
+    order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
+    elements = (values.transpose(order) for values in np.broadcast_arrays(input, target))
     wrong = [~((values >= 0) & (values <= 1)).ravel() for values in elements]
     if not any(each.any() for each in wrong):
         return
