@@ -36,7 +36,8 @@ _WITHOUT: Final = re.compile(
             r"_loss\(.*nbytes\(\)",  # how much memory a result takes
             r"clip_grad_norm_\(\[[^p]*\]",  # without a gradient torch's answer is on the CPU
             r"as_tensor\(.*numpy\(",  # memory shared with the host
-            r"linspace[.\w]*\(([^,()]*, *)?xp\.",  # makes a tensor on the CPU, wherever its own are
+            # makes a tensor on the CPU, wherever its own are
+            r"linspace[.\w]*\(([^,()]*, *)?xp\.|(lin|log)space\.\w*Tensor",
             r"rng_state|[gs]et_state",  # which is on the CPU
             r"tensor_split(\(\w+, a\d|\.tensor_indices)",  # where to split must be on the CPU
             r"\b(2 [*/] x|x [*/] 2)$.*_saved_other",  # a number as a tensor is on the CPU
