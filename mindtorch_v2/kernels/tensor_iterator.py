@@ -71,7 +71,7 @@ _stand_ins: Final = _StandIns()
 
 @contextmanager
 def standing_for_cpu() -> Iterator[None]:
-    """A block in which tensors on meta stand for tensors on the CPU, and lie as those would."""
+    """A block in which all tensors stand for tensors on the CPU, and lie as those would."""
     outer, _stand_ins.are_for_cpu = _stand_ins.are_for_cpu, True
     try:
         yield
@@ -350,7 +350,7 @@ class TensorIterator:
         return casts and self._is_on_cpu() and output._dtype is not self.common_dtype
 
     def _is_on_cpu(self) -> bool:
-        return self.device.type == "cpu" or (self.device.type == "meta" and _stand_ins.are_for_cpu)
+        return self.device.type == "cpu" or _stand_ins.are_for_cpu
 
     def _has_copy(self, operand: Operand, *, is_output: bool) -> bool:
         if is_output and isinstance(operand, Tensor):

@@ -44,7 +44,6 @@ from mindtorch_v2.kernels.refused import Refused, listening, refused
 from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
 from mindtorch_v2.tensor.copying import (
     copy_values,
-    is_on_accelerator,
     raw_array,
     store,
     value_array,
@@ -273,8 +272,7 @@ def _shapes(form: Form, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> lis
     function = _begins(form)
     if function is None:
         return None
-    is_prologue = function is structured.prologue_of(form.functional)
-    device = None if is_prologue and not is_on_accelerator(outputs[0]) else _META
+    device = None if function is structured.prologue_of(form.functional) else _META
     twins: dict[int, Tensor] = {}
     inputs = [_twin(each, device, twins) for each in inputs]
     given = tuple(_twin(each, device, twins) for each in outputs)
