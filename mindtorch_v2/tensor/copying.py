@@ -14,7 +14,7 @@ from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.device_memory import accelerator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
-from mindtorch_v2.tensor.geometry import numel, storage_bytes
+from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense, numel, storage_bytes
 from mindtorch_v2.tensor.pending import AWAY, Unknown
 from mindtorch_v2.tensor.plain import kept_array
 from mindtorch_v2.tensor.scalars import is_integral, scalar_of_many, scalar_of_one
@@ -157,7 +157,7 @@ def store_bits(tensor: Tensor, bits: Array) -> None:
 def _store_on_accelerator(tensor: Tensor, bits: Array) -> None:
     """What lies between the elements of the tensor is read first."""
     (start, stop), storage = _span(tensor), tensor._untyped_storage()
-    if stop - start == numel(tensor._sizes) * tensor._dtype.itemsize:
+    if is_non_overlapping_and_dense(tensor._sizes, tensor._strides):
         memory = np.empty(stop - start, np.uint8)
     else:
         memory = storage._span(start, stop).copy()

@@ -208,3 +208,12 @@ def test_a_copy_may_go_on_while_it_is_made(npu: ModuleType) -> None:
     npu.synchronize()
     assert target.cpu().tolist() == [4.0] * 1000
     assert torch.ones(3).npu(non_blocking=True).cpu().tolist() == [1, 1, 1]
+
+
+def test_what_lies_between_elements_that_overlap_stays(npu: ModuleType) -> None:
+    """There are as many elements as places from the first to the last, and yet there are gaps."""
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device="npu")
+    column = x.expand(2, 2, 3).select(-1, 0)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        column.copy_(column.clone())
+    assert x.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
