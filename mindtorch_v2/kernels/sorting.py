@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue, structured
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -60,7 +61,8 @@ def prepare_sort(
 ) -> tuple[Tensor, Tensor]:
     """Where values and indices go."""
     wrap_dim(dim, len(self._sizes))
-    if not self.is_meta and HABITS["sort refuses before it resizes"]:
+    has_values = not self.is_meta or is_standing_for_cpu()
+    if has_values and HABITS["sort refuses before it resizes"]:
         check_words("sort", self._dtype)
     strides = dense_strides_like(self._sizes, self._strides)
     values = set_output(outputs[0], self._sizes, self._dtype, self._device, strides)

@@ -240,3 +240,10 @@ def test_what_waits_runs_in_the_stream_of_its_call(npu: ModuleType) -> None:
         npu.current_stream().wait_stream(side)
         z = y * 2
     assert z.tolist() == [4.0] * 4
+
+
+@pytest.mark.filterwarnings("ignore:The operator 'aten::angle' is not supported on the NPU")
+def test_an_angle_lies_as_on_the_cpu(npu: ModuleType) -> None:
+    x = torch.tensor([[1 + 2j, 3 - 4j]], device="npu").t()
+    with torch.pipeline():
+        assert torch.angle(x).stride() == torch.angle(x.cpu()).stride() == (1, 1)

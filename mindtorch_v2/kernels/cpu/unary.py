@@ -27,7 +27,7 @@ from mindtorch_v2.kernels.promotion import check_can_cast, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP
+from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP, is_standing_for_cpu
 from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
@@ -188,7 +188,7 @@ def _complex_to_float(
         return function(outputs, self)
     real = REAL_OF_COMPLEX[self._dtype]
     if output is None:
-        is_laid = as_laid or self.is_meta
+        is_laid = as_laid or (self.is_meta and not is_standing_for_cpu())
         strides = dense_strides_like(self._sizes, self._strides) if is_laid else None
         output = new_tensor(self._sizes, real, self._device, strides)
     check_can_cast(real, output._dtype)
