@@ -36,11 +36,12 @@ _DEVICE_STRING: Final = re.compile(r"([A-Za-z_]+)(?::(0|[1-9][0-9]*))?", re.ASCI
 _LARGEST_INT: Final = (1 << 31) - 1
 
 
-def parse_device_string(text: str) -> tuple[str, int]:
+def parse_device_string(text: str, *, in_python: bool = True) -> tuple[str, int]:
     """The type and index of a device string such as ``cpu`` or ``cuda:1``.
 
     The index is ``NO_INDEX`` without one.  C++ keeps it in eight bits: ``cpu:255`` is ``cpu``.
-    Raises RuntimeError for what names no device.
+    Raises RuntimeError for what names no device.  Unless ``in_python``, C++ itself prints what it
+    warns of.
     """
     if not text:
         raise RuntimeError("Device string must not be empty")
@@ -59,7 +60,7 @@ def parse_device_string(text: str) -> tuple[str, int]:
             f"at start of device string: {name}"
         )
     if name == "mkldnn" and is_warned_of("parse_type"):
-        warn_once("parse_type", WARNING_TEXTS["parse_type"])
+        warn_once("parse_type", WARNING_TEXTS["parse_type"], in_python=in_python)
     return name, index
 
 
@@ -184,7 +185,7 @@ Device: TypeAlias = device
 
 def device_type_for_key(text: str) -> str:
     """The device type of a string that may not carry an index (_dispatch_key_for_device)."""
-    name, index = parse_device_string(text)
+    name, index = parse_device_string(text, in_python=False)
     if index != NO_INDEX:
         raise RuntimeError(f"Expected device_type string to not have a device index; got {text}")
     return name

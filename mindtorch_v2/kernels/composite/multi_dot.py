@@ -146,7 +146,8 @@ def _product(matrices: Sequence[Tensor], last: Multiply) -> Any:
         if i == j:
             return matrices[i]
         k = splits[i, j]
-        return multiply(product(i, k, _MM), product(k + 1, j, _MM))
+        right = product(k + 1, j, _MM)  # as torch's compilers have it, which evaluate this first
+        return multiply(product(i, k, _MM), right)
 
     return product(0, len(matrices) - 1, last)
 
