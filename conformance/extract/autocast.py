@@ -17,7 +17,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from conformance.extract import ExtractionError
-from conformance.extract.messages import warned_at
+from conformance.extract._warnings import warned_at
 
 KEY = "AutocastCPU"
 LOWER = torch.bfloat16

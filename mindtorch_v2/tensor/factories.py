@@ -317,7 +317,9 @@ def eye(n: int, m: int | None = None, **options: Any) -> Tensor:
 def sparse_coo_tensor(
     indices: Any = None, values: Any = None, size: Sequence[int] | None = None, **options: Any
 ) -> Tensor:
-    """A sparse tensor of these values at these indices."""
+    """A sparse tensor of these values at these indices; one without values takes a size alone."""
+    if values is None and size is None:
+        indices, size = None, indices
     return _sparse(sparse_coo, (indices,), values, size, options)
 
 
@@ -352,12 +354,19 @@ def _sparse(
 ) -> Tensor:
     if options.get("device") is not None:  # a guard, which comes before everything
         check_linked(Device(options["device"]))
+    is_checked = options.pop("check_invariants", False)
     if values is None:
         return empty(tuple(size or ()), layout=layout, **options)
-    options.pop("check_invariants", None)
+    if is_checked and layout is not sparse_coo:
+        raise NotImplementedError(
+            f"mindtorch_v2 does not check the invariants of {layout} tensors yet; leave out "
+            "check_invariants"
+        )
     stored = as_tensor(values, options.get("dtype"))
     parts = [construct.as_tensor(part) for part in indices]
     if size is None:
+        if str(options.get("device") or stored.device) == "meta":
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         size = sparse.inferred_size(layout, parts, stored)
     made = empty(tuple(size), layout=layout, **{**options, "dtype": stored.dtype})
     if not made.is_meta:

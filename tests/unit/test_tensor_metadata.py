@@ -367,3 +367,18 @@ def test_a_memory_format_is_for_strided_tensors() -> None:
     sparse = xp.ones(1, 1, 1, 1).to_sparse()
     with pytest.raises(RuntimeError, match=r"^memory format option is only"):
         xp.empty_like(sparse, memory_format=xp.preserve_format)
+
+
+def test_a_sparse_tensor_without_values_takes_a_size() -> None:
+    for options in ({}, {"check_invariants": True}):
+        assert tuple(xp.sparse_coo_tensor((2, 3), **options).shape) == (2, 3)
+
+
+def test_indices_that_nobody_can_read_give_no_size() -> None:
+    with pytest.raises(NotImplementedError, match=r"^Cannot copy out of meta tensor; no data!$"):
+        xp.sparse_coo_tensor([[0]], [1.0], device="meta")
+
+
+def test_invariants_that_nobody_checks_are_refused() -> None:
+    with pytest.raises(NotImplementedError, match="does not check the invariants of"):
+        xp.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1), check_invariants=True)
