@@ -34,7 +34,15 @@ from hypothesis import strategies as st
 
 from conformance import ascend
 from conformance.area import Area, Text, made_once
-from conformance.cases import autograd, core_ops, functionalize, npu_keysets, pipeline, programs
+from conformance.cases import (
+    autograd,
+    core_ops,
+    functionalize,
+    npu_keysets,
+    opinfo,
+    pipeline,
+    programs,
+)
 from conformance.cases.npu_moving import factories_of, moved
 from conformance.cases.sample import is_sampled
 from mindtorch_v2.profile import Profile
@@ -44,6 +52,7 @@ WHOLE: Final = "CONFORMANCE_NPU"
 
 _EVERY: Final = (
     (core_ops.AREA, 45),
+    (opinfo.AREA, 40),
     (autograd.AREA, 40),
     (programs.AREA, 5),
     (functionalize.AREA, 30),

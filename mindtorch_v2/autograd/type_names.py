@@ -15,7 +15,10 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _TRANSLATED: Final = {
     f"{backend}{name}Type": f"torch.{module}{name}Tensor"
-    for backend, module in (("CPU", ""), ("SparseCPU", "sparse."), ("NPU", "npu."))
+    for backend, module in (
+        *(("CPU", ""), ("SparseCPU", "sparse.")),
+        *(("NPU", "npu."), ("SparseNPU", "npu.sparse.")),
+    )
     for name in ("Byte", "Char", "Double", "Float", "Int", "Long", "Short", "Half")
 }
 

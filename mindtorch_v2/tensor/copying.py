@@ -217,10 +217,10 @@ def fill(tensor: Tensor, value: Any) -> None:
     if tensor._device.type == "meta":
         return
     check_dtype("fill_one" if count == 1 else "fill_", tensor._dtype)
-    if is_on_accelerator(tensor) and accelerator().fill(tensor, value):
-        return
     convert = scalar_of_one if count == 1 else scalar_of_many
-    store(tensor, np.asarray(convert(value, tensor._dtype)))
+    number = convert(value, tensor._dtype)  # RuntimeError for what it cannot hold
+    if not (is_on_accelerator(tensor) and accelerator().fill(tensor, value)):
+        store(tensor, np.asarray(number))
 
 
 def zero(tensor: Tensor) -> None:

@@ -24,6 +24,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import (
@@ -88,7 +89,7 @@ def group_norm(
     count, channels = (input._sizes[wrap_dim(dim, rank, scalar=False)] for dim in (0, 1))
     pixels = prod(input._sizes[2:])
     _check(input, weight, bias, channels, pixels, num_groups)
-    if input._device.type == "cpu":
+    if input._device.type in ("cpu", EXTENSION_DEVICE):
         laid = _CONTIGUOUS(input, memory_format=suggest_memory_format(input))
     else:
         laid = _CONTIGUOUS(input)

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -90,6 +91,8 @@ def native_layer_norm_on_meta(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    if is_standing_for_cpu():
+        return native_layer_norm(input, normalized_shape, weight, bias, eps)
     _check_on_meta(input, normalized_shape, weight, bias)
     dims = list(range(-len(normalized_shape), 0))
     _VAR_MEAN(input, dims, correction=0, keepdim=True)  # it says for which dtypes there is none

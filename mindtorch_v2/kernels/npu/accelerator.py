@@ -17,7 +17,6 @@ from mindtorch_v2.kernels.npu.streams import Queue
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.geometry import is_contiguous
-from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.tensor import Tensor
 
 _lock: Final = threading.RLock()
@@ -91,7 +90,6 @@ class NpuAccelerator:
         return _launched("InplaceCopy", target, source)
 
     def fill(self, target: Tensor, value: Any) -> bool:
-        scalar_to(value, target._dtype)  # RuntimeError for what it cannot hold, as on the CPU
         if target._lazy_bits() or has_internal_overlap(target):
             return False
         return _launched("InplaceFillScalar", target, value)

@@ -25,6 +25,7 @@ from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.npu.plans import NothingToDoError, RefusedError
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.tensor.copying import raw_array, store_bits
@@ -33,9 +34,11 @@ from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.geometry import numel, storage_bytes
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.zeros import is_zero_tensor
 
 _CPU: Final = Device("cpu")
 _CPU_KEYS: Final = mask_of(DispatchKey.CPU)
+_ZEROS: Final = OperatorHandle("aten::_efficientzerotensor")
 _NO_ROW: Final = "no kernel is written for it"
 _INDICES: Final = "List[Optional[Tensor]]"
 _RANDOM: Final = "nondeterministic_seeded"
@@ -178,11 +181,15 @@ def _on_cpu(value: Any, copies: dict[int, Tensor]) -> Any:
 
 def _copies(tensors: Iterable[Tensor]) -> dict[int, Tensor]:
     """By the tensors' ids, the same elements in the same geometry on the CPU."""
+    copies = {}
     by_storage: dict[int, list[Tensor]] = {}
     for tensor in tensors:
-        if tensor._device.type == EXTENSION_DEVICE:
+        if tensor._device.type != EXTENSION_DEVICE:
+            continue
+        if is_zero_tensor(tensor):
+            copies[id(tensor)] = _zeros_like(tensor, _CPU)
+        else:
             by_storage.setdefault(id(tensor._storage), []).append(tensor)
-    copies = {}
     for sharing in by_storage.values():
         first = min(map(_start, sharing)) // _WIDEST * _WIDEST
         storage = _part(sharing[0], first, max(map(_stop, sharing)))
@@ -223,6 +230,11 @@ def _copied(tensor: Tensor, storage: UntypedStorage, first: int) -> Tensor:
     return copy
 
 
+def _zeros_like(tensor: Tensor, device: Device) -> Any:
+    """Zeros that are stored nowhere are so on every device."""
+    return _ZEROS(list(tensor._sizes), dtype=tensor._dtype, device=device)
+
+
 def _write_back(original: Tensor, copy: Tensor) -> None:
     if tuple(original._sizes) != tuple(copy._sizes):
         set_sizes(original, tuple(copy._sizes), copy._strides)
@@ -239,6 +251,8 @@ def _back(answer: Any, device: Device, originals: dict[int, Tensor]) -> Any:
         return answer
     if id(answer) in originals:
         return originals[id(answer)]
+    if is_zero_tensor(answer):
+        return _zeros_like(answer, device)
     made = new_tensor(answer._sizes, answer._dtype, device, answer._strides)
     if numel(answer._sizes):
         store_bits(made, np.asarray(raw_array(answer)))

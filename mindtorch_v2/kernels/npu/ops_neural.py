@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.conv_backends import check_transposed
 from mindtorch_v2.kernels.conv_params import ConvParams
+from mindtorch_v2.kernels.cpu.mixed_data_type import parameter_dtype
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
 from mindtorch_v2.kernels.npu.rows import row
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import numel, suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -18,6 +19,7 @@ Sizes = Sequence[int]
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 _FLOAT: Final = DTYPES["float32"]
+_GRADIENTS: Final = 3
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 
 
@@ -36,7 +38,8 @@ def mse_loss_backward(
     b: Builder, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int
 ) -> Tensor:
     out = b.out
-    b.launch("MseLossBackward", grad_output, self, target, reduction, out)
+    given = (b.cast(each, out._dtype) for each in (grad_output, self, target))
+    b.launch("MseLossBackward", *given, reduction, out)
     return out
 
 
@@ -107,7 +110,8 @@ def native_layer_norm(
     out, mean, rstd = b.outputs
     if not normalized_shape:
         raise UnsupportedError("nothing is normalised")
-    # the statistics are float32 whatever the input is
+    _check_dtype(mean._dtype, weight, bias)
+    # ACLNN's are float32 whatever the input is
     statistics = [
         each if each._dtype is _FLOAT else b.new(each._sizes, _FLOAT) for each in (mean, rstd)
     ]
@@ -130,6 +134,9 @@ def native_layer_norm_backward(
     bias: Tensor | None,
     output_mask: Sequence[bool],
 ) -> Gradients:
+    _check_mask(output_mask)
+    _check_dtype(input._dtype, grad_out)
+    _check_dtype(parameter_dtype(input, weight), mean, rstd, weight, bias)
     wanted = _new_gradients(b, (input, weight, bias), output_mask)
     statistics = (b.cast(mean, _FLOAT), b.cast(rstd, _FLOAT))
     b.launch(
@@ -138,6 +145,18 @@ def native_layer_norm_backward(
         *([each is not None for each in wanted], *wanted),
     )
     return wanted[0], wanted[1], wanted[2]
+
+
+def _check_dtype(dtype: DType, *tensors: Tensor | None) -> None:
+    """RefusedError for what the CPU's kernel finds to have another dtype."""
+    if any(each is not None and each._dtype is not dtype for each in tensors):
+        raise RefusedError("its tensors have several dtypes")
+
+
+def _check_mask(output_mask: Sequence[bool]) -> None:
+    """RefusedError for one that C++ cannot make an array of."""
+    if len(output_mask) != _GRADIENTS:
+        raise RefusedError(f"{len(output_mask)} gradients are asked for, or not")
 
 
 def _new_gradients(
@@ -192,6 +211,10 @@ def _check_convolution(
         raise RefusedError("its kernel has no elements, or no steps between them")
     if {each._dtype for each in (weight, bias) if each is not None} != {input._dtype}:
         raise RefusedError("its tensors have several dtypes")
+    _check_formats(input, weight)
+
+
+def _check_formats(input: Tensor, weight: Tensor) -> None:
     formats = {suggest_memory_format(each._sizes, each._strides) for each in (input, weight)}
     if formats != {_CONTIGUOUS}:
         raise RefusedError("on the CPU the answer has the memory format of one of them")
@@ -217,8 +240,10 @@ def convolution_backward(
     groups: int,
     output_mask: Sequence[bool],
 ) -> Gradients:
+    _check_mask(output_mask)
     if not any(output_mask[:2]):
         raise RefusedError("only the bias is asked for, of which the CPU has an answer of its own")
+    _check_formats(input, weight)
     window = (_per_axis(input, each) for each in (stride, padding, dilation))
     wanted = _new_gradients(b, (input, weight, weight), (*output_mask[:2], False))
     if output_mask[2]:

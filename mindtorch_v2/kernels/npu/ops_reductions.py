@@ -308,6 +308,7 @@ def _softmax_backward(
     name: str, b: Builder, grad_output: Tensor, output: Tensor, dim: int, input_dtype: int
 ) -> Tensor:
     out = b.out
+    _check_same(grad_output, output, out)
     b.launch(name, grad_output, output, dim, out)
     return out
 

@@ -19,6 +19,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size
 
 _BOOL: Final = DTYPES["bool"]
+_MASKS: Final = (_BOOL, DTYPES["uint8"])
 _SET: Final = 0
 
 
@@ -125,7 +126,7 @@ def _indices(b: Builder, self: Tensor, indices: Sequence[Tensor | None]) -> list
             raise UnsupportedError("an index is a mask, or has no dimensions")
         else:
             found.append(index)
-    if any(index is not None and index._dtype is _BOOL for index in indices):
+    if any(index is not None and index._dtype in _MASKS for index in indices):
         raise UnsupportedError("the shape depends on the values of a mask")
     return found
 

@@ -125,9 +125,12 @@ class Builder:
     # --- operands -----------------------------------------------------------------------------
 
     def cast(self, tensor: Tensor, dtype: DType) -> Tensor:
-        """The tensor in a dtype: itself if it has it."""
+        """The tensor in a dtype: itself if it has it.  RefusedError for a number of two parts, of
+        which one would be lost: the CPU warns of that."""
         if tensor._dtype is dtype:
             return tensor
+        if tensor._dtype.is_complex and not dtype.is_complex:
+            raise RefusedError("the imaginary part is discarded")
         made = self.new(tensor._sizes, dtype)
         self.launch("Cast", tensor, dtype, made)
         return made
