@@ -99,7 +99,7 @@ DEVICE_NAME: Final = Rule(
     "two differs still; a folder of PyTorch's sources keeps its name",
     "",
     re.compile(
-        r", device=\\?'npu:0\\?'|torch\.npu\.|NPU|(?<!/)\bcpu\b(?!/)"
+        r",(?: |\n +)device=\\?'npu:0\\?'|torch\.npu\.|NPU|(?<!/)\bcpu\b(?!/)"
         r"|(?P<npu>\bnpu\b)(?::0\b|(?P<quote>\\?'), index=0)?"
     ),
     _as_cpu,

@@ -29,6 +29,7 @@ _WITHOUT: Final = re.compile(
             r"_dispatch_",  # what asks the dispatcher for keys or kernels
             r"repr\(\(?[wxy]\b|str\([wy]|repr\(nn.Parameter",  # tensors as text
             r"(_replace|_mutation|_wrapped_functional)\((x, )?\(?(None|1)",  # and in messages
+            r"_batch_norm_with_update\(.*_batch_norm_with_update\(.*, out=",
             r"embedding_dense_backward\(.* - 1",  # rows that there are not
             r"_foreach_addc\w+\(.*, xp\.",  # numbers in a tensor that must be on the CPU
             r"aten\.(arange|eye|full|ones|zeros)(\.\w+)?\((?![^\n]*device)",  # on the CPU as it is
@@ -40,12 +41,16 @@ _WITHOUT: Final = re.compile(
             # makes a tensor on the CPU, wherever its own are
             r"linspace[.\w]*\(([^,()]*, *)?xp\.|(lin|log)space\.\w*Tensor",
             r"rng_state|[gs]et_state",  # which is on the CPU
-            r"tensor_split(\(\w+, a\d|\.tensor_indices)",  # where to split must be on the CPU
+            # where to split must be on the CPU
+            r"tensor_split(\(\w+, a\d|\(.*xp\.tensor\(|\.tensor_indices)",
             r"\b(2 [*/] x|x [*/] 2)$.*_saved_other",  # a number as a tensor is on the CPU
             r"where\(.*1e\+?300",  # only on the CPU is a number converted unchecked
             r"float16\)[^\n]*$.*\b(prod|v?dot)\(",  # whether each product is rounded
             r"float16\).*(rounding_mode=|rsqrt\(.*out=.*float32)",  # what a half is rounded to
-            # gradients that are roundings alone
+            r"1e\+30, 1e-30.*\bprod\(",  # products beyond the range of a float
+            r"conv_transpose3d\(.*float16",  # whether each sum is rounded
+            # values that are roundings alone
+            r"native_layer_norm\([^\n]*float16[^\n]*, \(1,\)",
             r"Linear\(.*BatchNorm1d\(.*register_module|float16.*softmax\(-1\).*backward",
             r"float16\)$.*mse_loss\(.*'none'",  # the CPU's own warning
             # squares beyond the range of a float

@@ -68,6 +68,7 @@ def test_every_text_of_keysets_asks_for_the_device() -> None:
         ("device(type='npu', index=0)", "device(type='cpu')"),
         (r"device(type=\'npu\', index=0)", r"device(type=\'cpu\')"),
         ("tensor([1.], device='npu:0')", "tensor([1.])"),
+        ("tensor([1.],\n       device='npu:0')", "tensor([1.])"),
         ("torch.npu.FloatTensor", "torch.FloatTensor"),
         ("the 'AutogradNPU' backend", "the 'AutogradCPU' backend"),
     ],

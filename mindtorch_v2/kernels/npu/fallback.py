@@ -254,6 +254,7 @@ def _back(answer: Any, device: Device, originals: dict[int, Tensor]) -> Any:
     if is_zero_tensor(answer):
         return _zeros_like(answer, device)
     made = new_tensor(answer._sizes, answer._dtype, device, answer._strides)
+    made._keys |= answer._lazy_bits()
     if numel(answer._sizes):
         store_bits(made, np.asarray(raw_array(answer)))
     return made

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
-from mindtorch_v2.kernels.npu.plans import Builder, as_scalar, is_number, number_of
+from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.promotion import Number, Operand, result_type
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -107,7 +107,7 @@ def div_mode(b: Builder, self: Operand, other: Operand, rounding_mode: str | Non
 
 @row("aten::pow.Tensor_Tensor")
 def pow_tensor_tensor(b: Builder, self: Operand, exponent: Operand) -> Tensor:
-    if result_type((self, exponent)) is _BOOL:
+    if b.out._dtype is _BOOL:
         raise UnsupportedError("truths have no powers")
     return _binary("PowTensorTensor", b, self, exponent)
 
@@ -188,6 +188,8 @@ _GELU_FORMULAS: Final = {"none": 0, "tanh": 1}
 
 @row("aten::gelu")
 def gelu(b: Builder, self: Tensor, approximate: str) -> Tensor:
+    if approximate not in _GELU_FORMULAS:
+        raise RefusedError("there is no such formula")
     return _unary("GeluV2", b, self, _GELU_FORMULAS[approximate])
 
 
