@@ -1,7 +1,7 @@
 """Area ``npu``: the cases of other areas once more, with their tensors on an NPU.
 
-A text of core-ops, autograd, programs, functionalize or pipeline makes its tensors on the device
-``here()``, which in torch is the CPU (:mod:`conformance.on_npu`); what it shows must be what
+A text of core-ops, opinfo, autograd, programs, functionalize or pipeline makes its tensors on the
+device ``here()``, which in torch is the CPU (:mod:`conformance.on_npu`); what it shows must be what
 torch's CPU shows: values, shapes, strides, words of errors.  That the NPU is not called CPU is one
 named rule (`conformance.normalise.DEVICE_NAME`), and that it adds up in another order another
 (:mod:`conformance.closeness`).  The simulated runtime (:mod:`conformance.ascend`) is used unless

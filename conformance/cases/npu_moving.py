@@ -61,7 +61,7 @@ _WITHOUT: Final = re.compile(
             r"cross_entropy_loss\(.*, (3|-1), -100",  # a reduction that the device has not
             r"\.step\(\).*\.state(_dict)?\b",  # optimizers count their steps on the CPU
             r"pin_memory(=True|\(.)",  # what only the CPU's memory can be
-            r"to_mkldnn|layout=xp\.(_mkldnn|sparse)",  # and what lies there otherwise than in strides
+            r"to_mkldnn|layout=xp\.(_mkldnn|sparse)",  # and what does not lie in strides
             r"_test_ambiguous_defaults|\.type\('torch\.\w+'",  # whose answer is on the CPU
             r"out=([\d.]+j?|True)\)",  # a number as a tensor is on the CPU
             r"as_strided_\(.*-1.*numpy\(",  # a copy on the host of what has no size

@@ -1,6 +1,6 @@
 """Area ``pipeline``: the cases of other areas once more, with their calls waiting in a pipeline.
 
-A text of core-ops, core-views, views-versions, autograd, functionalize or programs runs inside
+A text of core-ops, core-views, views-versions, opinfo, autograd, functionalize or programs runs in
 ``with pipeline(…):``, which in torch is no block at all (:mod:`conformance.pipelined`): whatever it
 shows must be what eager mode shows.  The limits are 1, 2, 7 and none, by a number of the text.
 Some texts are cut by a flush after one of their lines.  A run has a sample of them; every one, with
@@ -9,7 +9,7 @@ with what does not (:mod:`~conformance.cases.pipeline_programs`).
 
 What a kernel alone refuses, and torch's meta kernel does not, comes with the flush and not with the
 call: that is what the mode is.  So a program that catches errors flushes at the end of what it
-tries (`_Flushing`), and nothing of any area is left out.
+tries (`_Flushing`), and nothing is left out but logs of what backward calls (`stays`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -29,6 +30,7 @@ from conformance.cases import (
     core_ops,
     core_views,
     functionalize,
+    opinfo,
     programs,
     views_versions,
 )
@@ -44,11 +46,13 @@ from mindtorch_v2.profile import Profile
 WHOLE: Final = "CONFORMANCE_PIPELINE"
 """The variable of the environment: ``all`` runs every case of the other areas."""
 PROGRAMS: Final = 600
+_GRADIENTS: Final = re.compile(r"\.backward\(|autograd\.grad\(")
 
 _EVERY: Final = (
     (core_ops.AREA, 25),
     (core_views.AREA, 10),
     (views_versions.AREA, 12),
+    (opinfo.AREA, 40),
     (autograd.AREA, 30),
     (functionalize.AREA, 50),
     (programs.AREA, 8),
@@ -66,7 +70,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     for area, every in _EVERY:
         step = 1 if os.environ.get(WHOLE) == "all" else every
         for target, text in area.texts(profile):
-            if is_sampled(text, step):
+            if is_sampled(text, step) and not stays(text):
                 turn = number_of(text) // every
                 yield target, in_pipeline(text, _LIMITS[turn % len(_LIMITS)], turn)
     for number in range(PROGRAMS):
@@ -74,6 +78,15 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from lists_of_views()
     yield from data_of_another_mode()
     yield from otherwise_on_meta()
+
+
+def stays(text: str) -> bool:
+    """Whether a text is not for a pipeline.
+
+    What logs operators there keeps their answers until these are computed, and a gradient that
+    somebody keeps is not reused: backward calls other operators then.
+    """
+    return "functionalized(" in text and _GRADIENTS.search(text) is not None
 
 
 def in_pipeline(text: str, limits: str, turn: int = 0) -> str:
@@ -169,6 +182,7 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
     flushes.  Training is left to the generated cases, for it takes long."""
     areas = [area for area, _ in _EVERY if area is not programs.AREA]
     drawn = st.one_of([area.strategy(profile) for area in areas])
+    drawn = drawn.filter(lambda text: not stays(text[1]))
 
     @st.composite
     def cases(draw: st.DrawFn) -> Text:

@@ -11,6 +11,7 @@ import traceback
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
+from mindtorch_v2.dispatch import tls
 from mindtorch_v2.warn import warn
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_enabled(enabled: bool, check_nan: bool = True) -> None:
+    pipeline = tls.thread_local.raw.pipeline
+    if enabled and pipeline is not None:
+        pipeline.flush("nodes of calls from here on keep where they are made")
     Mode.enabled, Mode.check_nan = enabled, check_nan
 
 

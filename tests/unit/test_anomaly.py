@@ -55,6 +55,16 @@ def test_a_node_that_was_made_before_tells_nothing() -> None:
     assert "No forward pass information available" in said
 
 
+def test_what_waits_in_a_pipeline_was_made_before() -> None:
+    leaf = _leaf()
+    with torch.pipeline():
+        made = leaf * 2
+        with torch.autograd.set_detect_anomaly(True):
+            later = leaf * 3
+        nodes = made.grad_fn, later.grad_fn
+    assert [bool(node.metadata) for node in nodes] == [False, True]
+
+
 def test_a_node_that_backward_made_names_whose_backward() -> None:
     def run() -> None:
         leaf = _leaf()

@@ -16,7 +16,7 @@ import mindtorch_v2 as xp
 from conformance.area import Text
 from conformance.case import Case
 from conformance.cases import functionalize_schemas, opinfo
-from conformance.cases.pipeline import in_pipeline
+from conformance.cases.pipeline import in_pipeline, stays
 from conformance.execute import HELPERS, execute
 from conformance.vocabulary import for_profile
 from mindtorch_v2 import profile
@@ -51,6 +51,21 @@ def texts() -> Iterator[Text]:
     yield from islice(opinfo.AREA.texts(release), 0, None, 30)
     for seed in range(300):
         yield "schemas", functionalize_schemas.drawn_program(random.Random(seed), release.name)
+
+
+@pytest.mark.parametrize("dims", [(3, 1, 2, 0), (0, 3, 1, 2)])
+def test_a_batch_norm_lies_as_its_input_does(surprises: list[Any], dims: tuple[int, ...]) -> None:
+    """Sizes of one hide a memory format from who looks for a suggestion, and not from the CPU."""
+    with xp.pipeline():
+        x = xp.ones(2, 3, 1, 1).permute(dims)
+        running = xp.ones(x.shape[1])
+        xp.native_batch_norm(x, None, None, running, running, False, 0.1, 1e-5)
+    assert surprises == []
+
+
+def test_logs_of_what_backward_calls_stay_out_of_a_pipeline() -> None:
+    assert stays("functionalized(lambda x: x.sum().backward(), xp.ones(2), 'eager', [])")
+    assert not stays("xp.ones(2, requires_grad=True).sum().backward()")
 
 
 def test_what_is_foreseen_is_what_comes(surprises: list[Any]) -> None:

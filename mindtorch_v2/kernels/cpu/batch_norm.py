@@ -26,6 +26,7 @@ from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store
@@ -419,7 +420,8 @@ def _contiguous_format(tensor: Tensor) -> memory_format | None:
 def _like(input: Tensor, *, as_it_is: bool) -> Tensor:
     """In the memory format that the input suggests, or has, which sizes of one may hide from who
     looks for a suggestion."""
-    found = _contiguous_format(input) if as_it_is and not input.is_meta else None
+    is_meta = input.is_meta and not is_standing_for_cpu()
+    found = _contiguous_format(input) if as_it_is and not is_meta else None
     format = found or suggest_memory_format(input)
     order = CHANNELS_LAST.get(format)
     strides = None if order is None else channels_last_strides(input._sizes, order)
