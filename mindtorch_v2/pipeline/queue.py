@@ -87,7 +87,10 @@ class Queued:
         kernel = recipe.plan if is_current else self._registered_plan()
         if kernel is None:
             return None
-        args, kwargs = self.call.python_arguments()
+        try:
+            args, kwargs = self.call.python_arguments()
+        except ValueError:  # a number that C++ takes for a dtype and Python has none of
+            return None
         with tls.with_state(self.state.copy()):  # the flush may be under modes that saw the call
             made = kernel(*args, **kwargs)
         if made is None:

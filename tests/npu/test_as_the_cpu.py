@@ -57,6 +57,12 @@ def _loss_of_two_dtypes(device: str) -> Any:
     return x.grad
 
 
+def _softmax_backward_in_pipeline(device: str) -> Any:
+    with torch.pipeline():
+        x = torch.ones(2, device=device)
+        return aten._softmax_backward_data(x, x, 0, 100)
+
+
 def _put_by_bytes(device: str) -> Any:
     x = torch.ones(2, device=device)
     x[torch.ones(2, dtype=torch.uint8, device=device)] = 2
@@ -70,6 +76,7 @@ CALLS: dict[str, Callable[[str], Any]] = {
     "log_softmax's gradient as halves": lambda d: aten._log_softmax_backward_data(
         torch.ones(3, device=d), torch.ones(3, device=d), 0, torch.float16
     ),
+    "a dtype that Python has not": _softmax_backward_in_pipeline,
     "a loss of two dtypes": _loss_of_two_dtypes,
     "a norm of halves": lambda d: _layer_norm(d, torch.float16, None, None),
     "a norm of halves, learned as floats": lambda d: _layer_norm(
