@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import Parameter, Signature
 from typing import Any, Final, Literal
 
 from mindtorch_v2 import profile
@@ -125,6 +126,23 @@ def called(
             raise TypeError(str(error)) from None
 
 
+class _SignatureOfCalls:
+    """What :func:`inspect.signature` says of an object with a slot in place of a method.
+
+    Of the class it says what the constructor takes, which nothing here tells it.
+    """
+
+    _taken: Final = Signature(
+        [
+            Parameter("args", Parameter.VAR_POSITIONAL),
+            Parameter("kwargs", Parameter.VAR_KEYWORD),
+        ]
+    )
+
+    def __get__(self, instance: Any, owner: type) -> Signature | None:
+        return None if instance is None else self._taken
+
+
 class Entered(SlotCalled):
     """What calls of an operator enter by.
 
@@ -133,6 +151,7 @@ class Entered(SlotCalled):
     """
 
     __slots__ = ("_unboxed",)
+    __signature__ = _SignatureOfCalls()
 
     def __init__(self) -> None:
         self._unboxed: Unboxed | None = None

@@ -64,3 +64,9 @@ def test_whose_they_are() -> None:
 def test_they_are_copied_and_pickled_by_name(function: Any) -> None:
     assert copy.copy(function) is function
     assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("operator", [xp.ops.aten.add, xp.ops.aten.add.Tensor])
+def test_an_operator_takes_what_its_call_takes(operator: Any) -> None:
+    assert str(inspect.signature(operator)) == "(*args, **kwargs)"
+    assert "args" not in inspect.signature(type(operator)).parameters
