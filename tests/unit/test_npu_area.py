@@ -45,6 +45,10 @@ def test_what_makes_a_tensor_is_given_the_device(text: str, expected: str) -> No
         "xp.ones(2, dtype=xp.complex32)",
         "xp._C._dispatch_keys(xp.ones(2))",
         "xp.ones(2, pin_memory=True)",
+        "xp.ones(2).pin_memory('cpu')",
+        "xp.eye(3).to_mkldnn().t()",
+        "xp.add(xp.ones(3), 2, out=1j)",
+        "xp.nn.functional.mse_loss(xp.ones(2).to(xp.float16), xp.ones(2).to(xp.float16))",
         "def f(x): x[0] = 2\nfunctionalized(f, xp.ones(2), 'eager', [])",
     ],
 )
