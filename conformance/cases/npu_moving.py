@@ -52,6 +52,7 @@ _WITHOUT: Final = re.compile(
             r"view\(xp\.complex\d+\).*\bpow",  # the sign of a zero, seen in its bits
             # values that are roundings alone
             r"native_layer_norm\([^\n]*float16[^\n]*, \(1,\)",
+            r"_softmax_backward_data\(xp\.tensor\([^)]*float16",
             r"Linear\(.*BatchNorm1d\(.*register_module|float16.*softmax\(-1\).*backward",
             r"float16\)$.*mse_loss\(.*'none'|mse_loss\(.*float16\)",  # the CPU's own warning
             # squares beyond the range of a float
