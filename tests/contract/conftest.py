@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import settings
 
-from mindtorch_v2 import profile, warn
+from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import tls
 from tests.profiles import others
 
@@ -33,15 +33,6 @@ settings.load_profile("contract")
 def fresh_thread_local_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test starts from the defaults, whatever another left behind."""
     monkeypatch.setattr(tls.thread_local, "raw", tls.RawLocalDispatchKeySet())
-
-
-@pytest.fixture
-def warns_always() -> Iterator[None]:
-    """What is told once is told each time, whichever test comes first."""
-    before = warn.is_warn_always_enabled()
-    warn.set_warn_always(True)
-    yield
-    warn.set_warn_always(before)
 
 
 class OtherProcessError(Exception):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import mindtorch_v2 as torch
+from tests.other_profiles import once_per_other_profile, run_again
 
 from .comparing import assert_same
 
-pytestmark = pytest.mark.npu
+pytestmark = [pytest.mark.npu, pytest.mark.usefixtures("warns_always")]
 
 aten = torch.ops.aten
 
@@ -96,8 +97,8 @@ CALLS: dict[str, Callable[[str], Any]] = {
     "the format of a convolution's gradients": _gradients_of_convolution,
     "a sum of complex numbers as real ones": lambda d: _complex(d).cumsum(0, dtype=torch.int16),
     "a mean of complex numbers as real ones": lambda d: _complex(d).mean(dtype=torch.float32),
-    "a number beyond a half": lambda d: torch.ones(2, device=d).half().fill_(1e300),
-    "a complex number into halves": lambda d: torch.ones(2, device=d).bfloat16().fill_(1j),
+    "a number beyond a half": lambda d: torch.ones(1, device=d).half().fill_(1e300),
+    "a complex number into halves": lambda d: torch.ones(1, device=d).bfloat16().fill_(1j),
     "a mask of bytes": _put_by_bytes,
     "zeros that are not stored": lambda d: torch.dot(_zeros(d), torch.ones(3, device=d)).clone(),
     "what is conjugated later": lambda d: torch.vdot(
@@ -112,14 +113,6 @@ CALLS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def warned_of_always() -> Iterator[None]:
-    before = torch.is_warn_always_enabled()
-    torch.set_warn_always(True)
-    yield
-    torch.set_warn_always(before)
-
-
 def _outcome(call: Callable[[str], Any], device: str) -> tuple[Any, list[str]]:
     """What it answers, or its error and the words of that, and which warnings were given."""
     with warnings.catch_warnings(record=True) as caught:
@@ -130,6 +123,11 @@ def _outcome(call: Callable[[str], Any], device: str) -> tuple[Any, list[str]]:
             answer = type(error), str(error)
     said = [str(each.message) for each in caught]
     return answer, [text for text in said if "falls back to run on the CPU" not in text]
+
+
+@once_per_other_profile
+def test_under_the_other_profile(other: str) -> None:
+    run_again(__file__, other)
 
 
 @pytest.mark.parametrize("what", CALLS)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 import mindtorch_v2 as xp
 
-
-@pytest.fixture(autouse=True)
-def _warn_always() -> Iterator[None]:
-    before = xp.is_warn_always_enabled()
-    xp.set_warn_always(True)
-    yield
-    xp.set_warn_always(before)
+pytestmark = pytest.mark.usefixtures("warns_always")
 
 
 def _warnings_of(call: Callable[[], object]) -> int:

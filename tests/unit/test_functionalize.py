@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as torch
 from mindtorch_v2 import profile
@@ -17,6 +16,7 @@ from mindtorch_v2.functionalize.inverses import INVERSES
 from mindtorch_v2.functionalize.storage import FunctionalStorageImpl
 from mindtorch_v2.functionalize.wrapper import is_functional, wrapper_of
 from mindtorch_v2.schema.function_schema import FunctionSchema
+from tests.other_profiles import once_per_other_profile, run_again
 
 OPERATORS = profile.active().registrations["operators"]
 

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as torch
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.schema.parser import parse_printed_schema
+from tests.other_profiles import once_per_other_profile, run_again
 
 STEP: Final = 1e-6
 TOLERANCE: Final = 1e-7

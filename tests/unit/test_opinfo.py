@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as xp
 from conformance import grammar
@@ -20,6 +19,7 @@ from conformance.cases.opinfo_pools import (
 )
 from conformance.vocabulary import for_profile
 from mindtorch_v2 import profile
+from tests.other_profiles import once_per_other_profile, run_again
 
 PROFILE = profile.active()
 LEFT_OUT = [

@@ -16,12 +16,12 @@ from types import TracebackType
 from typing import Any, Final
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as torch
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch import native
 from mindtorch_v2.schema.parser import parse_printed_schema
+from tests.other_profiles import once_per_other_profile, run_again
 
 PACKAGE: Final = str(Path(torch.__file__).parent)
 CALLS: Final = 2

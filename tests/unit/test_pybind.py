@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 from pybind_messages import CPU, HEADER, C, message
 
 from mindtorch_v2 import ops, profile
@@ -26,6 +25,7 @@ from mindtorch_v2.pybind.cast import (
 )
 from mindtorch_v2.pybind.function import Overload, cpp_function
 from mindtorch_v2.pybind.signature import Parameter, Signature, parse_docstring, parse_signature
+from tests.other_profiles import once_per_other_profile, run_again
 
 MISSING_HEADER: Final = """
 

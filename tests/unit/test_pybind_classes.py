@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 from pybind_messages import CPU, HEADER, C, message
 
 from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.pybind.classes import bind_methods, pybind11_type
+from tests.other_profiles import once_per_other_profile, run_again
 
 PROFILE: Final = profile.active().name
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 from fakes.accelerator import Accelerator
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2
 from mindtorch_v2 import profile
@@ -16,6 +15,7 @@ from mindtorch_v2.dispatch import DispatchKey, DispatchKeySet
 from mindtorch_v2.tensor import device_memory
 from mindtorch_v2.tensor.device import parse_device_string
 from mindtorch_v2.tensor.options import compute_dispatch_key, tensor_keyset
+from tests.other_profiles import once_per_other_profile, run_again
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as xp
 from mindtorch_v2 import profile
 from mindtorch_v2.amp import deprecated
+from tests.other_profiles import once_per_other_profile, run_again
 
 PLACES = profile.active().messages["warnings"]
 """By the C++ function that warns."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
-from other_profiles import once_per_other_profile, run_again
 
 import mindtorch_v2 as xp
 from mindtorch_v2 import profile
 from mindtorch_v2.utils import _python_dispatch as found
+from tests.other_profiles import once_per_other_profile, run_again
 
 RELEASE: Final = tuple(map(int, profile.active().release.split(".")))
 SPEAKS: Final = RELEASE >= (2, 10)

@@ -9,9 +9,9 @@ from mindtorch_v2.kernels.conv_backends import check_transposed
 from mindtorch_v2.kernels.conv_params import ConvParams
 from mindtorch_v2.kernels.cpu.mixed_data_type import parameter_dtype
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
-from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
+from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, check_dtype
 from mindtorch_v2.kernels.npu.rows import row
-from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel, suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -110,7 +110,7 @@ def native_layer_norm(
     out, mean, rstd = b.outputs
     if not normalized_shape:
         raise UnsupportedError("nothing is normalised")
-    _check_dtype(mean._dtype, weight, bias)
+    check_dtype(mean._dtype, weight, bias)
     # ACLNN's are float32 whatever the input is
     statistics = [
         each if each._dtype is _FLOAT else b.new(each._sizes, _FLOAT) for each in (mean, rstd)
@@ -135,8 +135,8 @@ def native_layer_norm_backward(
     output_mask: Sequence[bool],
 ) -> Gradients:
     _check_mask(output_mask)
-    _check_dtype(input._dtype, grad_out)
-    _check_dtype(parameter_dtype(input, weight), mean, rstd, weight, bias)
+    check_dtype(input._dtype, grad_out)
+    check_dtype(parameter_dtype(input, weight), mean, rstd, weight, bias)
     wanted = _new_gradients(b, (input, weight, bias), output_mask)
     statistics = (b.cast(mean, _FLOAT), b.cast(rstd, _FLOAT))
     b.launch(
@@ -147,16 +147,10 @@ def native_layer_norm_backward(
     return wanted[0], wanted[1], wanted[2]
 
 
-def _check_dtype(dtype: DType, *tensors: Tensor | None) -> None:
-    """RefusedError for what the CPU's kernel finds to have another dtype."""
-    if any(each is not None and each._dtype is not dtype for each in tensors):
-        raise RefusedError("its tensors have several dtypes")
-
-
 def _check_mask(output_mask: Sequence[bool]) -> None:
     """RefusedError for one that C++ cannot make an array of."""
     if len(output_mask) != _GRADIENTS:
-        raise RefusedError(f"{len(output_mask)} gradients are asked for, or not")
+        raise RefusedError(f"the mask of {_GRADIENTS} gradients has {len(output_mask)} elements")
 
 
 def _new_gradients(
@@ -209,8 +203,7 @@ def _check_convolution(
         raise RefusedError(str(error)) from error
     if min(*parameters.dilation, *weight._sizes) < 1:
         raise RefusedError("its kernel has no elements, or no steps between them")
-    if {each._dtype for each in (weight, bias) if each is not None} != {input._dtype}:
-        raise RefusedError("its tensors have several dtypes")
+    check_dtype(input._dtype, weight, bias)
     _check_formats(input, weight)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
-from mindtorch_v2.kernels.npu.plans import Builder, RefusedError
+from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, check_dtype
 from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -29,15 +29,9 @@ def _axes(self: Tensor, dims: Dims) -> list[int]:
 # --- products of matrices -------------------------------------------------------------------------
 
 
-def _check_same(*tensors: Tensor) -> None:
-    """RefusedError for tensors of two dtypes: nothing is promoted here."""
-    if len({tensor._dtype for tensor in tensors}) > 1:
-        raise RefusedError("its tensors have several dtypes")
-
-
 def _product(name: str, b: Builder, self: Tensor, other: Tensor) -> Tensor:
     out = b.out
-    _check_same(self, other)
+    check_dtype(self._dtype, other)
     b.launch(name, self, other, out, b.cube_math_type(self._dtype))
     return out
 
@@ -56,7 +50,7 @@ def _column(vector: Tensor) -> Tensor:
 def mv(b: Builder, self: Tensor, vec: Tensor) -> Tensor:
     """A product with a matrix of one column."""
     out = b.out
-    _check_same(self, vec)
+    check_dtype(self._dtype, vec)
     b.launch("Mm", self, _column(vec), _column(out), b.cube_math_type(self._dtype))
     return out
 
@@ -64,7 +58,7 @@ def mv(b: Builder, self: Tensor, vec: Tensor) -> Tensor:
 @row("aten::dot")
 def dot(b: Builder, self: Tensor, tensor: Tensor) -> Tensor:
     out = b.out
-    _check_same(self, tensor)
+    check_dtype(self._dtype, tensor)
     b.launch("Dot", self, tensor, out)
     return out
 
@@ -73,7 +67,7 @@ def _added_product(
     name: str, b: Builder, self: Tensor, one: Tensor, two: Tensor, beta: Number, alpha: Number
 ) -> Tensor:
     out = b.out
-    _check_same(self, one, two)
+    check_dtype(self._dtype, one, two)
     scalars = (float(beta.real), float(alpha.real))
     b.launch(name, self, one, two, *scalars, out, b.cube_math_type(out._dtype))
     return out
@@ -89,7 +83,7 @@ def addmv(
     b: Builder, self: Tensor, mat: Tensor, vec: Tensor, beta: Number, alpha: Number
 ) -> Tensor:
     out = b.out
-    _check_same(self, mat, vec)
+    check_dtype(self._dtype, mat, vec)
     operands, scalars = (_column(self), mat, _column(vec)), (float(beta.real), float(alpha.real))
     b.launch("Addmm", *operands, *scalars, _column(out), b.cube_math_type(out._dtype))
     return out
@@ -308,7 +302,7 @@ def _softmax_backward(
     name: str, b: Builder, grad_output: Tensor, output: Tensor, dim: int, input_dtype: int
 ) -> Tensor:
     out = b.out
-    _check_same(grad_output, output, out)
+    check_dtype(grad_output._dtype, output, out)
     b.launch(name, grad_output, output, dim, out)
     return out
 

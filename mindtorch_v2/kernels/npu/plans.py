@@ -49,6 +49,12 @@ class RefusedError(UnsupportedError):
     """What the operator answers cannot be told from metadata: the CPU's kernel has the word."""
 
 
+def check_dtype(dtype: DType, *tensors: Tensor | None) -> None:
+    """RefusedError for tensors of another dtype: where the CPU's kernel promotes nothing."""
+    if any(tensor is not None and tensor._dtype is not dtype for tensor in tensors):
+        raise RefusedError("its tensors have several dtypes")
+
+
 class NothingToDoError(UnsupportedError):
     """There are no elements to read or to write; what comes of that the CPU's kernel knows."""
 
