@@ -105,7 +105,7 @@ def execute(
     *,
     may_lack: bool = False,
 ) -> Outcome:
-    """Run ``case`` with ``xp``; a ``thread`` case runs in a thread of its own.
+    """Run ``case`` with ``xp``; a ``thread`` case runs in a thread of its own, or as if it did.
 
     A text outside the grammar is not run; its outcome is ``refused``.  ``known`` cases are not
     parsed again.  Of an ``xp`` that ``may_lack`` names, a name that is not there is ``absent``.
@@ -178,11 +178,20 @@ def _once(
 ) -> Outcome:
     names = _namespace(xp, vocabulary, here)
     if case.isolation == "thread":
-        outcome: Outcome = in_thread(lambda: _run(parsed, names, collect=True))
+        outcome: Outcome = _apart(xp)(lambda: _run(parsed, names, collect=True))
     else:
         outcome = _run(parsed, names)
     outcome = here.judged(outcome)
     return outcome if case.warnings else replace(outcome, warnings=())
+
+
+def _apart(xp: ModuleType) -> Callable[[Callable[[], Outcome]], Outcome]:
+    """How a case runs so that nothing it sets in its thread is there for the next one.
+
+    In a new thread, unless ``xp`` has a way to give it a new thread's state without one.
+    """
+    own = getattr(xp, "thread_state", None)
+    return getattr(own, "as_in_a_new_thread", in_thread)
 
 
 def _text(error: BaseException) -> str:

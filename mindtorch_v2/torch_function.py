@@ -6,7 +6,6 @@ Mirrors ``torch/csrc/utils/disable_torch_function.cpp`` and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -18,7 +17,7 @@ from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.overloaded import ABSENT, attribute
 from mindtorch_v2.overloaded import Overloaded as Overloaded
 from mindtorch_v2.overloaded import append_overloaded as append_overloaded
-from mindtorch_v2.thread_state import carried
+from mindtorch_v2.thread_state import ThreadLocal, carried
 
 
 class State(IntEnum):
@@ -29,7 +28,7 @@ class State(IntEnum):
     ALL_DISABLED = 2
 
 
-class _ThreadLocal(threading.local):
+class _ThreadLocal(ThreadLocal):
     def __init__(self) -> None:
         self.state = State.ENABLED
         self.modes: list[Any] = []

@@ -5,7 +5,6 @@ Mirrors ``TORCH_WARN_ONCE`` in ``c10/util/Exception.h`` and ``torch.set_warn_alw
 
 from __future__ import annotations
 
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.by_position import by_position
 from mindtorch_v2.call_site import hands_warnings_on, level_of_python
+from mindtorch_v2.thread_state import ThreadLocal
 
 _LOCATIONS: Final[dict[str, str]] = profile.active().messages["warnings"]
 _given: set[str] = set()
@@ -81,7 +81,7 @@ def warn_once(function: str, message: str, *, in_python: bool = True) -> None:
         warn(function, message)
 
 
-class _Handlers(threading.local):
+class _Handlers(ThreadLocal):
     buffer: list[tuple[type[Warning], str]] | None = None
     is_rehearsal = False
     handed_on: bool | None = None

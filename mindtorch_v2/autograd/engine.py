@@ -5,7 +5,6 @@ Mirrors ``torch/csrc/autograd/engine.cpp`` for one thread and no accelerator.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, Final
@@ -35,7 +34,7 @@ from mindtorch_v2.tensor.dtype import DType, Layout, sparse_compressed, sparse_c
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.zeros import is_zero_tensor
-from mindtorch_v2.thread_state import in_another_thread
+from mindtorch_v2.thread_state import ThreadLocal, in_another_thread
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn_once
 
@@ -434,7 +433,7 @@ def execute(
         return _within_depth(task.run)
 
 
-class _Nesting(threading.local):
+class _Nesting(ThreadLocal):
     depth = 0
 
 

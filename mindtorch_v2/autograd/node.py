@@ -7,7 +7,6 @@ node, ``python_cpp_function.cpp``.
 from __future__ import annotations
 
 import re
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
@@ -24,6 +23,7 @@ from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import ThreadLocal
 
 Gradient: TypeAlias = "Tensor | None"
 """None is C++'s undefined tensor: a gradient of zeros that nobody has made."""
@@ -112,7 +112,7 @@ A plain tuple: one is made for nearly every argument of every operation that is 
 """
 
 
-class _SequenceNumbers(threading.local):
+class _SequenceNumbers(ThreadLocal):
     def __init__(self) -> None:
         self.numbers = count()
 
@@ -372,7 +372,7 @@ class RunningTask:
         raise NotImplementedError
 
 
-class _Current(threading.local):
+class _Current(ThreadLocal):
     task: ClassVar[RunningTask | None] = None
     node: ClassVar[Node | None] = None
 

@@ -13,10 +13,10 @@ takes out moves what is left of the other.
 from __future__ import annotations
 
 import heapq
-import threading
 from typing import Final
 
 from mindtorch_v2.autograd.node import Gradient, Node
+from mindtorch_v2.thread_state import ThreadLocal
 
 
 class NodeTask:
@@ -50,7 +50,7 @@ class ReadyQueue:
         return heapq.heappop(self._heap)
 
 
-class _Local(threading.local):
+class _Local(ThreadLocal):
     def __init__(self) -> None:
         self.ready_queue: Final = ReadyQueue()
 

@@ -5,7 +5,6 @@ Mirrors ``torch/csrc/autograd/saved_variable.cpp``.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -27,7 +26,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.thread_state import carried
+from mindtorch_v2.thread_state import ThreadLocal, carried
 from mindtorch_v2.warn import call_in_python
 
 _WORDS: Final = profile.active().autograd["words"]
@@ -48,7 +47,7 @@ class SavedTensorHooks(NamedTuple):
     unpack: Callable[[Any], Any]
 
 
-class _Defaults(threading.local):
+class _Defaults(ThreadLocal):
     def __init__(self) -> None:
         self.hooks: list[SavedTensorHooks] = []
         self.disabled: str | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.thread_state import ThreadLocal
 
 
 class Stopped(BaseException):
@@ -18,7 +18,7 @@ class Stopped(BaseException):
         self.call = call
 
 
-class _State(threading.local):
+class _State(ThreadLocal):
     active = False
     at_python = False
 

@@ -23,7 +23,6 @@ Note [Watched storages]
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar
@@ -40,7 +39,7 @@ from mindtorch_v2.dispatch.local_sets import DEFAULT, Change, LocalSets, local_s
 from mindtorch_v2.dispatch.local_sets import DEFAULT_EXCLUDED as DEFAULT_EXCLUDED
 from mindtorch_v2.dispatch.local_sets import DEFAULT_INCLUDED as DEFAULT_INCLUDED
 from mindtorch_v2.profile import GuardFacts
-from mindtorch_v2.thread_state import carried
+from mindtorch_v2.thread_state import ThreadLocal, carried
 
 Answer = TypeVar("Answer")
 
@@ -144,7 +143,7 @@ class Pipeline(Protocol):
     def flush(self, reason: str = ...) -> None: ...
 
 
-class _ThreadLocal(threading.local):
+class _ThreadLocal(ThreadLocal):
     def __init__(self) -> None:
         self.raw = RawLocalDispatchKeySet()
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.key import key_name
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.thread_state import ThreadLocal
 
 __all__ = ["Step", "is_tracing", "trace", "traced"]
 
@@ -46,7 +47,7 @@ class Step(NamedTuple):
         return f"{' ' * self.depth}{label} op=[{self.operator}], key=[{self.key}]"
 
 
-class _State(threading.local):
+class _State(ThreadLocal):
     """A thread's traces, the outermost first, and how many kernels it is in."""
 
     def __init__(self) -> None:

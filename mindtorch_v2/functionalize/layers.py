@@ -10,7 +10,6 @@ Mirrors ``aten/src/ATen/functorch/DynamicLayer.cpp``, ``Interpreter.cpp`` and
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -25,7 +24,7 @@ from mindtorch_v2.functionalize.reapply_views import reapply_views
 from mindtorch_v2.functionalize.storage import FUNCTIONALIZE
 from mindtorch_v2.functionalize.wrapper import is_functional, wrapper_of
 from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.thread_state import carried
+from mindtorch_v2.thread_state import ThreadLocal, carried
 
 _FRONT: Final = DispatchKey.FuncTorchDynamicLayerFrontMode
 _BACK: Final = DispatchKey.FuncTorchDynamicLayerBackMode
@@ -59,7 +58,7 @@ class DynamicLayer:
         self.saved = (0, 0)
 
 
-class _Stack(threading.local):
+class _Stack(ThreadLocal):
     def __init__(self) -> None:
         self.layers: list[DynamicLayer] = []
 

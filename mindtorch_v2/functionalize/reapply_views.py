@@ -5,12 +5,13 @@ Mirrors ``_functionalizationReapplyViews`` in ``aten/src/ATen/FunctionalTensorWr
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mindtorch_v2.thread_state import ThreadLocal
 
-class _State(threading.local):
+
+class _State(ThreadLocal):
     reapply_views = False
 
 

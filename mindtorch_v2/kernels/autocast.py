@@ -25,6 +25,7 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import ThreadLocal
 
 _FACTS: Final = profile.active().autocast
 _CPU: Final = mask_of(DispatchKey.AutocastCPU)
@@ -32,7 +33,7 @@ _FLOAT, _DOUBLE = DTYPES["float32"], DTYPES["float64"]
 _TO: Final = OperatorHandle("aten::to.dtype")
 
 
-class State(threading.local):
+class State(ThreadLocal):
     """A thread's: the dtype for each type of device, and whether casts of weights are kept."""
 
     def __init__(self) -> None:

@@ -7,16 +7,17 @@ that is known foretells its answer, for whoever only tries it out.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from mindtorch_v2.thread_state import ThreadLocal
 
 Answers = dict[str, tuple[Any, ...]]
 """By the name of the operator."""
 
 
-class _Listener(threading.local):
+class _Listener(ThreadLocal):
     answers: Answers | None = None
 
 

@@ -7,12 +7,12 @@ what it has made, for who called it in another's place (:mod:`mindtorch_v2.kerne
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import ThreadLocal
 
 Error = TypeVar("Error", bound=Exception)
 
@@ -24,7 +24,7 @@ class Refused(NamedTuple):
     places: Any
 
 
-class _Listener(threading.local):
+class _Listener(ThreadLocal):
     heard: list[Refused] | None = None
 
 

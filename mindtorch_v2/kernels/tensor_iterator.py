@@ -7,7 +7,6 @@ there.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +47,7 @@ from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import ThreadLocal
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _CPU: Final = Device("cpu")
@@ -62,7 +62,7 @@ class _CastCopy:
     _dtype: DType
 
 
-class _StandIns(threading.local):
+class _StandIns(ThreadLocal):
     are_for_cpu = False
 
 

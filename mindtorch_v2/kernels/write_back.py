@@ -18,7 +18,6 @@ mutating one (``masked_fill`` of ``masked_fill_``) gets that back while it runs.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -51,6 +50,7 @@ from mindtorch_v2.tensor.copying import (
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.thread_state import ThreadLocal
 from mindtorch_v2.warn import once, warn_once
 
 Shape = tuple[Sequence[int], tuple[int, ...]]
@@ -134,7 +134,7 @@ def _route(find: Provider, name: str, key: int, own: Native) -> Native | None:
     return Native(partial(_run_once, form, own), with_keyset=True)
 
 
-class _Running(threading.local):
+class _Running(ThreadLocal):
     """The functional operators that this thread computes in order to write them back."""
 
     def __init__(self) -> None:

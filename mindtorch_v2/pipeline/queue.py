@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -27,6 +26,7 @@ from mindtorch_v2.tensor.pending import AWAY, Pending, settled
 from mindtorch_v2.tensor.storage import UntypedStorage
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.version import VersionCounter
+from mindtorch_v2.thread_state import ThreadLocal
 
 _HELD_BY_QUEUE: Final = 3
 """References to an output that the queue has itself: in a list, in a loop, in a call."""
@@ -186,7 +186,7 @@ def _become(output: Tensor, computed: Tensor) -> None:
 # --- plans --------------------------------------------------------------------------------------
 
 
-class _Plans(threading.local):
+class _Plans(ThreadLocal):
     current: Any = None
     #: What a flush is planning.
     outlook: Outlook | None = None

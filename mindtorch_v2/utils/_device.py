@@ -6,7 +6,6 @@ A device is a context manager by a mode of this kind.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -23,6 +22,7 @@ from mindtorch_v2.overrides import (
 )
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.support import HABITS
+from mindtorch_v2.thread_state import ThreadLocal
 from mindtorch_v2.utils._contextlib import context_decorator
 
 CURRENT_DEVICE: Device | None = None
@@ -118,7 +118,7 @@ def set_device(device: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 # --- the default of a thread ------------------------------------------------------------------
 
-_GLOBAL_DEVICE_CONTEXT: Final = threading.local()
+_GLOBAL_DEVICE_CONTEXT: Final = ThreadLocal()
 
 
 def get_default_device() -> Device:

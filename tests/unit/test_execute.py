@@ -3,7 +3,7 @@
 import threading
 import warnings
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -184,6 +184,22 @@ def test_what_a_case_leaves_open_is_undone_in_its_own_thread(text: str) -> None:
     (made, there), (undone, thread) = xp.Guard.log
     assert (made, undone) == ("made", "undone")
     assert there == thread != threading.get_ident()
+
+
+def test_what_can_do_without_a_thread_has_none() -> None:
+    xp = make()
+    calls: list[Any] = []
+
+    def as_in_a_new_thread(call: Any) -> Any:
+        calls.append(call)
+        return call()
+
+    xp.thread_state = SimpleNamespace(as_in_a_new_thread=as_in_a_new_thread)
+    run(case("guard = xp.Guard()\n1", "thread"), xp)
+    (_, there), (_, thread) = xp.Guard.log
+    assert there == thread == threading.get_ident()
+    run(case("1", "shared"), xp)
+    assert len(calls) == 1
 
 
 def test_in_thread_returns_what_its_function_returns() -> None:

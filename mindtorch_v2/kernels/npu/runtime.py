@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Final
 
 from mindtorch_v2.kernels.npu import libraries, status
+from mindtorch_v2.thread_state import ThreadLocal
 
 BLOCKING: Final = "ASCEND_LAUNCH_BLOCKING"
 
@@ -43,7 +44,7 @@ class _State:
         self.soc = ""
 
 
-class _Thread(threading.local):
+class _Thread(ThreadLocal):
     device: int | None = None
     """The device whose context is current; None before the first use."""
     chosen: int = 0

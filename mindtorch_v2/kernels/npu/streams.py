@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.npu.prototypes import (
     STREAM_COMPLETE,
     STREAM_FAST_LAUNCH_AND_SYNC,
 )
+from mindtorch_v2.thread_state import ThreadLocal
 
 POOL_SIZE: Final = 32
 """Streams of a device beside its default stream."""
@@ -90,7 +91,7 @@ class Mark:
         return elapsed.value
 
 
-class _Thread(threading.local):
+class _Thread(ThreadLocal):
     def __init__(self) -> None:
         self.current: dict[int, Queue] = {}
 
