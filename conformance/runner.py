@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Thread
 from types import MappingProxyType, ModuleType
+from typing import Final
 
 from conformance import annotated, ascend, on_npu, worker
 from conformance import oracle as oracles
@@ -282,6 +283,24 @@ def _first_calls(xp: ModuleType) -> None:
         for refuse in (xp.add, xp.ops.aten.add.Tensor):
             with suppress(TypeError, RuntimeError):
                 refuse(x, "s")
+        for _ in range(_OFTEN):
+            _most_made(xp)
+
+
+_OFTEN: Final = 12
+"""So many calls it takes until they are at their fastest."""
+
+
+def _most_made(xp: ModuleType) -> None:
+    """What most cases in processes of their own begin with."""
+    for size in range(1, 6):
+        xp.ones(size)
+    xp.ones(2, 2)
+    xp.zeros(2)
+    xp.arange(2)
+    xp.ones(2, requires_grad=True)
+    xp.ones(2, device="meta")
+    xp.empty(2, device="meta")
 
 
 class Interactive:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import singledispatch
 from itertools import islice
-from types import FunctionType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2 import _C
@@ -124,7 +124,7 @@ class Library:
         """Register what an operator does with tensors that have no data."""
         source = utils.get_source(_stacklevel + 1)
         frame, _ = next(islice(frames(), _stacklevel, None))
-        module = inspect.getmodule(frame)
+        module = _module_of(frame)
         module_name = None if module is None else module.__name__
         if module_name is not None and module_name.startswith("torchvision."):
             module_name = None
@@ -216,6 +216,12 @@ def _made_at() -> tuple[str, int]:
     _, caller, *further = islice(frames(), 1, 4)
     frame, called = caller if shows_file() or not further else further[0]
     return frame.f_code.co_filename, line_of(frame, called)
+
+
+def _module_of(frame: FrameType) -> ModuleType | None:
+    """``inspect.getmodule``, which for code of no file goes through the files of all modules."""
+    is_of_no_file = re.fullmatch("<.*>", frame.f_code.co_filename)
+    return None if is_of_no_file else inspect.getmodule(frame)
 
 
 def _not_destroyed(library: Library) -> Any:

@@ -8,7 +8,7 @@ table takes none.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -80,6 +80,8 @@ class Extra(NamedTuple):
 
 _MOST_REMEMBERED: Final = 1000
 """So much one place keeps; then it forgets all."""
+_ATEN: Final = "aten::"
+"""How the names of torch's own operators begin."""
 
 Extension = Callable[[str, AnnotatedSchema, Mapping[int, tuple[Kernel, ...]]], Extra | None]
 """From an operator's full name, its schema, and the kernels that it has by key."""
@@ -106,6 +108,8 @@ class Dispatcher:
         self._defined = OperatorRegistry()
         #: Goes up with every change: who remembers what follows from registrations asks for it.
         self.version = 0
+        #: The same for changes that torch's own operators notice, or what they call.
+        self.aten_version = 0
         #: What has been remembered since the last change, which is to be forgotten at the next.
         self._remembered: dict[str, dict[int, dict[Any, Any]]] = {}
         #: A token for each registration that can be taken back.
@@ -255,7 +259,7 @@ class Dispatcher:
         definition.registrations -= 1
         self._clean_up(name, definition)
 
-    def _once(self, undo: Callable[[], object], of: Iterable[str] | None = None) -> Undo:
+    def _once(self, undo: Callable[[], object], of: Collection[str] | None = None) -> Undo:
         """What undoes a registration the first time that it is called; ``of`` are the operators
         whose calls may go elsewhere by it, None says all."""
         token = object()
@@ -290,11 +294,13 @@ class Dispatcher:
                 found[key] = value
                 self._remembered.setdefault(name, {})[id(found)] = found
 
-    def _has_changed(self, names: Iterable[str] | None = None) -> None:
+    def _has_changed(self, names: Collection[str] | None = None) -> None:
         """To be called after a change to these operators, None says to all of them, so that nobody
         takes what was before it for its version."""
         with self.lock:
             self.version += 1
+            if names is None or any(name.startswith(_ATEN) for name in names):
+                self.aten_version += 1
             for name in self._remembered.copy() if names is None else names:
                 for found in self._remembered.pop(name, {}).values():
                     found.clear()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -324,3 +327,17 @@ def test_a_redeclared_function_refuses_in_the_words_of_its_own_name() -> None:
     assert older(2) == (2, 1)
     with pytest.raises(TypeError, match=r"newer\(\) got an unexpected keyword argument 'b'"):
         older(2, b=3)
+
+
+def _frame() -> FrameType:
+    frame = inspect.currentframe()
+    assert frame is not None
+    return frame
+
+
+def test_code_of_no_file_has_no_module() -> None:
+    scope: dict[str, Any] = {"inspect": inspect}
+    for name, module in (("<case>", None), (__file__, sys.modules[__name__])):
+        exec(compile("frame = inspect.currentframe()", name, "exec"), scope)
+        assert library._module_of(scope["frame"]) is inspect.getmodule(scope["frame"]) is module
+    assert library._module_of(_frame()) is sys.modules[__name__]

@@ -165,6 +165,49 @@ def test_a_kernel_that_is_registered_is_called_from_then_on() -> None:
     assert often("xp.ones(2)").tolist() == [1.0, 1.0]
 
 
+def test_what_is_registered_for_other_operators_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    often("xp.ones(2)")
+    library = xp.library.Library("test_recalled", "DEF")
+    library.define("f(Tensor x) -> Tensor")
+    library.impl("f", lambda x: x, "CPU")
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(recalled, "new_variable", lambda call: pytest.fail("made anew"))
+            assert xp.ones(2).tolist() == [1.0, 1.0]
+    finally:
+        library._destroy()
+
+
+def test_a_fallback_is_noticed() -> None:
+    often("xp.ones(2)")
+    library = C._dispatch_library("IMPL", "_", "CPU")
+    library.fallback_fallthrough("CPU")
+    before = recalled.state()
+    del library
+    assert before != recalled.state()
+
+
+@pytest.mark.filterwarnings("ignore:.*overrid")
+@pytest.mark.parametrize("called", ["empty.memory_format", "fill_.Scalar"])
+def test_a_kernel_of_what_a_factory_calls_is_called_from_then_on(called: str) -> None:
+    often("xp.ones(2)")
+    names = []
+    library = xp.library.Library("aten", "IMPL")
+
+    def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        names.append(called)
+        return xp.tensor([1.0, 1.0])
+
+    try:
+        library.impl(called, kernel, "CPU", with_keyset=True)
+        xp.ones(2)
+    finally:
+        library._destroy()
+    assert names == [called]
+
+
 def test_what_was_warned_of_is_warned_of_again() -> None:
     xp.set_warn_always(True)
     for _ in range(_OFTEN):

@@ -1,9 +1,9 @@
 """Factories that are called again with the same arguments, and make what they have made before.
 
 What ``torch.zeros(2, 3)`` makes follows from its arguments, the default dtype, and whether new
-memory is filled, as long as nothing is registered and no thread is an unusual one.  So a factory
-that takes no random numbers keeps small tensors that it has made as what makes another such:
-nothing goes through the dispatcher then.
+memory is filled, as long as nothing is registered for torch's operators and no thread is an unusual
+one.  So a factory that takes no random numbers keeps small tensors that it has made as what makes
+another such: nothing goes through the dispatcher then.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LARGEST: Final = 4096
 
 def state() -> tuple[Any, ...]:
     """What factories look at besides their arguments, in a usual thread that nobody observes."""
-    return DISPATCHER.version, get_default_dtype(), fills_uninitialized_memory()
+    return DISPATCHER.aten_version, get_default_dtype(), fills_uninitialized_memory()
 
 
 class Factory:
