@@ -15,6 +15,7 @@ from numbers import Number
 from types import FunctionType
 from typing import Any, Final
 
+import mindtorch_v2 as torch
 from mindtorch_v2 import _dim_order, functional, profile, torch_dispatch
 from mindtorch_v2._deepcopy import deep_copied
 from mindtorch_v2.autograd._functions import Resize
@@ -32,7 +33,6 @@ from mindtorch_v2.overrides import (
     has_torch_function,
 )
 from mindtorch_v2.tensor.base import TensorBase
-from mindtorch_v2.tensor.factories import from_numpy
 from mindtorch_v2.tensor.legacy_storages import class_of
 from mindtorch_v2.tensor.printing import tensor_str
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
@@ -173,7 +173,7 @@ class _Methods:
     def __array_wrap__(self: Any, array: Any) -> Any:
         if has_torch_function((self,)):
             return handle_torch_function(_TENSOR.__array_wrap__, (self,), self, array=array)
-        return from_numpy(array.astype("uint8") if array.dtype == bool else array)
+        return torch.from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
     def is_shared(self: Any) -> Any:
         if has_torch_function((self,)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mindtorch_v2 as torch
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.legacy_storages import NAMES
@@ -36,6 +37,48 @@ def _load_from_bytes(b: bytes) -> TypedStorage:
     if data:
         storage._bytes[:] = np.frombuffer(data, np.uint8)  # type: ignore[index]
     return TypedStorage._of(storage, DTYPES[name.decode()])
+
+
+# --- what a typed storage does while somebody watches -------------------------------------------
+
+
+def _device(device: Any) -> Any:
+    return torch.device(device)
+
+
+def _tensor_of(storage: TypedStorage, dtype: DType) -> Any:
+    """All elements, read as of a dtype."""
+    made = torch.tensor([], dtype=dtype, device=storage._untyped_storage.device)
+    return made.set_(storage if dtype is storage.dtype else _wrapped(storage, dtype))
+
+
+def _wrapped(storage: TypedStorage, dtype: DType) -> TypedStorage:
+    return TypedStorage._of(storage._untyped_storage, dtype)
+
+
+def _get_item(storage: TypedStorage, dtype: DType, index: int) -> Any:
+    return _tensor_of(storage, dtype)[index].item()
+
+
+def _set_item(storage: TypedStorage, dtype: DType, index: int | slice, value: Any) -> None:
+    _tensor_of(storage, dtype)[index] = value
+
+
+def _to(storage: TypedStorage, dtype: DType) -> TypedStorage:
+    converted = _typed(_tensor_of(storage, storage.dtype).to(dtype))
+    return converted.clone() if converted.data_ptr() == storage.data_ptr() else converted
+
+
+def _of_sequence(sequence: Any, dtype: DType, device: Any) -> UntypedStorage:
+    return _typed(torch.tensor(sequence, dtype=dtype, device=device))._untyped_storage
+
+
+def _typed(tensor: Any) -> TypedStorage:
+    storage = tensor.untyped_storage()
+    return TypedStorage._of(storage, tensor.dtype)
+
+
+# --- pickles ------------------------------------------------------------------------------------
 
 
 def _reduce(self: Any) -> Any:

@@ -6,7 +6,8 @@ each number occurs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import permutations, product
+from math import prod
 from typing import Final
 
 from conformance.area import Text
@@ -127,6 +128,9 @@ _PATHS: Final = (
     *("[0, 1, 0, 1]", "[1, 2, 0, 1]", "[0, 0, 0, 1]", "[0, 3, 0, 1]", "[2, 1, 1, 0]", "[0, 1]"),
     *("[-1, 0, 0, 1]", "None", "[]"),
 )
+_ORDERED: Final = ("ae,ec", "ea,ce", "abe,cbe", "abe,ced", "abe,bced")
+_SIZES: Final = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 2}
+"""Contractions of ``e``, and how long each dimension is: the result comes in every order."""
 _LISTS: Final = (
     *(f"{_A}, [0, 1], {_B}, [1, 2]", f"{_A}, [0, 1], {_B}, [1, 2], [0, 2]", f"{_A}, [0, 60]"),
     *(f"{_A}, [Ellipsis, 27], [27, Ellipsis]", f"'ij', [{_A}]", "'ij'", f"3, {_A}", "'ij', 3"),
@@ -139,6 +143,14 @@ def _equations(dtypes: Sequence[str]) -> Iterator[Text]:
     for path, operands in pairwise(_PATHS, _OPERANDS[2:5]):
         call = f"xp.ops.aten.einsum('ij,jk,kl->il', [{operands}], path={path})"
         yield "einsum", call
+    for inputs in _ORDERED:
+        operands = ", ".join(
+            f"xp.arange({prod(map(_SIZES.__getitem__, labels))}.0)"
+            f".view({[_SIZES[label] for label in labels]})"
+            for labels in inputs.split(",")
+        )
+        for output in permutations(sorted(set(inputs) - set(",e"))):
+            yield "einsum", f"xp.einsum('{inputs}->{''.join(output)}', {operands})"
     for given in _LISTS:
         yield "einsum", f"xp.einsum({given})"
     for one, two in zip(dtypes, [*dtypes[1:], dtypes[-1]], strict=True):

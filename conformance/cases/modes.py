@@ -23,6 +23,7 @@ from conformance.cases import (
     mode_objects,
     mode_policies,
     mode_programs,
+    mode_seen,
     mode_wrappers,
 )
 from conformance.cases.mode_programs import (
@@ -75,6 +76,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from _threads()
     yield from mode_interfaces.texts(profile)
     yield from mode_objects.texts()
+    yield from mode_seen.texts()
     yield from mode_wrappers.texts()
     yield from mode_policies.texts()
     yield from mode_autocast.texts()

@@ -217,6 +217,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "the dtype of its gradient is told of any tensor": lambda: (
         torch.ones(1, requires_grad=True).neg().grad_dtype is torch.float32
     ),
+    "einsum multiplies in the order of its result": lambda: (
+        torch.einsum("ab,bc->ca", torch.ones(2, 3), torch.ones(3, 5)).is_contiguous()
+    ),
     "a block's device is the default": lambda: is_context_the_default(),
     "no default device is none": lambda: refused(default_device_taken_back),
     "broadcast_shapes speaks as operators do": lambda: (

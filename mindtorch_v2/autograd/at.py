@@ -195,7 +195,7 @@ _OF_TENSORS: Final[Mapping[str, Callable[..., Any]]] = {
     "options": TensorOptions.of,
     "sym_strides": lambda tensor: tensor._strides,
     "sym_storage_offset": lambda tensor: tensor._storage_offset,
-    "requires_grad": lambda tensor: tensor.requires_grad,
+    "requires_grad": lambda tensor: tensor._requires_grad(),
     "layout": lambda tensor: tensor._layout,
     "device": lambda tensor: tensor._device,
     "dtype": lambda tensor: tensor._dtype,

@@ -344,7 +344,7 @@ def _check_root_grad(place: int, tensor: Any, grad: Any) -> None:
             f"element {place} of gradients tuple is None, but the corresponding output is a "
             "GradientEdge.This is not supported."
         )
-    if tensor.requires_grad:
+    if tensor._requires_grad():
         raise RuntimeError(
             f"element {place} of gradients tuple is None, but the corresponding Tensor requires "
             "grad"
@@ -371,6 +371,6 @@ def _input_edge(value: Any, accumulate_grad: bool) -> Edge:
     node = grad_fn(value) or try_get_grad_accumulator(value)
     if accumulate_grad:
         retain_grad(value)
-    if not value.requires_grad:
+    if not value._requires_grad():
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return (Identity(), 0) if node is None else (node, number)

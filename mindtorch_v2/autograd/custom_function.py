@@ -107,7 +107,7 @@ def _with_history(call: Returned, tensor: Tensor, place: int, is_differentiable:
 
 
 def _without_gradient(tensor: Tensor, is_input: bool, is_changed: bool, is_saved: bool) -> Tensor:
-    if not tensor.requires_grad:
+    if not tensor._requires_grad():
         if is_input and not is_changed:
             if is_saved:
                 raise RuntimeError(_RETURNED_AS_IS)
@@ -122,7 +122,7 @@ def _without_gradient(tensor: Tensor, is_input: bool, is_changed: bool, is_saved
 
 
 def _changed(call: Returned, tensor: Tensor, place: int, is_input: bool) -> Tensor:
-    if tensor._is_leaf() and tensor.requires_grad:  # no look at a base that has been changed
+    if tensor._is_leaf() and tensor._requires_grad():  # no look at a base that has been changed
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )

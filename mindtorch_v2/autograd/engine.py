@@ -29,6 +29,8 @@ from mindtorch_v2.autograd.ready_queue import NodeTask, ReadyQueue, local_ready_
 from mindtorch_v2.autograd.saved_variable import defaults
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.dispatch.key import DispatchKey
+from mindtorch_v2.dispatch.keyset import functionality_bit
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import DType, Layout, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
@@ -55,6 +57,7 @@ class ExecInfo:
 
 
 _task_ids: Final = count()
+_NESTED: Final = functionality_bit(DispatchKey.NestedTensor)
 _LATE_HOOKS_ARE_CALLED: Final = profile.active().autograd["python"]["late_hooks_are_called"]
 """Whether a node calls the hooks too that were registered while it ran."""
 
@@ -277,7 +280,7 @@ def _can_accumulate_inplace(buffer: list[Gradient], place: int) -> bool:
         return False
     old = buffer[place]
     assert old is not None
-    is_vanilla = not (is_tensor_subclass_like(old) or is_zero_tensor(old) or old.is_nested)
+    is_vanilla = not (is_tensor_subclass_like(old) or is_zero_tensor(old) or old._keys & _NESTED)
     return (
         is_vanilla
         and old._layout is strided

@@ -221,7 +221,7 @@ class FunctionBase(Node):
         self._set_next_edges(collect_next_edges(tensors) if is_executable else [])
         self._is_tensor_input = tuple(isinstance(each, Tensor) for each in inputs)
         self.needs_input_grad = tuple(
-            isinstance(each, Tensor) and each.requires_grad for each in inputs
+            isinstance(each, Tensor) and each._requires_grad() for each in inputs
         )
         with tls.guarded(tls.AutoGradMode, False):
             if has_setup:

@@ -24,12 +24,14 @@ from mindtorch_v2.autograd.variable import (
 )
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.thread_state import ThreadLocal, carried
 from mindtorch_v2.warn import call_in_python
 
 _WORDS: Final = profile.active().autograd["words"]
+_DETACH: Final = OperatorHandle("aten::detach")
 
 ERR_BACKWARD_TWICE: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -116,7 +118,7 @@ class SavedVariable:
     def _save_metadata(self, tensor: Tensor) -> None:
         self._output_nr = output_nr(tensor)
         if self._is_leaf:
-            self._requires_grad = tensor.requires_grad
+            self._requires_grad = tensor._requires_grad()
             accumulator = grad_accumulator(tensor)
             self._accumulator = None if accumulator is None else weakref.ref(accumulator)
         elif not self._is_output:
@@ -126,7 +128,7 @@ class SavedVariable:
         self._hooks = hooks
         with tls.guarded(tls.AutoGradMode, False):
             version = tensor._versions.current
-            given = tensor._detached() if self._original else tensor
+            given = _DETACH(tensor) if self._original else tensor
             self._packed = call_in_python(hooks.pack, (given,))
             if tensor._versions.current != version:
                 raise RuntimeError(_WORDS["changed_by_pack_hook"])
@@ -190,7 +192,7 @@ class SavedVariable:
                 return self._data
         data = self._data if self._hooks is None else self._unpacked(self._hooks)
         assert data is not None
-        if node is None and not self._requires_grad and not data.requires_grad:
+        if node is None and not self._requires_grad and not data._requires_grad():
             return data
         found = variable_data(data)
         if node is not None:

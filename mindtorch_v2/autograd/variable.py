@@ -69,7 +69,7 @@ def grad_fn(tensor: Tensor) -> Any:
     if meta is None:
         return None
     view = meta.view
-    if view is None or (meta.grad_fn is None and not view.base.requires_grad):
+    if view is None or (meta.grad_fn is None and not view.base._requires_grad()):
         return meta.grad_fn
     if meta.attr_version != tensor._versions.current:
         _regenerate(tensor, meta, view)
@@ -296,7 +296,7 @@ def update_tensor_hooks_on_new_gradfn(tensor: Tensor, old: Any, new: Any) -> Non
 
 def retain_grad(tensor: Tensor) -> None:
     """Have a tensor keep its gradient; leaves do anyway."""
-    if not tensor.requires_grad:
+    if not tensor._requires_grad():
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     from mindtorch_v2.functionalize.layers import check_supports_retain_grad
 
@@ -443,7 +443,7 @@ def check_inplace(tensor: Tensor, requires_grad: bool) -> None:
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation."
             )
-    if tensor.requires_grad and tensor._is_leaf():
+    if tensor._requires_grad() and tensor._is_leaf():
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )

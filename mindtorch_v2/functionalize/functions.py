@@ -84,8 +84,8 @@ def mirror_autograd_meta_to(src: Tensor, dst: Tensor) -> None:
     """Have ``dst`` say of itself what ``src`` says: whether it requires grad, and is a leaf."""
     if src._autograd is None:
         return
-    dst._set_requires_grad(src.requires_grad)
-    if dst.requires_grad:
+    dst._set_requires_grad(src._requires_grad())
+    if dst._requires_grad():
         message = "Cannot backprop through mirrored meta, file a bug in PyTorch"
         set_history((dst,), Error(message))
 

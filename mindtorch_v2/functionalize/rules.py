@@ -185,4 +185,4 @@ def _check(target: Tensor, value: Tensor) -> None:
             f"result type {CPP_NAMES[value._dtype]} can't be cast to the desired output type "
             f"{CPP_NAMES[target._dtype]}"
         )
-    check_inplace(target, target.requires_grad or value.requires_grad)
+    check_inplace(target, target._requires_grad() or value._requires_grad())

@@ -197,7 +197,7 @@ def _with_strides_of_one(tensor: Any) -> Any:
     """Strides of dimensions that have no second element are normalised."""
     pairs = zip(tensor.size(), tensor.stride(), strict=True)
     strides = [1 if size < 2 else stride for size, stride in pairs]
-    return tensor.detach().as_strided(tensor.size(), strides, tensor.storage_offset())
+    return tensor.as_strided(tensor.size(), strides, tensor.storage_offset())
 
 
 # --- in -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from types import GetSetDescriptorType
+from types import GetSetDescriptorType, MethodWrapperType
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 _stored_name: Final = vars(type)["__name__"]
@@ -75,6 +75,48 @@ for _metaclass in (NamedAsInC, MadeInC):
 # --- attributes -------------------------------------------------------------------------------
 
 
+class FromC(type):
+    """The type of classes whose instances have another ``__module__`` than the class, or none."""
+
+    __module__ = property(lambda cls: "builtins")
+
+
+def lacking(name: str) -> Any:
+    """For a class: what its instances do not have, though Python gave it to them."""
+
+    def refuse(self: Any) -> Any:
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    return property(refuse)
+
+
+class method_wrapper(metaclass=FromC):  # noqa: N801
+    """CPython's ``method-wrapper``: what a slot of an object is as a method."""
+
+    __slots__ = ("__name__", "__objclass__", "__qualname__", "__self__", "_call")
+
+    def __init__(self, slot: Callable[..., Any], name: str, instance: Any, of: type) -> None:
+        self._call, self.__self__ = slot, instance
+        self.__name__, self.__qualname__ = name, f"{of.__name__}.{name}"
+        self.__objclass__ = of
+
+    __module__ = lacking("__module__")
+    __class__ = property(lambda self: MethodWrapperType)  # type: ignore[assignment]
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        kind, address = self.__objclass__.__name__, id(self.__self__)
+        return f"<method-wrapper '{self.__name__}' of {kind} object at {address:#x}>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.__self__, self.__name__)
+
+
+method_wrapper.__name__ = method_wrapper.__qualname__ = "method-wrapper"
+
+
 class getset_descriptor(property):  # noqa: N801 (CPython's name)
     """A property as C defines it."""
 
@@ -87,6 +129,9 @@ class getset_descriptor(property):  # noqa: N801 (CPython's name)
         """Tell the class that defines it, and its name there."""
         self.__name__, self.__qualname__ = name, f"{owner.__qualname__}.{name}"
         self.__objclass__ = owner
+        for slot in ("__get__", "__set__", "__delete__"):  # which else would be a property's
+            of = GetSetDescriptorType
+            vars(self)[slot] = method_wrapper(getattr(super(), slot), slot, self, of)
 
     def __repr__(self) -> str:
         return f"<attribute '{self.__name__}' of '{tp_name(self.__objclass__)}' objects>"

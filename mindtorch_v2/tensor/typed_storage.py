@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.by_position import by_position
 from mindtorch_v2.numpy_later import np
-from mindtorch_v2.tensor import construct
+from mindtorch_v2.tensor import construct, watched_storages
 from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.conversions import item
 from mindtorch_v2.tensor.copying import fill
@@ -80,7 +80,8 @@ class TypedStorage(metaclass=NamedAsInC):
             self._wrap(args, wrap_storage, dtype, device)
             return
         self.dtype = dtype or get_default_dtype()
-        where = Device(device or "cpu")
+        python = watched_storages.python()
+        where = Device(device or "cpu") if python is None else python._device(device or "cpu")
         if not args or isinstance(args[0], (int, np.integer)):
             check_storage(where)
         if not args:
@@ -92,9 +93,11 @@ class TypedStorage(metaclass=NamedAsInC):
         elif not isinstance(args[0], Sequence):
             raise TypeError(_CALLS + f"\nArgument type not recognized: {type(args[0])}")
         else:
-            read_as = _READ_AS.get(self.dtype, self.dtype)
-            data = construct.new_from_data(args[0], read_as, where, copy=True)
-            self._untyped_storage = data.untyped_storage()
+            if python is not None:
+                self._untyped_storage = python._of_sequence(args[0], self._read_as, where)
+            else:
+                data = construct.new_from_data(args[0], self._read_as, where, copy=True)
+                self._untyped_storage = data.untyped_storage()
 
     def _wrap(
         self,
@@ -195,8 +198,12 @@ class TypedStorage(metaclass=NamedAsInC):
 
     def _tensor(self) -> Tensor:
         """All elements, as a tensor of them."""
-        dtype = _READ_AS.get(self.dtype, self.dtype)
-        return Tensor._make((self.size(),), dtype, device=self.device, storage=self.untyped())
+        size, storage = self.size(), self.untyped()
+        return Tensor._make((size,), self._read_as, device=self.device, storage=storage)
+
+    @property
+    def _read_as(self) -> DType:
+        return _READ_AS.get(self.dtype, self.dtype)
 
     def _check_index(self, index: Any) -> None:
         if not isinstance(index, (int, slice)):
@@ -213,16 +220,26 @@ class TypedStorage(metaclass=NamedAsInC):
         size = self.size()
         if not -size <= index < size:
             raise IndexError(f"index {index} out of range for storage of size {size}")
+        python = watched_storages.python()
+        if python is not None:
+            return python._get_item(self, self._read_as, index % size)
         return item(get_item(self._tensor(), index % size))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._check_index(index)
         if isinstance(value, (TypedStorage, UntypedStorage)):
             raise RuntimeError(f"cannot set item with value type {type(value)}")
-        fill(get_item(self._tensor(), index), value)
+        self._set_item(index, value)
+
+    def _set_item(self, index: int | slice, value: Any) -> None:
+        python = watched_storages.python()
+        if python is not None:
+            python._set_item(self, self._read_as, index, value)
+        else:
+            fill(get_item(self._tensor(), index), value)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter([self[place] for place in range(self.size())])
+        return (self[place] for place in range(self.size()))
 
     def tolist(self) -> list[Any]:
         return list(self)
@@ -236,7 +253,7 @@ class TypedStorage(metaclass=NamedAsInC):
     # --- changes and copies -------------------------------------------------------------------
 
     def fill_(self, value: Any) -> TypedStorage:
-        fill(self._tensor(), value)
+        self._set_item(slice(0, self.size()), value)
         return self
 
     def copy_(
@@ -266,7 +283,10 @@ class TypedStorage(metaclass=NamedAsInC):
         return TypedStorage._of(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
     def _to(self, dtype: DType) -> TypedStorage:
-        return convert(self._tensor(), dtype)
+        python = watched_storages.python()
+        converted: TypedStorage
+        converted = convert(self._tensor(), dtype) if python is None else python._to(self, dtype)
+        return converted
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same storage seen as the same dtype."""

@@ -236,6 +236,8 @@ def _dlpack_device(self: Any) -> tuple[DLDeviceType, int]:
     kinds = {"cpu": DLDeviceType.kDLCPU, "privateuseone": DLDeviceType.kDLExtDev}
     if self.device.type not in kinds:
         raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
+    if self.device.type == "cpu":
+        self.is_pinned()  # which nothing is here, but modes see that it is asked
     return kinds[self.device.type], self.device.index or 0
 
 

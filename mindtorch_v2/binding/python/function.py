@@ -15,7 +15,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.call_site import caller_of_binding, is_method_call
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.slot_called import SlotCalled
-from mindtorch_v2.tensor.made_in_c import check_count
+from mindtorch_v2.tensor.made_in_c import FromC, check_count, lacking
 from mindtorch_v2.tensor.tensor import Tensor
 
 Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -36,21 +36,6 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 OWNERS: Final[dict[str, type]] = {}
 """The classes whose attributes C's functions are, by name: pickles look them up there."""
-
-
-class _FromC(type):
-    """The type of classes whose instances have another ``__module__`` than the class, or none."""
-
-    __module__ = property(lambda cls: "builtins")
-
-
-def _lacking(name: str) -> Any:
-    """For a class: what its instances do not have, though Python gave it to them."""
-
-    def refuse(self: Any) -> Any:
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    return property(refuse)
 
 
 class Entry:
@@ -140,7 +125,7 @@ class builtin_function_or_method(SlotCalled):  # noqa: N801 (CPython's name)
         self.call.show(self)
 
     __class__ = property(lambda self: BuiltinFunctionType)
-    __dict__ = _lacking("__dict__")
+    __dict__ = lacking("__dict__")
     __text_signature__ = None
 
     @property
@@ -214,7 +199,7 @@ def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
 _NO_MODULE: Final = property(lambda self: None)
 
 
-class BoundMethod(metaclass=_FromC):
+class BoundMethod(metaclass=FromC):
     """A method of one tensor, which messages name after the tensor's own class.
 
     One is made for every call, by :meth:`method_descriptor.__get__` alone, of the method's own
@@ -259,7 +244,7 @@ def _hand_on(bound: BoundMethod, /, *args: Any, **kwargs: Any) -> Any:
     return method._call.front(receiver, args, kwargs)
 
 
-class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
+class method_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
     """A method of tensors, of whose arguments CPython may check the number: none, or one.
 
     Looked up on a tensor it is another function than looked up on the class, since their errors
@@ -275,9 +260,9 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
         self._bound: Callable[[], BoundMethod] = self._first_bound
         self._call.show(self)
 
-    __module__ = _lacking("__module__")
+    __module__ = lacking("__module__")
     __class__ = property(lambda self: MethodDescriptorType)
-    __dict__ = _lacking("__dict__")
+    __dict__ = lacking("__dict__")
     __objclass__ = property(lambda self: OWNERS[BASE])
     __text_signature__ = None
 
@@ -292,7 +277,7 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
     def _first_bound(self) -> BoundMethod:
         """Most methods are never called, and have no class."""
         members = {"__module__": _NO_MODULE, "__slots__": (), "_bound_of": (self,)}
-        own = _FromC(_BUILTIN, (BoundMethod,), {**members, "__call__": self._run})
+        own = FromC(_BUILTIN, (BoundMethod,), {**members, "__call__": self._run})
         self._bound = cast("type[BoundMethod]", own)
         return self._bound()
 
@@ -301,7 +286,7 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
 
     def serve(self, run: Callable[..., Any]) -> None:
         self._run = run
-        if isinstance(self._bound, _FromC):
+        if isinstance(self._bound, FromC):
             self._bound.__call__ = run  # type: ignore[method-assign]
 
     def bound_to(self, receiver: Any) -> Callable[..., Any]:
@@ -323,7 +308,7 @@ class method_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
         return getattr, (OWNERS[BASE], self.__name__)
 
 
-class wrapper_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
+class wrapper_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
     """A slot of tensors as a method: ``wrapperdescr_call`` and the wrappers of
     ``Objects/typeobject.c``, each of which takes ``count`` arguments."""
 
@@ -333,9 +318,9 @@ class wrapper_descriptor(metaclass=_FromC):  # noqa: N801 (CPython's name)
         self.__doc__ = None
         self._call, self._count = call, count
 
-    __module__ = _lacking("__module__")
+    __module__ = lacking("__module__")
     __class__ = property(lambda self: WrapperDescriptorType)
-    __dict__ = _lacking("__dict__")
+    __dict__ = lacking("__dict__")
     __objclass__ = property(lambda self: OWNERS[BASE])
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

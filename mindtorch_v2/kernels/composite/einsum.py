@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BMM: Final = OperatorHandle("aten::bmm")
@@ -22,6 +23,8 @@ _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
+
+_AS_RESULT: Final = HABITS["einsum multiplies in the order of its result"]
 
 _ELLIPSIS: Final = "..."
 _LABELS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -207,6 +210,8 @@ def sumproduct_pair(left: Any, right: Any, dims: Sequence[int]) -> Any:
             in_left.append(dim)
         else:
             in_right.append(dim)
+    if _AS_RESULT and in_left and in_right and in_right[-1] < in_left[0]:
+        left, right, in_left, in_right = right, left, in_right, in_left
     order = [*both, *in_left, *dims, *in_right]
     batch, rows = ([left._sizes[dim] for dim in each] for each in (both, in_left))
     columns = [right._sizes[dim] for dim in in_right]

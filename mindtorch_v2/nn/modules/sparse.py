@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.nn import functional, init
 from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.parameters import made, options_of
@@ -94,8 +95,9 @@ class Embedding(Module):
         """Draw the parameters anew."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            table: Any = self.weight.detach()
-            init.zeros_(table[self.padding_idx])
+            table: Any = self.weight
+            with no_grad():
+                table[self.padding_idx].fill_(0)
 
     def forward(self, input: Any) -> Any:
         return functional.embedding(
