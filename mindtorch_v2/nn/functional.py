@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any, Final
 
+from mindtorch_v2._boolean_dispatch import boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import _losses
@@ -93,6 +94,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     return _NN["hardswish_" if inplace else "hardswish"](input)
 
 
+@overridable("input")
 def _threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     return _TORCH["threshold_" if inplace else "threshold"](input, threshold, value)
 
@@ -291,10 +293,13 @@ _max_pool2d = overridable("input", public=lambda: max_pool2d)(
 )
 
 
-def max_pool2d(*args: Any, **kwargs: Any) -> Any:
-    """``boolean_dispatch``: by ``return_indices``, wherever it stands."""
-    asks = kwargs.get("return_indices", args[6] if len(args) > 6 else False)
-    return (max_pool2d_with_indices if asks else _max_pool2d)(*args, **kwargs)
+max_pool2d = boolean_dispatch(
+    "max_pool2d",
+    {"return_indices": 6},
+    {(True,): _WITH_INDICES, (False,): "_max_pool2d"},
+    lambda flags: max_pool2d_with_indices if flags == (True,) else _max_pool2d,
+    __name__,
+)
 
 
 avg_pool1d = _TORCH["avg_pool1d"]

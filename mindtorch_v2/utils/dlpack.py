@@ -245,9 +245,14 @@ def _bound(name: str) -> Any:
     return getattr(Tensor, name)
 
 
+_MODULE: Final = f"{__name__.partition('.')[0]}._tensor"
+"""Where torch defines them."""
+
+
 def bind() -> None:
     """Give tensors these methods."""
     own = _dlpack_versioned if IS_VERSIONED else _dlpack
     for name, function in (("__dlpack__", own), ("__dlpack_device__", _dlpack_device)):
         function.__name__, function.__qualname__ = name, f"Tensor.{name}"
+        function.__module__ = _MODULE
         setattr(Tensor, name, function)

@@ -5,10 +5,13 @@ Mirrors ``torch/nn/modules/activation.py``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.nn import functional
 from mindtorch_v2.nn.modules.module import Module
+
+_TORCH: Final = FUNCTIONS["torch"]
 
 __all__ = ["GELU", "LeakyReLU", "LogSoftmax", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"]
 
@@ -58,12 +61,12 @@ class GELU(Module):
 
 class Tanh(Module):
     def forward(self, input: Any) -> Any:
-        return input.tanh()
+        return _TORCH["tanh"](input)
 
 
 class Sigmoid(Module):
     def forward(self, input: Any) -> Any:
-        return input.sigmoid()
+        return _TORCH["sigmoid"](input)
 
 
 class Softmax(Module):
