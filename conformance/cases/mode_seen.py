@@ -58,7 +58,17 @@ _NUMPY: Final = (
 )
 _NETWORKS: Final = (
     *("xp.nn.Embedding(3, 4, 0)", "xp.nn.Embedding(3, 4)", "xp.nn.Linear(2, 3)"),
-    *("xp.nn.BatchNorm1d(2)", "xp.nn.LayerNorm(2)"),
+    *("xp.nn.BatchNorm1d(2)", "xp.nn.LayerNorm(2)", "xp.nn.Tanh()(xp.ones(2))"),
+    *("xp.nn.BatchNorm2d(3, 0.1, None, False, False)", "xp.nn.Sigmoid()(xp.ones(2))"),
+    *("xp.nn.functional.threshold(xp.ones(2), 1, 0)", "xp.nn.ReLU()(xp.ones(2))"),
+    "xp.nn.functional.max_pool2d(xp.ones(1, 4, 4), 2)",
+    "xp.nn.functional.max_pool2d(xp.ones(1, 4, 4), 2, return_indices=True)",
+    "xp.einsum('ij,jk,kl->li', xp.ones(2, 3), xp.ones(3, 4), xp.ones(4, 5))",
+    *(
+        "xp.ops.aten.einsum('ij,jk,kl->il', [xp.ones(2, 3), xp.ones(3, 4), xp.ones(4, 5)],"
+        f" path={path})"
+        for path in ([0, 1, 0, 1], [1, 2, 0, 1], [2, 0, 1, 0])
+    ),
 )
 _GRAPHS: Final = (
     "y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)",
@@ -67,6 +77,9 @@ _GRAPHS: Final = (
     "y.sum().backward()",
     "y.backward(xp.ones(2))",
     "xp.autograd.grad(y, x, xp.ones(2), create_graph=True)",
+    "xp.autograd.graph.get_gradient_edge(x).output_nr",
+    "xp.autograd.graph.get_gradient_edge(y).output_nr",
+    *(f"y.norm({order}).backward()" for order in ("0.5", "1", "1.5", "2", "3", "float('inf')")),
     "y.requires_grad_()",
     "y.register_hook(lambda g: g)",
 )

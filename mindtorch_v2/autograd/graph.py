@@ -24,7 +24,7 @@ from mindtorch_v2.autograd.saved_tensors_hooks import (
     save_on_cpu,
     saved_tensors_hooks,
 )
-from mindtorch_v2.autograd.variable import bump_version, gradient_edge, output_nr
+from mindtorch_v2.autograd.variable import bump_version
 from mindtorch_v2.tensor.support import HABITS, exception_of
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -116,12 +116,12 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
-    function, _ = gradient_edge(tensor)
-    edge = GradientEdge(function, output_nr(tensor))
-    if not (_OWNS and isinstance(function, FunctionBase)):
-        return edge
-    with enable_grad():  # which keeps what the node is a part of
-        return edge._replace(ownership_token=tensor.view_as(tensor).grad_fn)
+    function = _get_grad_fn_or_grad_acc(tensor)
+    token: tuple[Any, ...] = ()
+    if _OWNS and isinstance(function, FunctionBase):
+        with enable_grad():  # which keeps what the node is a part of
+            token = (tensor.view_as(tensor).grad_fn,)
+    return GradientEdge(function, tensor.output_nr, *token)
 
 
 _TAKES_SEVERAL: Final = HABITS["versions of several tensors are counted at once"]
@@ -167,9 +167,13 @@ class _MultiHandle(RemovableHandle):
 def _get_grad_fn_or_grad_acc(tensor: Any) -> Any:
     if isinstance(tensor, GradientEdge):
         return tensor.node
-    if tensor.requires_grad:
-        return gradient_edge(tensor)[0]
-    raise exception_of(*_WITHOUT_GRADIENT)
+    if tensor.requires_grad and tensor.grad_fn is None:
+        with enable_grad():
+            return tensor.view_as(tensor).grad_fn.next_functions[0][0]
+    node = tensor.grad_fn
+    if node is None:
+        raise exception_of(*_WITHOUT_GRADIENT)
+    return node
 
 
 def _task_id() -> int:

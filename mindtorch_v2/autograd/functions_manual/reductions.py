@@ -218,7 +218,8 @@ def norm_backward(
         scaled, rest = mul(call("sgn", self), power), call("pow", norm, 1 - order)
         return mul(mul(scaled, grad), rest)
     if order < 2.0:
-        scaled = mul(call("sgn", self), call("pow_", size, order - 1))
+        power = call("pow_", size, order - 1)  # before the other factor, as C++ compiles it
+        scaled = mul(call("sgn", self), power)
     else:
         scaled = mul(self, call("pow_", size, order - 2))
     factor = div(grad, call("pow", norm, order - 1))

@@ -54,10 +54,10 @@ class _BatchNorm(Module):
         for name, is_wanted in (("weight", affine), ("bias", affine and bias)):
             self.register_parameter(name, made(options, num_features) if is_wanted else None)
         for name, make in (("running_mean", "zeros"), ("running_var", "ones")):
-            buffer = _TORCH[make](num_features, **options)
-            self.register_buffer(name, buffer if track_running_stats else None)
-        count = _TORCH["tensor"](0, dtype=int64, device=device)
-        self.register_buffer("num_batches_tracked", count if track_running_stats else None)
+            buffer = _TORCH[make](num_features, **options) if track_running_stats else None
+            self.register_buffer(name, buffer)
+        count = _TORCH["tensor"](0, dtype=int64, device=device) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", count)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
