@@ -10,6 +10,8 @@ from functools import wraps
 from types import GetSetDescriptorType, MethodWrapperType
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
+from mindtorch_v2.slot_called import SlotCalled
+
 _stored_name: Final = vars(type)["__name__"]
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -90,21 +92,18 @@ def lacking(name: str) -> Any:
     return property(refuse)
 
 
-class method_wrapper(metaclass=FromC):  # noqa: N801
+class method_wrapper(SlotCalled, metaclass=FromC):  # noqa: N801
     """CPython's ``method-wrapper``: what a slot of an object is as a method."""
 
-    __slots__ = ("__name__", "__objclass__", "__qualname__", "__self__", "_call")
+    __slots__ = ("__name__", "__objclass__", "__qualname__", "__self__")
 
     def __init__(self, slot: Callable[..., Any], name: str, instance: Any, of: type) -> None:
-        self._call, self.__self__ = slot, instance
+        self.__call__, self.__self__ = slot, instance
         self.__name__, self.__qualname__ = name, f"{of.__name__}.{name}"
         self.__objclass__ = of
 
     __module__ = lacking("__module__")
     __class__ = property(lambda self: MethodWrapperType)  # type: ignore[assignment]
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
 
     def __repr__(self) -> str:
         kind, address = self.__objclass__.__name__, id(self.__self__)
