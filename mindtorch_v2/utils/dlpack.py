@@ -12,6 +12,8 @@ from enum import IntEnum
 from functools import cached_property
 from typing import Any, Final
 
+from mindtorch_v2 import profile
+from mindtorch_v2._library.release import without
 from mindtorch_v2.binding.python.function import builtin_function_or_method
 from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.python.signature import ABSENT
@@ -201,15 +203,22 @@ def _dlpack(self: Any, stream: Any = None) -> Any:
     return to_dlpack(self)
 
 
+_DECLARED: Final = profile.active().python_methods["__dlpack__"]
+_STREAM: Final = None if "stream=None" in _DECLARED else _ANY_STREAM
+_MAY_BE_READ_ONLY: Final = "read_only" in _DECLARED
+
+
 def _dlpack_versioned(
     self: Any,
     *,
-    stream: Any = _ANY_STREAM,
+    stream: Any = _STREAM,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[IntEnum, int] | None = None,
     copy: bool | None = None,
+    read_only: bool = False,
 ) -> Any:
-    """A capsule of the tensor's memory, or of a copy; AssertionError for a stream of the CPU."""
+    """A capsule of the tensor's memory, or of a copy; AssertionError for a stream of the CPU,
+    NotImplementedError for a capsule that is there to be read alone."""
     if has_torch_function((self,)):
         options = {
             "stream": stream,
@@ -217,10 +226,13 @@ def _dlpack_versioned(
             "dl_device": dl_device,
             "copy": copy,
         }
+        options |= {"read_only": read_only} if _MAY_BE_READ_ONLY else {}
         return handle_torch_function(_bound("__dlpack__"), (self,), self, **options)
     _check_exportable(self, stream)
     if self.device.type == "cpu" and stream not in (None, _ANY_STREAM):
         raise AssertionError("stream should be None on cpu.")
+    if read_only:
+        raise NotImplementedError("mindtorch_v2 makes no capsules for reading alone yet")
     is_old = max_version is None or max_version[0] < 1
     name = "_to_dlpack" if is_old else "_to_dlpack_versioned"
     return OF_C[name](self, dl_device=dl_device, copy=copy)
@@ -236,7 +248,7 @@ def _dlpack_device(self: Any) -> tuple[DLDeviceType, int]:
     kinds = {"cpu": DLDeviceType.kDLCPU, "privateuseone": DLDeviceType.kDLExtDev}
     if self.device.type not in kinds:
         raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
-    if self.device.type == "cpu":
+    if self.device.type == "cpu" and self.layout is strided:
         self.is_pinned()  # which nothing is here, but modes see that it is asked
     return kinds[self.device.type], self.device.index or 0
 
@@ -251,7 +263,10 @@ _MODULE: Final = f"{__name__.partition('.')[0]}._tensor"
 
 def bind() -> None:
     """Give tensors these methods."""
-    own = _dlpack_versioned if IS_VERSIONED else _dlpack
+    versioned = _dlpack_versioned
+    if not _MAY_BE_READ_ONLY:
+        versioned = without(versioned, "read_only")
+    own = versioned if IS_VERSIONED else _dlpack
     for name, function in (("__dlpack__", own), ("__dlpack_device__", _dlpack_device)):
         function.__name__, function.__qualname__ = name, f"Tensor.{name}"
         function.__module__ = _MODULE
