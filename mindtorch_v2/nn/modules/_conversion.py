@@ -16,6 +16,8 @@ from mindtorch_v2.nn.parameter import Parameter
 __all__ = ["changed", "forget_grad", "of"]
 
 _PARSE_TO: Final = FUNCTIONS["torch._C._nn"]["_parse_to"]
+_MAY_TAKE_OVER: Final = FUNCTIONS["torch"]["_has_compatible_shallow_copy_type"]
+"""Whether a tensor can be given what another one is, and need not make place for it."""
 
 
 def of(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
@@ -57,15 +59,23 @@ def changed(param: Any, change: Callable[[Any], Any]) -> Any:
     """The parameter with what ``change`` makes of it, or on another device a new one."""
     with no_grad():
         changed: Any = change(param)
-        grad = None if param.grad is None else change(param.grad)
-    if changed._device == param._device:
+    is_kept = _MAY_TAKE_OVER(param, changed)
+    grad = param.grad
+    made: Any = param
+    if is_kept:
         param.data = changed
-        if grad is not None:
-            param.grad.data = grad
-        return param
-    made: Any = Parameter(changed, param.requires_grad)
+    else:
+        assert param.is_leaf
+        made = Parameter(changed, param.requires_grad)
     if grad is not None:
-        made.grad = grad.requires_grad_(param.grad.requires_grad)
+        with no_grad():
+            changed_grad = change(grad)
+        if _MAY_TAKE_OVER(grad, changed_grad):
+            assert made.grad is not None
+            made.grad.data = changed_grad
+        else:
+            assert grad.is_leaf
+            made.grad = changed_grad.requires_grad_(grad.requires_grad)
     return made
 
 
