@@ -28,10 +28,21 @@ class State(IntEnum):
     ALL_DISABLED = 2
 
 
+class _Modes(list[Any]):
+    """Those of a thread, the innermost last.  Each observes until it is taken away, or with its
+    thread's end."""
+
+    def __del__(self) -> None:
+        for _ in self:
+            self._remove()
+
+    _remove = staticmethod(OBSERVERS.remove)  # which is there to the interpreter's end
+
+
 class _ThreadLocal(ThreadLocal):
     def __init__(self) -> None:
         self.state = State.ENABLED
-        self.modes: list[Any] = []
+        self.modes = _Modes()
 
 
 _thread_local: Final = carried(_ThreadLocal())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from mindtorch_v2.binding.operators import Call, Packet, find_packet
+from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet, takes_numbers
 from mindtorch_v2.kernels.promotion import Operand, number_dtype
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
@@ -85,7 +85,17 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     if names:
         kwargs.update(zip(names, plain[-len(names) :], strict=True))
         plain = plain[: -len(names)]
-    return _handing_on(packet.bind(plain, kwargs), len(plain), kwargs).run()
+    of_number = _of_number(name) if len(plain) == 2 and is_number(plain[1]) else None
+    return _handing_on((of_number or packet).bind(plain, kwargs), len(plain), kwargs).run()
+
+
+@cache
+def _of_number(name: str) -> Operator | None:
+    """The overload that C++ takes for a tensor and a number, where Python's operators make a tensor
+    of the number: an arithmetic one."""
+    packet = _packet(name)
+    assert packet is not None
+    return packet.overloads.get("Scalar") if takes_numbers(f"aten::{name}") else None
 
 
 def _handing_on(call: Call, count: int, kwargs: Mapping[str, Any]) -> Call:

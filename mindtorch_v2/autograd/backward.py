@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.autograd import at, engine
+from mindtorch_v2.autograd import engine
 from mindtorch_v2.autograd.basic_ops import Identity
 from mindtorch_v2.autograd.graph import GradientEdge
 from mindtorch_v2.autograd.node import Edge, InputMetadata, Node
@@ -258,13 +258,11 @@ def _materialized(result: Any, inputs: Sequence[Any], create_graph: bool) -> tup
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
     requires_grad = create_graph or _RELEASE["materialized_requires_grad"]
-    return tuple(_zeros(each, requires_grad) if found is None else found for found, each in pairs)
-
-
-def _zeros(like: Tensor, requires_grad: bool) -> Tensor:
-    zeros: Tensor = at.call("zeros_like", like)
-    zeros._set_requires_grad(requires_grad)
-    return zeros
+    zeros = bound_function("zeros_like")
+    return tuple(
+        zeros(each, requires_grad=requires_grad) if found is None else found
+        for found, each in pairs
+    )
 
 
 # --- the C function -------------------------------------------------------------------------------

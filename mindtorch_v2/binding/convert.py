@@ -19,6 +19,7 @@ from mindtorch_v2.binding.infer import convert_inferred
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.numpy_later import np
 from mindtorch_v2.schema.types import Type
+from mindtorch_v2.tensor import conversions
 from mindtorch_v2.tensor.copying import fill
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format, qscheme
@@ -103,7 +104,7 @@ def number_to_tensor(value: Any, kind: type[Tensor] = NumberTensor) -> Any:
 
 def shown_as_number(value: Any) -> Any:
     """What Python is shown of a tensor."""
-    return value.item() if type(value) is NumberTensor else value
+    return conversions.item(value) if type(value) is NumberTensor else value
 
 
 def _no_tensor(value: object) -> CastError:

@@ -14,6 +14,7 @@ import pytest
 import mindtorch_v2 as torch
 from mindtorch_v2 import thread_state
 from mindtorch_v2.autograd.node import next_sequence_nr
+from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.thread_state import ThreadLocal, as_in_a_new_thread
 
 
@@ -64,8 +65,9 @@ def test_what_a_call_sets_is_gone_after_it(in_new: Callable[[Callable[[], Any]],
         change_all()
         assert all(old != new for old, new in zip(before, asked(), strict=True))
 
-    before = asked()
+    before, observers = asked(), OBSERVERS.count
     in_new(change)
+    assert OBSERVERS.count == observers
     *state, number = asked()
     assert (state, number) == (before[:-1], before[-1] + 1)
 

@@ -85,21 +85,18 @@ def layer_norm_double_backward(
 
     affine = bool(method(weight, "defined"))
     adds_to_bias = ggb is not None
-    grad_rows = shaped(grad_output, rows, count)
-    scale = call("to", shaped(rstd, rows, 1), input._dtype)
-    batch = _Rows(
-        centred=sub(shaped(input, rows, count), call("to", shaped(mean, rows, 1), input._dtype)),
-        scale=scale,
-        scale_2=call("pow", scale, 2),
-        scale_3=call("pow", scale, 3),
-        count=count,
-    )
+    x, grad_rows = shaped(input, rows, count), shaped(grad_output, rows, count)
+    middle, scale = shaped(mean, rows, 1), shaped(rstd, rows, 1)
     if affine:
         factor = shaped(weight, 1, count)
         ggg, ggb = shaped(ggg, 1, count), shaped(ggb, 1, count)
     else:  # which torch forgets where a gradient of a bias has come
         factor, ggb = call("ones", [1], TensorOptions.of(input)), None
     ggi = shaped(ggi, rows, count)
+    centred = sub(x, call("to", middle, input._dtype))
+    scale = call("to", scale, input._dtype)
+    scale_2, scale_3 = (call("pow", scale, power) for power in (2, 3))
+    batch = _Rows(centred, scale, scale_2, scale_3, count)
 
     by_input = by_weight = by_grad = None
     if ggi is not None:
