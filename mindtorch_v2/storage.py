@@ -39,7 +39,7 @@ def _load_from_bytes(b: bytes) -> TypedStorage:
     return TypedStorage._of(storage, DTYPES[name.decode()])
 
 
-# --- what a typed storage does while somebody watches -------------------------------------------
+# --- what a typed storage does while somebody sees it -------------------------------------------
 
 
 def _device(device: Any) -> Any:
@@ -65,17 +65,14 @@ def _set_item(storage: TypedStorage, dtype: DType, index: int | slice, value: An
 
 
 def _to(storage: TypedStorage, dtype: DType) -> TypedStorage:
-    converted = _typed(_tensor_of(storage, storage.dtype).to(dtype))
+    converted: TypedStorage = _tensor_of(storage, storage.dtype).to(dtype)._typed_storage()
     return converted.clone() if converted.data_ptr() == storage.data_ptr() else converted
 
 
 def _of_sequence(sequence: Any, dtype: DType, device: Any) -> UntypedStorage:
-    return _typed(torch.tensor(sequence, dtype=dtype, device=device))._untyped_storage
-
-
-def _typed(tensor: Any) -> TypedStorage:
-    storage = tensor.untyped_storage()
-    return TypedStorage._of(storage, tensor.dtype)
+    made: Any = torch.tensor(sequence, dtype=dtype, device=device)
+    storage: UntypedStorage = made._typed_storage()._untyped_storage
+    return storage
 
 
 # --- pickles ------------------------------------------------------------------------------------

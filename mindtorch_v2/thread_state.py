@@ -61,7 +61,7 @@ def in_another_thread(call: Callable[[], Answer]) -> Answer:
 def as_in_a_new_thread(call: Callable[[], Answer]) -> Answer:
     """What ``call`` answers or raises with all state as a new thread has it; then it is as before.
 
-    In this thread, since to begin one and wait for it takes ten times as long.
+    In this thread, since to begin one and wait for it takes far longer.
     """
     before = [(state, vars(state).copy()) for state in _states]
     _begin(_states)

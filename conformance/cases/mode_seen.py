@@ -52,8 +52,8 @@ _STORAGES: Final = (
     "xp.ones(2).untyped_storage()",
     "xp.ones(2).storage().fill_(2)",
 )
-_DLPACK: Final = (*("xp.from_dlpack(x)", "x.__dlpack_device__()", "x.is_pinned()"),)
-_NUMPY: Final = (
+_ARRAYS: Final = (
+    *("xp.from_dlpack(x)", "x.__dlpack_device__()", "x.is_pinned()"),
     *("xp.from_numpy(np.array([1.0]))", "x + np.array(2.5)", "x * np.float64(2)", "x.numpy()"),
 )
 _NETWORKS: Final = (
@@ -83,7 +83,7 @@ _GRAPHS: Final = (
     "y.requires_grad_()",
     "y.register_hook(lambda g: g)",
 )
-_PROPERTIES: Final = (
+_READ: Final = (
     *("shape", "T", "mT", "H", "data", "grad", "grad_fn", "is_leaf", "requires_grad", "dtype"),
     *("device", "layout", "ndim", "names", "nbytes", "itemsize", "is_meta", "_base", "_version"),
     *("output_nr", "name", "retains_grad", "is_sparse", "is_cpu", "real", "volatile"),
@@ -102,14 +102,14 @@ def texts() -> Iterator[Text]:
         yield from _of_both("storages", "s = xp.tensor([1, 2, 3]).untyped_storage()", call)
     for call in _STORAGES:
         yield from _of_both("storages", "", call)
-    for call in (*_DLPACK, *_NUMPY):
+    for call in _ARRAYS:
         yield from _of_both("arrays", "x = xp.ones(2)", call)
     for call in _NETWORKS:
         yield from _of_both("networks", "", call)
     for call in _GRAPHS:
         setup = "x = xp.tensor([1.0, 2.0], requires_grad=True)\ny = x * x"
         yield from _of_both("graphs", setup, call)
-    for name in _PROPERTIES:
+    for name in _READ:
         yield _seen("properties", "F", "x = xp.ones(2, 2)", f"x.{name}")
     for name, how in product(_CHANGED, ("x.{} = None", "x.{} = x", "del x.{}")):
         setup = f"x = xp.ones(2, 2)\ndef change():\n    {how.format(name)}"

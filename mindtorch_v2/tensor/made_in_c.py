@@ -92,7 +92,7 @@ def lacking(name: str) -> Any:
     return property(refuse)
 
 
-class method_wrapper(SlotCalled, metaclass=FromC):  # noqa: N801
+class method_wrapper(SlotCalled, metaclass=FromC):  # noqa: N801 (CPython's name)
     """CPython's ``method-wrapper``: what a slot of an object is as a method."""
 
     __slots__ = ("__name__", "__objclass__", "__qualname__", "__self__")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from mindtorch_v2.numpy_later import np
-from mindtorch_v2.tensor import watched_storages
+from mindtorch_v2.tensor import seen_storages
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.device_memory import DeviceMemory, accelerator, allocated_on
@@ -239,9 +239,9 @@ class UntypedStorage(metaclass=NamedAsInC):
         if isinstance(index, slice):
             return self._part(index)
         place = self._place(index)
-        watched = watched_storages.bytes_of(self)
-        if watched is not None:
-            return watched_storages.read_byte(watched, place)
+        memory = seen_storages.bytes_of(self)
+        if memory is not None:
+            return seen_storages.read_byte(memory, place)
         return int(self._memory()[place])
 
     def _place(self, index: Any) -> int:
@@ -277,7 +277,7 @@ class UntypedStorage(metaclass=NamedAsInC):
             )
         if isinstance(index, slice):
             start, stop, step = index.indices(self._nbytes)
-            if step == 1 and watched_storages.are_watched():
+            if step == 1 and seen_storages.are_seen():
                 for place in range(start, stop):
                     self._write(place, unpack_byte(value))
             elif step == 1:
@@ -292,9 +292,9 @@ class UntypedStorage(metaclass=NamedAsInC):
             self._write(int(index), unpack_byte(value))
 
     def _write(self, place: int, value: int) -> None:
-        watched = watched_storages.bytes_of(self)
-        if watched is not None:
-            watched_storages.write_byte(watched, place, value)
+        memory = seen_storages.bytes_of(self)
+        if memory is not None:
+            seen_storages.write_byte(memory, place, value)
         else:
             self._put(place, np.array([value], np.uint8))
 
@@ -308,13 +308,10 @@ class UntypedStorage(metaclass=NamedAsInC):
         info = f"[{typename(self)}(device={self.device}) of size {len(self)}]"
         if self.device.type == "meta":
             return "...\n" + info
-        items = (
-            list(self)
-            if watched_storages.are_watched()
-            else self._memory().tolist()
-            if self._nbytes
-            else []
-        )
+        if seen_storages.are_seen():
+            items = list(self)
+        else:
+            items = self._memory().tolist() if self._nbytes else []
         return " " + "\n ".join(map(str, items)) + "\n" + info
 
     # --- changes ------------------------------------------------------------------------------
@@ -323,9 +320,9 @@ class UntypedStorage(metaclass=NamedAsInC):
         self._check_valid("fill_")
         if isinstance(value, bool) or not isinstance(value, int):
             raise RuntimeError(f"fill_ expects int, but got {type_name(value)}")
-        watched = watched_storages.bytes_of(self)
-        if watched is not None:
-            watched_storages.call("aten::fill_.Scalar", self=watched, value=unpack_byte(value))
+        memory = seen_storages.bytes_of(self)
+        if memory is not None:
+            seen_storages.call("aten::fill_.Scalar", self=memory, value=unpack_byte(value))
         elif self._bytes is not None:
             self._put(0, np.full(self._nbytes, unpack_byte(value), np.uint8))
         return self
@@ -344,9 +341,9 @@ class UntypedStorage(metaclass=NamedAsInC):
             )
         if self.device.type != "meta" and source.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-        watched, read = map(watched_storages.bytes_of, (self, source))
-        if watched is not None:
-            watched_storages.call("aten::copy_", self=watched, src=read)
+        memory, read = map(seen_storages.bytes_of, (self, source))
+        if memory is not None:
+            seen_storages.call("aten::copy_", self=memory, src=read)
         elif self._bytes is not None and self._nbytes:
             self._put(0, source._memory())
         return self

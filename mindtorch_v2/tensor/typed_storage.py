@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.by_position import by_position
 from mindtorch_v2.numpy_later import np
-from mindtorch_v2.tensor import construct, watched_storages
+from mindtorch_v2.tensor import construct, seen_storages
 from mindtorch_v2.tensor.absent_devices import check_storage
 from mindtorch_v2.tensor.conversions import item
 from mindtorch_v2.tensor.copying import fill
@@ -80,7 +80,7 @@ class TypedStorage(metaclass=NamedAsInC):
             self._wrap(args, wrap_storage, dtype, device)
             return
         self.dtype = dtype or get_default_dtype()
-        python = watched_storages.python()
+        python = seen_storages.python()
         where = Device(device or "cpu") if python is None else python._device(device or "cpu")
         if not args or isinstance(args[0], (int, np.integer)):
             check_storage(where)
@@ -220,7 +220,7 @@ class TypedStorage(metaclass=NamedAsInC):
         size = self.size()
         if not -size <= index < size:
             raise IndexError(f"index {index} out of range for storage of size {size}")
-        python = watched_storages.python()
+        python = seen_storages.python()
         if python is not None:
             return python._get_item(self, self._read_as, index % size)
         return item(get_item(self._tensor(), index % size))
@@ -232,7 +232,7 @@ class TypedStorage(metaclass=NamedAsInC):
         self._set_item(index, value)
 
     def _set_item(self, index: int | slice, value: Any) -> None:
-        python = watched_storages.python()
+        python = seen_storages.python()
         if python is not None:
             python._set_item(self, self._read_as, index, value)
         else:
@@ -283,7 +283,7 @@ class TypedStorage(metaclass=NamedAsInC):
         return TypedStorage._of(self._untyped_storage.__deepcopy__(memo), self.dtype)
 
     def _to(self, dtype: DType) -> TypedStorage:
-        python = watched_storages.python()
+        python = seen_storages.python()
         converted: TypedStorage
         converted = convert(self._tensor(), dtype) if python is None else python._to(self, dtype)
         return converted

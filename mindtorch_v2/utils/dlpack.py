@@ -263,10 +263,9 @@ _MODULE: Final = f"{__name__.partition('.')[0]}._tensor"
 
 def bind() -> None:
     """Give tensors these methods."""
-    versioned = _dlpack_versioned
-    if not _MAY_BE_READ_ONLY:
-        versioned = without(versioned, "read_only")
-    own = versioned if IS_VERSIONED else _dlpack
+    own = _dlpack_versioned if IS_VERSIONED else _dlpack
+    if IS_VERSIONED and not _MAY_BE_READ_ONLY:
+        own = without(own, "read_only")
     for name, function in (("__dlpack__", own), ("__dlpack_device__", _dlpack_device)):
         function.__name__, function.__qualname__ = name, f"Tensor.{name}"
         function.__module__ = _MODULE

@@ -17,7 +17,7 @@ __all__ = ["changed", "forget_grad", "of"]
 
 _PARSE_TO: Final = FUNCTIONS["torch._C._nn"]["_parse_to"]
 _MAY_TAKE_OVER: Final = FUNCTIONS["torch"]["_has_compatible_shallow_copy_type"]
-"""Whether a tensor can be given what another one is, and need not make place for it."""
+"""Whether ``tensor.data`` can become another tensor; else a new parameter takes its place."""
 
 
 def of(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:

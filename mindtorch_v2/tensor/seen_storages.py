@@ -1,4 +1,4 @@
-"""The tensors through which storages work while somebody watches calls.
+"""The tensors through which storages work while somebody sees calls.
 
 torch's storages have no code of their own for elements: C++ makes a tensor of a storage's bytes,
 ``TypedStorage`` one of its elements (:mod:`mindtorch_v2.storage`), and what reads or writes is a
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 _PACKAGE: Final = __name__.partition(".")[0]
 
 
-def are_watched() -> bool:
+def are_seen() -> bool:
     """Whether a mode or a transform sees the calls of this thread."""
     seen = import_module(f"{_PACKAGE}.binding.python.seen")
     return is_mode_enabled() or seen.operators_are_seen()
 
 
 def bytes_of(storage: UntypedStorage) -> Any:
-    """The tensor of a storage's bytes that C++ makes; None while nobody watches."""
-    if not are_watched():
+    """The tensor of a storage's bytes that C++ makes; None while nobody sees it."""
+    if not are_seen():
         return None
     enum_value = import_module(f"{_PACKAGE}.binding.convert").enum_value
     dtype = enum_value(DTYPES["uint8"])
@@ -38,8 +38,8 @@ def bytes_of(storage: UntypedStorage) -> Any:
 
 
 def python() -> Any:
-    """The module of what torch does in Python; None while nobody watches."""
-    return import_module(f"{_PACKAGE}.storage") if are_watched() else None
+    """The module of what torch does in Python; None while nobody sees it."""
+    return import_module(f"{_PACKAGE}.storage") if are_seen() else None
 
 
 def call(operator: str, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Storages work through tensors while somebody watches, and else with their memory."""
+"""Storages work through tensors while somebody sees it, and else with their memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.tensor import watched_storages
+from mindtorch_v2.tensor import seen_storages
 from mindtorch_v2.utils._python_dispatch import TorchDispatchMode
 
 pytestmark = pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
@@ -66,8 +66,8 @@ def test_bytes_are_read_and_written_through_tensors() -> None:
     assert seen(lambda: storage[0:1])[1] == []
 
 
-def test_while_nobody_watches_no_operator_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched_storages, "call", lambda *args, **kwargs: pytest.fail("called"))
+def test_while_nobody_sees_it_no_operator_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_storages, "call", lambda *args, **kwargs: pytest.fail("called"))
     storage = torch.tensor([1, 2], dtype=torch.uint8).untyped_storage()
     storage[0] = 4
     assert storage.fill_(5).clone().copy_(storage).tolist() == [5, 5]
