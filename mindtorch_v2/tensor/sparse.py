@@ -133,6 +133,9 @@ def to_dense(target: Tensor, source: Tensor) -> None:
         return
     if source.layout is sparse_coo:
         indices, stored = map(value_array, coordinates(source))
+        if not len(indices):  # nothing says where they are: each is the whole tensor
+            store(target, stored.sum(0, dtype=stored.dtype))
+            return
         where = tuple(indices)
     else:
         starts, place, stored = map(value_array, compressed(source))
