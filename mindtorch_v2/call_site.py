@@ -1,9 +1,7 @@
-"""What a call looks like from outside: how a method, an operator or a slot was reached.
+"""What a call looks like from outside: how a function, an operator or a slot was reached.
 
-CPython names a method in its own errors by the class that defines it, ``TensorBase.t()``, where
-the call looks it up (``x.t(1)``), and by the instance's class, ``Tensor.t()``, where a bound method
-object is called (``method = x.t; method(1)`` or ``f(*args)``).  Python code that stands for a
-method of C cannot see which it was; the bytecode of the caller can.  Only errors and objects that
+What CPython hands over to C depends on how a call is written.  Python code that stands for C cannot
+see that in its arguments; the bytecode of the caller tells.  Only errors, warnings and objects that
 override functions ask.
 """
 
@@ -18,21 +16,9 @@ from typing import Final, NamedTuple
 from mindtorch_v2 import profile
 
 _LOADS_METHOD: Final = ("LOAD_METHOD", "LOAD_ATTR")
-_CALLS: Final = ("CALL", "CALL_METHOD", "CALL_KW")
 _CALL_EX: Final = "CALL_FUNCTION_EX"
-_PARTS_OF_CALLS: Final = ("PRECALL", "KW_NAMES")
-"""What CPython 3.11 and 3.12 write before a call, as instructions of their own."""
-
 _JUMPS: Final = frozenset((*dis.hasjrel, *dis.hasjabs))
 _ENDS: Final = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
-
-
-def is_method_call(caller: FrameType | None) -> bool:
-    """Whether the call that ``caller`` is making names the method that it calls."""
-    call, callee = _call_and_callee(caller)
-    if call is None or callee is None or call.opname not in _CALLS:
-        return False
-    return callee.opname in _LOADS_METHOD and _pushes_method(callee)
 
 
 def hands_over_keywords(module: str) -> bool:
@@ -44,9 +30,12 @@ def hands_over_keywords(module: str) -> bool:
     caller: FrameType | None = sys._getframe(1)
     while caller is not None and caller.f_globals.get("__name__", "").startswith(module):
         caller = caller.f_back
-    call, callee = _call_and_callee(caller)
-    if caller is None or call is None or call.opname != _CALL_EX or not (call.arg or 0) & 1:
+    if caller is None:
         return False
+    code = _until_now(caller)
+    if code[-1].opname != _CALL_EX or not (code[-1].arg or 0) & 1:
+        return False
+    callee = _callee(code)
     if callee is None or callee.opname in _LOADS_METHOD:
         return True
     names = {**caller.f_globals, **caller.f_locals}
@@ -204,32 +193,26 @@ def _module(frame: FrameType) -> str:
     return name
 
 
-def _call_and_callee(
-    caller: FrameType | None,
-) -> tuple[dis.Instruction | None, dis.Instruction | None]:
-    """The call that ``caller`` is making, and what put that which it calls on the stack.
+def _until_now(frame: FrameType) -> list[dis.Instruction]:
+    """The code of ``frame``, up to what it is doing."""
+    instructions = dis.get_instructions(frame.f_code)
+    return [each for each in instructions if each.offset <= frame.f_lasti]
 
-    It lies below the arguments: what put it there is the last instruction before the call that
-    raised the stack to that place from below it.  CPython may write a call once for each way that
-    its arguments go, so "before" is not always above.
+
+def _callee(code: Sequence[dis.Instruction]) -> dis.Instruction | None:
+    """What put on the stack that which the last instruction calls, with a tuple and a dict.
+
+    It lies below these: what put it there is the last instruction before the call that raised the
+    stack to that place from below it.  CPython may write a call once for each way that its
+    arguments go, so "before" is not always above.
     """
-    if caller is None:
-        return None, None
-    code = [each for each in dis.get_instructions(caller.f_code) if each.offset <= caller.f_lasti]
-    call = code[-1]
-    at = len(code) - 1
-    while code[at - 1].opname in _PARTS_OF_CALLS:
-        at -= 1
-    if call.opname == _CALL_EX:
-        given = 1 + ((call.arg or 0) & 1)
-    else:
-        given = (call.arg or 0) + (call.opname == "CALL_KW")  # which has the names on top
+    call = len(code) - 1
     heights = _heights(code)
-    complete = heights[at] - given  # with the method and its receiver, or with nothing and it
-    callee = _before(code, at)
+    complete = heights[call] - 2
+    callee = _before(code, call)
     while callee is not None and heights[callee] >= complete:
         callee = _before(code, callee)
-    return call, None if callee is None else code[callee]
+    return None if callee is None else code[callee]
 
 
 def _before(code: Sequence[dis.Instruction], at: int) -> int | None:
@@ -266,13 +249,7 @@ def _instruction(frame: FrameType | None) -> dis.Instruction | None:
     """What ``frame`` is doing."""
     if frame is None:
         return None
-    instructions = dis.get_instructions(frame.f_code)
-    return [each for each in instructions if each.offset <= frame.f_lasti][-1]
-
-
-def _pushes_method(load: dis.Instruction) -> bool:
-    """Of LOAD_ATTR, as of Python 3.12, one bit says so."""
-    return load.opname == "LOAD_METHOD" or bool((load.arg or 0) & 1)
+    return _until_now(frame)[-1]
 
 
 def _heights(code: Sequence[dis.Instruction]) -> list[int]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import BuiltinFunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 from mindtorch_v2.binding.python.type_names import type_name
-from mindtorch_v2.call_site import caller_of_binding, is_method_call
+from mindtorch_v2.called_unbound import called_unbound
 from mindtorch_v2.dispatch.observers import OBSERVERS
 from mindtorch_v2.slot_called import SlotCalled
 from mindtorch_v2.tensor.made_in_c import FromC, check_count, lacking
@@ -20,8 +20,6 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 Implementation = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """Takes the receiver (None for a function), the positional and the keyword arguments."""
-
-_BUILTIN: Final = "builtin_function_or_method"
 
 BASE: Final = "TensorBase"
 """The class that torch's methods are defined in, below ``torch.Tensor``."""
@@ -34,6 +32,8 @@ def _of_module(module: str, name: str) -> Any:
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
+_NOBODY: Final = object()
+
 OWNERS: Final[dict[str, type]] = {}
 """The classes whose attributes C's functions are, by name: pickles look them up there."""
 
@@ -42,8 +42,8 @@ class Entry:
     """What bound functions run that are one function: ``front`` takes every call.
 
     As soon as there is a ``usual`` function, most calls go there instead.  It takes what Python
-    hands over, of a method the :class:`BoundMethod` first, and passes on to ``otherwise`` what it
-    does not know.
+    hands over, of a method the receiver first, and passes on to ``otherwise`` what it does not
+    know.
     """
 
     usual: Callable[..., Any] | None = None
@@ -59,7 +59,7 @@ class Entry:
     def __call__(self, receiver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.usual is None:
             return self.front(receiver, args, kwargs)
-        return self._faces[0].bound_to(receiver)(*args, **kwargs)
+        return self.usual(*(args if receiver is None else (receiver, *args)), **kwargs)
 
     @classmethod
     def of(cls, call: Implementation) -> Entry:
@@ -88,11 +88,11 @@ class Entry:
 
 
 def _reading(read: Callable[[Any], Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    def run(bound: BoundMethod, /, *args: Any, **kwargs: Any) -> Any:
-        receiver = bound.__self__
+    def run(receiver: Any = _NOBODY, /, *args: Any, **kwargs: Any) -> Any:
         if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
             return read(receiver)
-        return otherwise(bound, *args, **kwargs)
+        given = args if receiver is _NOBODY else (receiver, *args)
+        return otherwise(*given, **kwargs)
 
     return run
 
@@ -102,9 +102,6 @@ class _Face(Protocol):
 
     def serve(self, run: Callable[..., Any]) -> None:
         """Have calls run this function from now on."""
-
-    def bound_to(self, receiver: Any) -> Callable[..., Any]:
-        """What is called: of a method, that of a receiver."""
 
     @property
     def hand_on(self) -> Callable[..., Any]:
@@ -137,9 +134,6 @@ class builtin_function_or_method(SlotCalled):  # noqa: N801 (CPython's name)
 
     def serve(self, run: Callable[..., Any]) -> None:
         self.__call__ = run
-
-    def bound_to(self, receiver: Any) -> Callable[..., Any]:
-        return self
 
     def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.call.front(None, args, kwargs)
@@ -183,39 +177,27 @@ def method(name: str, call: Implementation, *, flags: str) -> Any:
     return method_descriptor(name, call, count)
 
 
-def _receiver(name: str, args: tuple[Any, ...]) -> Tensor:
-    """The tensor whose method is called; TypeError if there is none."""
-    if not args:
-        raise TypeError(f"unbound method {BASE}.{name}() needs an argument")
-    receiver = args[0]
-    if not isinstance(receiver, Tensor):
-        raise TypeError(
-            f"descriptor '{name}' for 'torch._C.{BASE}' objects doesn't apply to a "
-            f"'{type_name(receiver)}' object"
-        )
-    return receiver
-
-
-_NO_MODULE: Final = property(lambda self: None)
-
-
 class BoundMethod(metaclass=FromC):
     """A method of one tensor, which messages name after the tensor's own class.
 
-    One is made for every call, by :meth:`method_descriptor.__get__` alone, of the method's own
-    subclass: that has for ``__call__`` what the method runs.
+    Calls that name the method need none: see :func:`called_unbound`.
     """
 
-    __slots__ = ("__qualname__", "__self__")
-    __self__: Any
-    __qualname__: str
-    _bound_of: tuple[method_descriptor]
-    """Whose bound ones they are; in a tuple, for it would bind itself."""
+    __slots__ = ("__qualname__", "__self__", "_method")
 
-    __module__ = _NO_MODULE
-    __class__ = property(lambda self: BuiltinFunctionType)
+    def __init__(self, method: method_descriptor, receiver: Any, qualname: str) -> None:
+        self._method, self.__self__, self.__qualname__ = method, receiver, qualname
+
+    __module__ = property(lambda self: None)  # type: ignore[assignment]
+    __class__ = property(lambda self: BuiltinFunctionType)  # type: ignore[assignment]
     __text_signature__ = None
-    __name__ = property(lambda self: self._bound_of[0].__name__)
+    __name__ = property(lambda self: self._method.__name__)
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        count = self._method._count
+        if count is not None and (kwargs or len(args) != count):
+            check_count(self.__qualname__, count, args, kwargs)
+        return self._method(self.__self__, *args, **kwargs)
 
     def __repr__(self) -> str:
         owner = type_name(self.__self__)
@@ -225,39 +207,24 @@ class BoundMethod(metaclass=FromC):
         if not isinstance(other, BoundMethod):
             return NotImplemented
         is_same = self.__self__ is other.__self__
-        return is_same and self._bound_of[0]._call is other._bound_of[0]._call
+        return is_same and self._method._call is other._method._call
 
     def __hash__(self) -> int:
-        return hash((id(self.__self__), id(self._bound_of[0]._call)))
+        return hash((id(self.__self__), id(self._method._call)))
 
     def __reduce__(self) -> Any:
         return getattr, (self.__self__, self.__name__)
 
 
-def _hand_on(bound: BoundMethod, /, *args: Any, **kwargs: Any) -> Any:
-    """Has the method's entry take a call, of as many arguments as CPython lets through."""
-    (method,), receiver = bound._bound_of, bound.__self__
-    count = method._count
-    if count is not None and (kwargs or len(args) != count):
-        is_named = is_method_call(caller_of_binding())
-        check_count(method.__qualname__ if is_named else bound.__qualname__, count, args, kwargs)
-    return method._call.front(receiver, args, kwargs)
-
-
-class method_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
-    """A method of tensors, of whose arguments CPython may check the number: none, or one.
-
-    Looked up on a tensor it is another function than looked up on the class, since their errors
-    name it differently.
-    """
+@called_unbound
+class method_descriptor(SlotCalled, metaclass=FromC):  # noqa: N801 (CPython's name)
+    """A method of tensors, of whose arguments CPython may check the number: none, or one."""
 
     def __init__(self, name: str, call: Implementation, count: int | None) -> None:
         self.__name__ = name
         self.__qualname__ = f"{BASE}.{name}"
         self.__doc__ = None
         self._call, self._count = Entry.of(call), count
-        self._of_tensors = f"{Tensor.__qualname__}.{name}"
-        self._bound: Callable[[], BoundMethod] = self._first_bound
         self._call.show(self)
 
     __module__ = lacking("__module__")
@@ -269,37 +236,28 @@ class method_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = self._bound()
-        bound.__self__ = instance
-        bound.__qualname__ = self._of_tensors if owner is Tensor else self._qualname(instance)
-        return bound
-
-    def _first_bound(self) -> BoundMethod:
-        """Most methods are never called, and have no class."""
-        members = {"__module__": _NO_MODULE, "__slots__": (), "_bound_of": (self,)}
-        own = FromC(_BUILTIN, (BoundMethod,), {**members, "__call__": self._run})
-        self._bound = cast("type[BoundMethod]", own)
-        return self._bound()
-
-    def _qualname(self, instance: Any) -> str:
-        return f"{type(instance).__qualname__}.{self.__name__}"
+        return BoundMethod(self, instance, f"{type(instance).__qualname__}.{self.__name__}")
 
     def serve(self, run: Callable[..., Any]) -> None:
-        self._run = run
-        if isinstance(self._bound, FromC):
-            self._bound.__call__ = run  # type: ignore[method-assign]
+        self.__call__ = run
 
-    def bound_to(self, receiver: Any) -> Callable[..., Any]:
-        bound: Callable[..., Any] = self.__get__(receiver, type(receiver))
-        return bound
+    def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Has the method's entry take a call, of as many arguments as CPython lets through."""
+        receiver, *given = self._with_receiver(args)
+        if self._count is not None and (kwargs or len(given) != self._count):
+            check_count(self.__qualname__, self._count, tuple(given), kwargs)
+        return self._call.front(receiver, tuple(given), kwargs)
 
-    hand_on = staticmethod(_hand_on)
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        receiver = _receiver(self.__name__, args)
-        if self._count is not None:
-            check_count(f"{BASE}.{self.__name__}", self._count, args[1:], kwargs)
-        return self._call(receiver, args[1:], kwargs)
+    def _with_receiver(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments; TypeError if there is no tensor whose method is called."""
+        if not args:
+            raise TypeError(f"unbound method {self.__qualname__}() needs an argument")
+        if not isinstance(args[0], Tensor):
+            raise TypeError(
+                f"descriptor '{self.__name__}' for 'torch._C.{BASE}' objects doesn't apply to a "
+                f"'{type_name(args[0])}' object"
+            )
+        return args
 
     def __repr__(self) -> str:
         return f"<method '{self.__name__}' of 'torch._C.{BASE}' objects>"
@@ -308,6 +266,7 @@ class method_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
         return getattr, (OWNERS[BASE], self.__name__)
 
 
+@called_unbound
 class wrapper_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
     """A slot of tensors as a method: ``wrapperdescr_call`` and the wrappers of
     ``Objects/typeobject.c``, each of which takes ``count`` arguments."""

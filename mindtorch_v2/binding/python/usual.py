@@ -6,8 +6,7 @@ behind lines for all calls of its :data:`Form`, which go from the arguments to t
 parser between.  The lines of all forms are one function, which Python calls with what the user gave
 (:class:`~mindtorch_v2.binding.python.function.Entry`).  After ``x.select(0, 1)`` it reads:
 
-    def usual(bound, _0=ABSENT, _1=ABSENT, /, *args, **kwargs):
-        receiver = bound.__self__
+    def usual(receiver=ABSENT, _0=ABSENT, _1=ABSENT, /, *args, **kwargs):
         while not args and not kwargs and not observers.count:
             if type(receiver) is not Tensor and not is_usual(receiver): break
             if type(_0) is not type_0_0 or type(_1) is not type_1_0: break
@@ -22,8 +21,8 @@ parser between.  The lines of all forms are one function, which Python calls wit
             except PybindTypeError as error: raise RuntimeError(str(error)) from None
             return answer if type(answer) is Tensor else wrapped_0(answer)
         …  # those of another form
-        if _1 is ABSENT: return otherwise(bound, *given(_0, _1), **kwargs)
-        return otherwise(bound, _0, _1, *args, **kwargs)
+        if _1 is ABSENT: return otherwise(*given(receiver, _0, _1), **kwargs)
+        return otherwise(receiver, _0, _1, *args, **kwargs)
 
 What the types do not say (the range of an integer, what a list holds, whether a parameter or a
 tensor of another class overrides functions) it checks itself.  Who leaves a loop has done nothing
@@ -122,7 +121,7 @@ def _present(*values: Any) -> list[Any]:
 
 def is_usual(receiver: Any) -> bool:
     """Whether a receiver is a tensor, or a parameter, whose class overrides nothing."""
-    return type(receiver) is Tensor or not has_torch_function(receiver)
+    return isinstance(receiver, Tensor) and not has_torch_function(receiver)
 
 
 def are_integers(value: Sequence[Any]) -> bool:
@@ -199,12 +198,9 @@ def usual_function(
 ) -> Callable[..., Any]:
     """Makes calls of several forms, and leaves others to ``otherwise``."""
     most = max(len(each.form[0]) for each in calls)
-    listed = [f"_{place}" for place in range(most)]
-    bound = ["bound"] if has_receiver else []
-    parameters = [*bound, *(f"{name}=ABSENT" for name in listed)]
-    by_position = [*parameters, "/"] if parameters else []
+    listed = [*(["receiver"] if has_receiver else []), *(f"_{place}" for place in range(most))]
+    by_position = [*(f"{name}=ABSENT" for name in listed), "/"] if listed else []
     text = [f"def usual({', '.join((*by_position, '*args', '**kwargs'))}):"]
-    text += [" receiver = bound.__self__"] if has_receiver else []
     for each in calls:
         count = len(each.form[0])
         others = "not args" if count == most else f"_{count} is ABSENT"
@@ -212,9 +208,9 @@ def usual_function(
         given = f"len(kwargs) == {keywords}" if keywords else "not kwargs"
         text += f" while {others} and {given} and not observers.count:", *each.text
     if listed:
-        passed = ", ".join((*bound, f"*given({', '.join(listed)})", "**kwargs"))
+        passed = f"*given({', '.join(listed)}), **kwargs"
         text.append(f" if {listed[-1]} is ABSENT: return otherwise({passed})")
-    text.append(f" return otherwise({', '.join((*bound, *listed, '*args', '**kwargs'))})")
+    text.append(f" return otherwise({', '.join((*listed, '*args', '**kwargs'))})")
     scope = {**_SHARED, "otherwise": otherwise}
     for each in calls:
         scope.update(each.scope)
