@@ -56,6 +56,8 @@ def test_a_form_is_learned_once_it_comes_often() -> None:
         ("xp.add({})", "x, x, out=y", "x, y, out=x"),
         ("x.mul({})", "2", "xp.tensor(2)"),
         ("xp.pow({})", "x, 2", "2, x"),
+        ("x == {}", "y", "x.numpy()"),
+        ("x == {}", "y", "xp.ones(3)"),
         ("x.to({})", "xp.int8", "x"),
         ("x.add_({})", "x", "x, x"),
         ("xp.ones({})", "2", "2, out=y"),
@@ -103,6 +105,17 @@ def test_functions_that_make_a_tensor_like_another_are_usual_where_there_is_a_ke
     assert xp.zeros_like(sparse, requires_grad=False).layout is xp.sparse_coo
     with xp.inference_mode():
         assert xp.zeros_like(x, requires_grad=False).is_inference()
+
+
+def test_what_is_passed_on_to_another_function_is_usual_there() -> None:
+    x, y = xp.ones(2), xp.tensor([1.0, 2.0])
+    for _ in range(_OFTEN):
+        assert (x == y).tolist() == [True, False]
+    passed_on = binding_of(xp.Tensor.__eq__)._passed_on
+    assert isinstance(passed_on, _Binding)
+    assert ((xp.Tensor,), (), ()) in forms_of(passed_on)
+    assert (x == "y") is False
+    assert x.__eq__("y") is NotImplemented
 
 
 def test_what_a_function_by_hand_stands_in_for_is_usual_where_there_is_a_kernel() -> None:

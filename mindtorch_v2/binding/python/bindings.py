@@ -54,7 +54,7 @@ class _Binding(Entry):
     parser: of a method it then asks the receiver.
     """
 
-    _passed_on: Implementation | None = None
+    _passed_on: Entry | None = None
     """Takes the calls that the runner leaves to it."""
     _name = ""
     """What the function is called if its signatures say otherwise."""
@@ -128,7 +128,7 @@ class _Binding(Entry):
         except PybindTypeError as error:
             raise RuntimeError(str(error)) from None
         if answer is manual.PASSED_ON and self._passed_on is not None:
-            return self._passed_on(receiver, args, kwargs)
+            return self._passed_on.front(receiver, args, kwargs)
         return answer
 
     def _note_form(
@@ -250,7 +250,7 @@ class _ByHand(_Binding):
         owner: str,
         *,
         is_asked: bool,
-        passed_on: Implementation | None,
+        passed_on: Entry | None,
         name: str,
     ) -> None:
         super().__init__(written, owner, is_asked=is_asked)
@@ -346,7 +346,7 @@ def _parsing(
     signatures: Iterable[str],
     own: Implementation | None,
     owner: str,
-    passed_on: Implementation | None = None,
+    passed_on: Entry | None = None,
 ) -> Implementation:
     """A binding written by hand, with a parser."""
     run = by_hand.RUNNERS.get(function, _nothing_by_hand(function))
@@ -444,6 +444,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     own = _as_written_method(written)
     generated = _SIGNATURES["modules"]["Tensor"]
     call: Implementation
+    passed_on = None
     if binding["signatures"]:
         bare = generated.get(function.strip("_"))
         passed_on = None if bare is None else _Generated(bare, None, _METHODS)
@@ -462,7 +463,11 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     call = _reading_at_once(name, call, written)
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
-    return method(name, call, flags=binding["flags"])
+    made = method(name, call, flags=binding["flags"])
+    if passed_on is not None:  # of what it is passed on, the types tell
+        passed_on.is_forgiving = binding["not_implemented"]
+        passed_on.show(made)
+    return made
 
 
 def _nothing_by_hand(name: str) -> manual.Runner:

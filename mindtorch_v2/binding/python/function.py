@@ -188,8 +188,8 @@ class BoundMethod(metaclass=FromC):
     def __init__(self, method: method_descriptor, receiver: Any, qualname: str) -> None:
         self._method, self.__self__, self.__qualname__ = method, receiver, qualname
 
-    __module__ = property(lambda self: None)  # type: ignore[assignment]
-    __class__ = property(lambda self: BuiltinFunctionType)  # type: ignore[assignment]
+    __module__ = property(lambda self: None)
+    __class__ = property(lambda self: BuiltinFunctionType)
     __text_signature__ = None
     __name__ = property(lambda self: self._method.__name__)
 
