@@ -57,6 +57,8 @@ class OperatorHandle:
 
     def stack(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Stack:
         """The values in the schema's order, with its defaults; KeyError for one that is missing."""
+        if not kwargs and len(args) in self._defaults and _CONSTANTS.isdisjoint(map(type, args)):
+            return (*args, *self._defaults[len(args)])
         values = [enum_value(each) if type(each) in _CONSTANTS else each for each in args]
         for argument in self._arguments[len(args) :]:
             if argument.name in kwargs or not argument.has_default:
@@ -65,6 +67,16 @@ class OperatorHandle:
             else:
                 values.append(argument.default_value)
         return tuple(values)
+
+    @cached_property
+    def _defaults(self) -> dict[int, Stack]:
+        """What stands behind so many arguments, where nothing has to be given behind them."""
+        found: dict[int, Stack] = {len(self._arguments): ()}
+        for count, argument in reversed(list(enumerate(self._arguments))):
+            if not argument.has_default:
+                break
+            found[count] = (argument.default_value, *found[count + 1])
+        return found
 
     @cached_property
     def _arguments(self) -> tuple[Argument, ...]:

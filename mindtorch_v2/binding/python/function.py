@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from types import BuiltinFunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.called_unbound import called_unbound
@@ -286,22 +286,25 @@ class wrapper_descriptor(metaclass=FromC):  # noqa: N801 (CPython's name)
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if len(args) != 1 + self._count or kwargs or not isinstance(args[0], Tensor):
+            self._refuse(args, kwargs)
+        return self._call(args[0], args[1:], {})
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        """TypeError for other arguments than a tensor and as many more as the slot takes."""
         name = self.__name__
         if not args:
             raise TypeError(f"descriptor '{name}' of 'torch._C.{BASE}' object needs an argument")
-        receiver, *given = args
-        if not isinstance(receiver, Tensor):
+        if not isinstance(args[0], Tensor):
             raise TypeError(
                 f"descriptor '{name}' requires a 'torch._C.{BASE}' object but received a "
-                f"'{type_name(receiver)}'"
+                f"'{type_name(args[0])}'"
             )
         if kwargs:
             raise TypeError(f"wrapper {name}() takes no keyword arguments")
-        if len(given) != self._count:
-            start = " " if self._count > 1 else ""  # of PyArg_UnpackTuple, which has no name here
-            s = "" if self._count == 1 else "s"
-            raise TypeError(f"{start}expected {self._count} argument{s}, got {len(given)}")
-        return self._call(receiver, tuple(given), {})
+        start = " " if self._count > 1 else ""  # of PyArg_UnpackTuple, which has no name here
+        s = "" if self._count == 1 else "s"
+        raise TypeError(f"{start}expected {self._count} argument{s}, got {len(args) - 1}")
 
     def __repr__(self) -> str:
         return f"<slot wrapper '{self.__name__}' of 'torch._C.{BASE}' objects>"

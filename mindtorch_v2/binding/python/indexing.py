@@ -493,6 +493,8 @@ def _size_at(tensor: Tensor, dim: int) -> int:
     """The size of a dimension.  After a second ellipsis there may be no such dimension: then C++
     reads on in its memory.  There are the strides, after room for five sizes at least
     (c10/core/impl/SizesAndStrides.h)."""
+    if dim < len(tensor._sizes):
+        return tensor._sizes[dim]
     memory = (*tensor._sizes, *(0,) * (_INLINE_SIZES - len(tensor._sizes)), *tensor._strides)
     return memory[dim] if dim < len(memory) else 0
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
@@ -59,23 +60,25 @@ def call_operator(full_name: str, **arguments: Any) -> Any:
 def call_of_operator(full_name: str, **arguments: Any) -> Call:
     """The same call, yet to be run."""
     operator = operator_named(full_name)
-    places, defaults = _places(operator, tuple(arguments))
-    stack = list(defaults)
-    for place, given in zip(places, arguments.values(), strict=True):
-        if place is not None:
-            stack[place] = given
-    return Call(operator, tuple(stack))
+    ordered, defaults = _order(operator, tuple(arguments))
+    return Call(operator, ordered((*arguments.values(), *defaults)))
 
 
 @lru_cache(maxsize=1000)
-def _places(
+def _order(
     operator: Operator, names: tuple[str, ...]
-) -> tuple[tuple[int | None, ...], tuple[Any, ...]]:
-    """Where arguments of these names stand among the operator's, None for those that it has not in
-    every release, and what all are by default."""
+) -> tuple[Callable[[tuple[Any, ...]], tuple[Any, ...]], tuple[Any, ...]]:
+    """What makes a stack of values for these names and the defaults behind them; the defaults.
+
+    A name that the operator has not in every release is left out.
+    """
     arguments = operator.schema.arguments
-    known = {argument.name: place for place, argument in enumerate(arguments)}
-    return tuple(map(known.get, names)), tuple(each.default_value for each in arguments)
+    given = {name: place for place, name in enumerate(names)}
+    places = [given.get(each.name, len(names) + at) for at, each in enumerate(arguments)]
+    defaults = tuple(each.default_value for each in arguments)
+    if len(places) < 2:  # of which itemgetter makes no tuple
+        return lambda values: tuple(values[place] for place in places), defaults
+    return itemgetter(*places), defaults
 
 
 # --- conversions ------------------------------------------------------------------------------
