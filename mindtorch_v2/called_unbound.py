@@ -2,10 +2,10 @@
 
 ``x.add(y)`` and ``x + y`` look a function up in the class of ``x``.  A function of Python or of C
 they call at once, with ``x`` before the other arguments.  Whatever else has a ``__get__`` is asked
-for an object that is bound to ``x``, which they call and throw away; that takes as long as many an
-operator.  CPython tells them apart by a flag of the descriptor's type (PEP 590), which says that
-``descriptor(x, *args)`` does what ``descriptor.__get__(x)(*args)`` does.  The descriptors of C have
-it; a class of Python cannot say it in Python.
+for an object that is bound to ``x``, which they call and throw away.  CPython tells them apart by a
+flag of the descriptor's type (PEP 590), which says that ``descriptor(x, *args)`` does what
+``descriptor.__get__(x)(*args)`` does.  The descriptors of C have it; a class of Python cannot say
+it in Python.
 """
 
 from __future__ import annotations

@@ -464,7 +464,7 @@ def _method_by_hand(name: str, binding: ManualBinding, written: Any) -> Any:
     if binding["not_implemented"]:
         call = not_implemented_on_type_error(call)
     made = method(name, call, flags=binding["flags"])
-    if passed_on is not None:  # of what it is passed on, the types tell
+    if passed_on is not None:  # whose forms the types tell: usual calls go there at once
         passed_on.is_forgiving = binding["not_implemented"]
         passed_on.show(made)
     return made

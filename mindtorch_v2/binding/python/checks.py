@@ -73,12 +73,7 @@ def has_torch_function(value: Any) -> bool:
 
 def is_asked(*values: Any) -> bool:
     """``check_has_torch_function``: whether there is a mode, or one of the values overrides."""
-    if is_mode_enabled():
-        return True
-    for each in values:  # noqa: SIM110 (a generator takes longer than a plain tensor does)
-        if type(each) is not Tensor and has_torch_function(each):
-            return True
-    return False
+    return is_mode_enabled() or any(map(has_torch_function, values))
 
 
 def is_overridden(*values: Any) -> bool:

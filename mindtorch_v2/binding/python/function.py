@@ -32,8 +32,6 @@ def _of_module(module: str, name: str) -> Any:
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
-_NOBODY: Final = object()
-
 OWNERS: Final[dict[str, type]] = {}
 """The classes whose attributes C's functions are, by name: pickles look them up there."""
 
@@ -88,11 +86,10 @@ class Entry:
 
 
 def _reading(read: Callable[[Any], Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    def run(receiver: Any = _NOBODY, /, *args: Any, **kwargs: Any) -> Any:
-        if type(receiver) is Tensor and not (args or kwargs or OBSERVERS.count):
-            return read(receiver)
-        given = args if receiver is _NOBODY else (receiver, *args)
-        return otherwise(*given, **kwargs)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is Tensor and not (kwargs or OBSERVERS.count):
+            return read(args[0])
+        return otherwise(*args, **kwargs)
 
     return run
 
@@ -194,9 +191,7 @@ class BoundMethod(metaclass=FromC):
     __name__ = property(lambda self: self._method.__name__)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        count = self._method._count
-        if count is not None and (kwargs or len(args) != count):
-            check_count(self.__qualname__, count, args, kwargs)
+        self._method._check_count(self.__qualname__, args, kwargs)
         return self._method(self.__self__, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -242,22 +237,22 @@ class method_descriptor(SlotCalled, metaclass=FromC):  # noqa: N801 (CPython's n
         self.__call__ = run
 
     def hand_on(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Has the method's entry take a call, of as many arguments as CPython lets through."""
-        receiver, *given = self._with_receiver(args)
-        if self._count is not None and (kwargs or len(given) != self._count):
-            check_count(self.__qualname__, self._count, tuple(given), kwargs)
-        return self._call.front(receiver, tuple(given), kwargs)
-
-    def _with_receiver(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments; TypeError if there is no tensor whose method is called."""
+        """Has the entry take a call; TypeError if there is no tensor whose method it is."""
         if not args:
             raise TypeError(f"unbound method {self.__qualname__}() needs an argument")
-        if not isinstance(args[0], Tensor):
+        receiver, given = args[0], args[1:]
+        if not isinstance(receiver, Tensor):
             raise TypeError(
                 f"descriptor '{self.__name__}' for 'torch._C.{BASE}' objects doesn't apply to a "
-                f"'{type_name(args[0])}' object"
+                f"'{type_name(receiver)}' object"
             )
-        return args
+        self._check_count(self.__qualname__, given, kwargs)
+        return self._call.front(receiver, given, kwargs)
+
+    def _check_count(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """TypeError for more or fewer than CPython lets through; ``name`` is what it calls it."""
+        if self._count is not None:
+            check_count(name, self._count, args, kwargs)
 
     def __repr__(self) -> str:
         return f"<method '{self.__name__}' of 'torch._C.{BASE}' objects>"
