@@ -14,12 +14,11 @@ call is loaded as pybind11 loads it, which also finds the words of a refusal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from sys import getrefcount
 from typing import Any, Final
 
-from mindtorch_v2.dispatch.local_sets import Change, LocalSets
+from mindtorch_v2.dispatch.local_sets import Change
 from mindtorch_v2.dispatch.tls import Guard, RawLocalDispatchKeySet, thread_local
 from mindtorch_v2.pybind.cast import bound_class
 from mindtorch_v2.pybind.classes import bind_methods, pybind11_type
@@ -137,19 +136,25 @@ class _SetsManager(metaclass=pybind11_type):
 _ABSENT: Final = object()
 
 _STEPS: Final = """\
+spare = None
+
 def construct(cls, given=absent, /, *others, **kwargs):
+ global spare
  if type(given) is not python_class or cls is not made or others or kwargs:
   args = () if given is absent else (given, *others)
   return loading_construct(cls, *args, **kwargs)
- try: instance = spare.pop()
- except IndexError: instance = unused()
- if getrefcount(instance) > 2: instance = unused()  # somebody still has the other
- instance._mask, instance._change = {mask}, None
+ instance = spare
+ spare = None
+ if instance is None or getrefcount(instance) > 2:  # somebody still has it
+  instance = unused()
+ instance._mask = {mask}
  return instance
 
 def enter(self, /, *args, **kwargs):
+ global spare
  if args or kwargs: return loading_enter(self, *args, **kwargs)
- if self._change is not None: again(self)
+ if self is spare: spare = None
+ if self._raw is not None: self._close()
  raw = self._raw = thread_local.raw
  found, mask = raw.sets, self._mask
  try: change = self._change = found.{kept}[mask]
@@ -158,6 +163,7 @@ def enter(self, /, *args, **kwargs):
  raw.sets = change.within
 
 def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwargs):
+ global spare
  if traceback is absent or others or kwargs:
   args = (each for each in (kind, value, traceback, *others) if each is not absent)
   return loading_exit(self, *args, **kwargs)
@@ -166,14 +172,14 @@ def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwarg
   change = self._change
   if not raw.is_watched: raw.watch()
   raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
-  if type(self) is made: spare.append(self)
+  if type(self) is made: spare = self
 """
 """What a ``with`` block does, one step each; a call that is not for them they hand on.
 
-Nearly every guard is gone with its block.  So ``spare`` keeps those that have left one, and the
-next block has the same object again: it need not be finalised, nor another one made.  One that
+Nearly every guard is gone with its block.  So ``spare`` keeps the one that left the last block, and
+the next block has the same object again: it need not be finalised, nor another one made.  One that
 somebody has besides (two references are the function's own, and the argument of who counts) is let
-go, and none of them is in force.
+go: it may be in force, as one is no spare while it is.
 """
 
 
@@ -202,10 +208,8 @@ def make_sets_guard_class(
         "loading_construct": pybind11_type.__call__,
         "mask_of": mask_of,
         "python_class": taken.python_class,
-        "spare": [],
         "thread_local": thread_local,
     }
-    scope["again"] = partial(_again, scope["spare"])
     kept, make = ("excluding", "exclude") if excludes else ("including", "include")
     exec(_STEPS.format(mask=mask, kept=kept, make=make), scope)
     enter, leave = scope["enter"], scope["leave"]
@@ -226,8 +230,8 @@ def make_sets_guard_class(
     )
     methods: dict[str, Callable[..., Any]] = {
         "__init__": mask_of,
-        "__enter__": partial(_enter, getattr(LocalSets, make)),
-        "__exit__": lambda self, *exception: self._close(),
+        "__enter__": enter,
+        "__exit__": leave,
     }
     bind_methods(made, docs, methods, slot="_constructed")
     scope.update(
@@ -247,22 +251,6 @@ def _unused(cls: type[_SetsManager]) -> _SetsManager:
     guard: _SetsManager = object.__new__(cls)
     guard._raw = None
     return guard
-
-
-def _again(spare: list[Any], guard: _SetsManager) -> None:
-    """For one that is entered again: it is undone if it is in force, and spare no more (another
-    thread may have taken it, and left it to us)."""
-    guard._close()
-    with suppress(ValueError):
-        spare.remove(guard)
-
-
-def _enter(make_change: Callable[[LocalSets, int], Change], self: _SetsManager) -> None:
-    self._close()
-    raw = self._raw = thread_local.raw
-    change = self._change = make_change(raw.sets, self._mask)
-    raw.watch()
-    raw.sets = change.within
 
 
 def _in_the_name_of(loading: cpp_function, step: Callable[..., Any]) -> Callable[..., Any]:

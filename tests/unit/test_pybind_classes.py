@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -211,12 +212,19 @@ def test_a_guard_that_somebody_has_is_not_given_to_another_block() -> None:
     assert not is_excluded()
 
 
-def test_a_guard_that_is_dropped_while_it_is_in_force_is_undone_at_once() -> None:
+@pytest.mark.parametrize(
+    "enter",
+    [lambda guard: guard.__enter__(), C._ExcludeDispatchKeyGuard.__enter__],
+    ids=["as a method", "through the class"],
+)
+def test_a_guard_that_is_dropped_while_it_is_in_force_is_undone_at_once(
+    enter: Callable[[Any], None],
+) -> None:
     guard = C._ExcludeDispatchKeyGuard(C.DispatchKeySet(C.DispatchKey.AutogradCPU))
     for _ in range(2):
         with guard:
             pass
-    guard.__enter__()
+    enter(guard)
     assert is_excluded()
     del guard
     assert not is_excluded()
