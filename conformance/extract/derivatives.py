@@ -186,7 +186,11 @@ def decided(each: NativeFunctionWithDifferentiabilityInfo) -> dict[str, Any]:
     info = each.info[DEFAULT] if each.info else None
     base = views.get_base_name(function)
     name = cpp.name(function.func)
-    if {base, name} & variable_type.DONT_REQUIRE_DERIVATIVE:
+    is_derived = info is not None and info.has_derivatives
+    # what has no formula is left to the boxed fallback, if not for its base name, which of
+    # ``__lshift__`` is ``lshift``
+    unasked = {base, name} if is_derived else {base}
+    if unasked & variable_type.DONT_REQUIRE_DERIVATIVE:
         return {}
     arguments = [
         argument.argument if isinstance(argument, SelfArgument) else argument
@@ -204,7 +208,7 @@ def decided(each: NativeFunctionWithDifferentiabilityInfo) -> dict[str, Any]:
     names = [name if name is not None else "" for name in cpp.return_names(function)]
     found: dict[str, Any] = {"outputs": [names.index(output) for output in outputs]}
     with_derivatives = inputs
-    if info is not None and info.has_derivatives:
+    if info is not None and is_derived:
         found["node"] = info.op
         if not is_inplace_foreach:
             wanted = {name for each in info.derivatives for name in each.var_names}
