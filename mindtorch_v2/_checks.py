@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final
 
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -69,23 +70,33 @@ def _raising(name: str, error_type: type[Exception], check: Callable[..., None])
 
 def _check_is_size(i: Any, message: Any = None) -> None:
     """RuntimeError for a negative number."""
-    _check_size(i, message, None)
+    _check_with(RuntimeError, i >= 0, message)
 
 
 def _check_is_size_within(i: Any, message: Any = None, *, max: Any = None) -> None:
     """The same, and for one above ``max``."""
-    _check_size(i, message, max)
-
-
-def _check_size(size: Any, message: Any, limit: Any) -> None:
-    if HABITS["a check of a size will be removed"]:
-        warnings.warn(_REMOVED, FutureWarning, stacklevel=3)
-    _check_with(RuntimeError, size >= 0, message)
-    if limit is not None:
-        _check_with(RuntimeError, size <= limit, message)
+    _check_is_size(i, message)
+    if max is not None:
+        _check_with(RuntimeError, i <= max, message)
 
 
 _check_is_size_within.__name__ = _check_is_size_within.__qualname__ = "_check_is_size"
+
+
+def _to_be_removed(check: Callable[..., None]) -> Callable[..., None]:
+    """``deprecated`` of ``typing_extensions``: warns whoever calls, even if the call does not fit."""
+
+    @wraps(check)
+    def warning(*args: Any, **kwargs: Any) -> None:
+        warnings.warn(_REMOVED, FutureWarning, stacklevel=2)
+        return check(*args, **kwargs)
+
+    return warning
+
+
+_OF_A_SIZE: Final = (
+    _check_is_size_within if HABITS["a size that is checked may have a bound"] else _check_is_size
+)
 
 
 _ERRORS: Final = {
@@ -101,9 +112,7 @@ OF_TORCH: Final[dict[str, Any]] = {
     "_check_tensor_all": _raising("_check_tensor_all", RuntimeError, _check_tensor_all_with),
     "_check_tensor_all_with": _check_tensor_all_with,
     "_check_is_size": (
-        _check_is_size_within
-        if HABITS["a size that is checked may have a bound"]
-        else _check_is_size
+        _to_be_removed(_OF_A_SIZE) if HABITS["a check of a size will be removed"] else _OF_A_SIZE
     ),
     "_check_with": _check_with,
 }

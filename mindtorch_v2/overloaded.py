@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from types import MethodType
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.warn import call_in_python, warn_once
 
@@ -181,6 +182,8 @@ class DisabledImpl:
 
     def __call__(self, *given: Any, **kwargs: Any) -> Any:
         function, args, keywords = self._parsed(given, kwargs)
+        if not callable(function):  # which C++ finds before it looks at the keywords
+            raise TypeError(f"'{type_name(function)}' object is not callable")
         with self._unasked():
             return function(*args, **keywords)
 
@@ -196,7 +199,7 @@ class DisabledImpl:
         function, _, *rest = given
         args = rest[0] if rest else ()
         if not isinstance(args, (list, tuple)):
-            raise TypeError(f"expected List or Tuple (got {type(args).__name__})")
+            raise TypeError(f"expected List or Tuple (got {type_name(args)})")
         return function, args, rest[1] if len(rest) > 1 else {}
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.node import Node
-from mindtorch_v2.autograd.type_names import type_string
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.autograd.variable import (
     grad_accumulator,
     grad_fn,

@@ -33,7 +33,7 @@ from mindtorch_v2.kernels.refs.common import row_major
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
@@ -167,7 +167,7 @@ def _check_same_type(input: Tensor, weight: Tensor, bias: Tensor | None, rest: s
             continue
         if (other._dtype, other._device) != (input._dtype, input._device):
             raise RuntimeError(
-                f"Input type ({tensor_type(input)}) and {name} type ({tensor_type(other)}) should "
+                f"Input type ({type_string(input)}) and {name} type ({type_string(other)}) should "
                 f"be the same{rest.format(name)}"
             )
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from mindtorch_v2.functionalize.wrapper import is_functional, synced_value, wrapper_of
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -36,7 +36,7 @@ def printed(tensor: Tensor) -> str:
         tensor = synced_value(tensor)
     values = _CONTIGUOUS(_TO(tensor, Device("cpu"), _FLOAT64))
     lines = "" if 0 in values._sizes else _Printer().tensor(values)
-    return f"{lines}[ {tensor_type(tensor)}{{{','.join(map(str, values._sizes))}}} ]"
+    return f"{lines}[ {type_string(tensor)}{{{','.join(map(str, values._sizes))}}} ]"
 
 
 def _is_of_transform(tensor: Tensor) -> bool:

@@ -11,7 +11,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.support import exception_of
@@ -56,7 +56,7 @@ def pin_memory(self: Tensor, device: Device | None) -> Any:
 @kernel("aten::_pin_memory", keys=_KEYS)
 def pinned_copy(self: Tensor, device: Device | None) -> Tensor:
     if self._device.type != "cpu":
-        raise RuntimeError(f"cannot pin '{tensor_type(self)}' only dense CPU tensors can be pinned")
+        raise RuntimeError(f"cannot pin '{type_string(self)}' only dense CPU tensors can be pinned")
     name = "" if device is None else device._type
     if name in _REFUSED:
         raise exception_of(*_REFUSED[name])

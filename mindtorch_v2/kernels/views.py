@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.plain_views import detaching, geometric
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import (
     COMPLEX_OF_REAL,
@@ -332,7 +332,7 @@ def unsqueezed_geometry(self: Tensor, dim: int) -> tuple[tuple[int, ...], tuple[
 def expand(self: Tensor, size: Sequence[int], implicit: bool) -> Tensor:
     if len(size) < len(self._sizes):
         raise RuntimeError(
-            f"expand({tensor_type(self)}{{{list(self._sizes)}}}, size={list(size)}): the number "
+            f"expand({type_string(self)}{{{list(self._sizes)}}}, size={list(size)}): the number "
             f"of sizes provided ({len(size)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({len(self._sizes)})"
         )

@@ -287,6 +287,6 @@ def poisson_nll_loss(
 ) -> Any:
     reduction = chosen(size_average, reduce, reduction)
     if reduction not in tuple(NUMBERS):  # which ``get_enum`` would know an old word of
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ValueError(reduction + " is not a valid value for reduction")
     number = NUMBERS[reduction]
     return _TORCH["poisson_nll_loss"](input, target, log_input, full, eps, number)

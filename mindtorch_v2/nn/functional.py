@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from math import prod
 from typing import Any, Final
 
@@ -130,19 +131,19 @@ def sigmoid(input: Any) -> Any:
 @overridable("input")
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Shares that sum to one over a dimension."""
-    return _over(input, "softmax", _softmax_dim("softmax", input, dim), dtype)
+    return _over(input, "softmax", _softmax_dim("softmax", input, dim, _stacklevel), dtype)
 
 
 @overridable("input")
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Their logarithms."""
-    return _over(input, "log_softmax", _softmax_dim("log_softmax", input, dim), dtype)
+    return _over(input, "log_softmax", _softmax_dim("log_softmax", input, dim, _stacklevel), dtype)
 
 
 @overridable("input")
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """Of the elements with the other sign."""
-    dim = _softmax_dim("softmin", input, dim)
+    dim = _softmax_dim("softmin", input, dim, _stacklevel)
     return _over(-input, "softmax", dim, dtype)
 
 
@@ -151,15 +152,15 @@ def _over(input: Any, name: str, dim: int, dtype: Any) -> Any:
     return method(dim) if dtype is None else method(dim, dtype=dtype)
 
 
-def _softmax_dim(name: str, input: Any, dim: int | None) -> int:
+def _softmax_dim(name: str, input: Any, dim: int | None, stacklevel: Any) -> int:
     """``_get_softmax_dim``: the dimension, with a warning where none is given."""
     if dim is not None:
         return dim
-    rank = input.dim()
+    rank, level = input.dim(), index(stacklevel)
     warnings.warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to "
         "include dim=X as an argument.",
-        stacklevel=4,
+        stacklevel=level + (level > 2),  # past the function that looks for overrides
     )
     return 0 if rank in (0, 1, 3) else 1
 

@@ -34,6 +34,7 @@ from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral, pack_numbers, unpack_scalar
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 # --- Python's values --------------------------------------------------------------------------
@@ -117,13 +118,10 @@ def _mapped(receiver: Tensor, parsed: Parsed, name: str, others: tuple[str, ...]
     _refuse_gradients(name, receiver, *tensors)
     for tensor in (receiver, *tensors) if name == "map_" else tensors:
         tensor._refuse_for_subclass(name)
-    for tensor in tensors:
-        if (tensor.dtype, tensor.layout, tensor.device.type) != (
-            receiver.dtype,
-            receiver.layout,
-            receiver.device.type,
-        ):
-            raise TypeError(f"{name}: expected all tensors to be of one type")
+    wanted, named = type_string(receiver), "argument " * (name == "map2_")
+    for other, tensor in zip(others, tensors, strict=True):
+        if (given := type_string(tensor)) != wanted:
+            raise TypeError(f"{name}: expected {wanted} for {named}'{other}' (got {given})")
     if receiver.is_meta:
         return receiver
     return _applied(value(parsed, "callable"), receiver, *tensors)

@@ -29,6 +29,7 @@ from mindtorch_v2.binding.python.function import (
 from mindtorch_v2.binding.python.parser import ArgParser, Parsed
 from mindtorch_v2.binding.python.recalled import Factory
 from mindtorch_v2.binding.python.seen import is_read_at_once, operators_are_seen
+from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.python.usual import Form, Known, Lines, form_of, lines_of, usual_function
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
@@ -120,6 +121,8 @@ class _Binding(Entry):
         if self._written is not None and not operators_are_seen((receiver, *parsed.values)):
             call = self._call_of(receiver, parsed)
             if call is None or not call.has_kernel():
+                for place in parsed.signature.integers:  # C++ refuses those of more than 64 bits
+                    unpack(parsed.signature, place, parsed.values[place])
                 return self._written(receiver, args, kwargs)
         if self._calls_operators:
             self._note_form(parsed, receiver, args, kwargs)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.errors import type_error
-from mindtorch_v2.binding.python.parameter import INT_LISTS, Parameter, parse_parameter
+from mindtorch_v2.binding.python.parameter import INT64, INT_LISTS, Parameter, parse_parameter
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
 
@@ -69,6 +69,8 @@ class Signature:
         put(self, "varargs", len(positional) == 1 and self.parameters[0].type in INT_LISTS)
         places = {each.name: place for place, each in enumerate(self.parameters)}
         put(self, "places", places)
+        integers = [place for place, each in enumerate(self.parameters) if each.type is INT64]
+        put(self, "integers", integers)
         put(self, "makes_tensor", places.keys() >= _OF_A_NEW_TENSOR)
 
     min_args = 0
@@ -80,6 +82,8 @@ class Signature:
     """Whether integers given one by one become the only positional parameter, a list of them."""
     places: ClassVar[Mapping[str, int]] = {}
     """The parameters' places by their names."""
+    integers: ClassVar[Sequence[int]] = ()
+    """The places of those that are one integer."""
     makes_tensor = False
     """Whether the parameters hold a new tensor's options."""
 

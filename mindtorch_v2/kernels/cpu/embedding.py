@@ -15,7 +15,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -40,7 +40,7 @@ def _check_indices(indices: Tensor, place: int, function: str) -> None:
     if indices._dtype not in _INDICES:
         raise RuntimeError(
             f"Expected tensor for argument #{place} 'indices' to have one of the following scalar "
-            f"types: Long, Int; but got {tensor_type(indices)} instead (while checking arguments "
+            f"types: Long, Int; but got {type_string(indices)} instead (while checking arguments "
             f"for {function})"
         )
 

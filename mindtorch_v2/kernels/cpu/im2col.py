@@ -101,8 +101,8 @@ def im2col(
     blocks.check_ranks()
     blocks.check("kernel", "dilation", "padding", "stride")
     sizes = list(self._sizes)
-    wrap_dim(2, len(sizes), scalar=False)
-    if len(sizes) not in (3, 4) or 0 in sizes[len(sizes) - 3 :]:
+    is_filled = all(sizes[wrap_dim(dim, len(sizes), scalar=False)] for dim in (1, 2))
+    if not is_filled or len(sizes) not in (3, 4) or 0 in sizes[len(sizes) - 3 :]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
             f"dimensions for input, but got: {sizes}"

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.kernels.type_text import tensor_type
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
@@ -142,9 +142,9 @@ def _check_outputs(self: Tensor, values: Tensor, indices: Tensor) -> None:
     if indices._dtype is not int64:
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have scalar type Long; but got "
-            f"{tensor_type(indices)} instead {_WHERE}"
+            f"{type_string(indices)} instead {_WHERE}"
         )
-    one, two = tensor_type(values), tensor_type(self)
+    one, two = type_string(values), type_string(self)
     if one != two:
         raise RuntimeError(
             "Expected tensor for 'values' to have the same type as tensor for "

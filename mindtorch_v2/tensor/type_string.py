@@ -1,6 +1,7 @@
-"""How messages of kernels name a tensor's type.
+"""How C++ names the type of a tensor in messages.
 
-Mirrors ``TensorBase::toString``, and what ``torch/csrc/Exceptions.cpp`` makes of it for Python.
+Mirrors ``TensorBase::toString`` and ``processErrorMsg`` of ``torch/csrc/Exceptions.cpp``, which
+gives some of those names the form of Python's legacy tensor types.
 """
 
 from __future__ import annotations
@@ -20,13 +21,18 @@ _BACKENDS: Final = {
     "NPU": "torch.npu",
     "SparseCPU": "torch.sparse",
     "SparseCUDA": "torch.cuda.sparse",
+    "SparseNPU": "torch.npu.sparse",
 }
 
 
-def tensor_type(tensor: Tensor) -> str:
+def dispatch_key(tensor: Tensor) -> int:
+    """``TensorOptions::computeDispatchKey``, of the tensor's options."""
+    return compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
+
+
+def type_string(tensor: Tensor) -> str:
     """``torch.FloatTensor`` for the types of old, ``MetaFloatType`` and its like for others."""
-    key = compute_dispatch_key(tensor._dtype, tensor._layout, tensor._device.type)
-    backend, dtype = key_name(key), CPP_NAMES[tensor._dtype]
+    backend, dtype = key_name(dispatch_key(tensor)), CPP_NAMES[tensor._dtype]
     if backend in _BACKENDS and dtype in _TRANSLATED:
         return f"{_BACKENDS[backend]}.{dtype}Tensor"
     return f"{backend}{dtype}Type"
