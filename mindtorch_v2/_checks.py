@@ -84,7 +84,7 @@ _check_is_size_within.__name__ = _check_is_size_within.__qualname__ = "_check_is
 
 
 def _to_be_removed(check: Callable[..., None]) -> Callable[..., None]:
-    """``deprecated`` of ``typing_extensions``: warns whoever calls, even if the call does not fit."""
+    """``deprecated`` of ``typing_extensions``: warns of every call, even of one that is refused."""
 
     @wraps(check)
     def warning(*args: Any, **kwargs: Any) -> None:

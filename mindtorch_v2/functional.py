@@ -205,9 +205,9 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 def _subscript(place: Any) -> str:
     if place == Ellipsis:
         return "..."
-    if place >= 0 and place < 26:  # noqa: PLR1716 (what cannot be compared is refused as torch is)
+    if place >= 0 and place < 26:
         return chr(ord("A") + place)
-    if place >= 26 and place < 52:  # noqa: PLR1716
+    if place >= 26 and place < 52:
         return chr(ord("a") + place - 26)
     raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
 

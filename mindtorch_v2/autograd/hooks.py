@@ -9,9 +9,9 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mindtorch_v2.tensor.type_string import dispatch_key, type_string
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import dispatch_key, type_string
 from mindtorch_v2.warn import call_in_python
 
 

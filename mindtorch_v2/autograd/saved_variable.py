@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from mindtorch_v2 import profile
 from mindtorch_v2.autograd import anomaly
 from mindtorch_v2.autograd.node import Node
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.autograd.variable import (
     grad_accumulator,
     grad_fn,
@@ -27,6 +26,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.tensor.pending import AWAY
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.thread_state import ThreadLocal, carried
 from mindtorch_v2.warn import call_in_python
 

@@ -33,13 +33,13 @@ from mindtorch_v2.kernels.refs.common import row_major
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, numel
 from mindtorch_v2.tensor.support import TYPE_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.warn import warn_once
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from mindtorch_v2.functionalize.wrapper import is_functional, synced_value, wrapper_of
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import raw_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 
 _FLOAT64: Final = DTYPES["float64"]
 _LINE: Final = 80

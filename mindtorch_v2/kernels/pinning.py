@@ -11,11 +11,11 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.support import exception_of
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.warn import is_warned_of, warn
 
 _IS_PINNED: Final = OperatorHandle("aten::is_pinned")

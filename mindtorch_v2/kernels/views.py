@@ -17,7 +17,6 @@ from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.plain_views import detaching, geometric
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import (
     COMPLEX_OF_REAL,
@@ -40,6 +39,7 @@ from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.support import CPP_NAMES, HABITS, worded
 from mindtorch_v2.tensor.symbolic import SymInt
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.version import VersionCounter
 
 BACKENDS: Final = ("CPU", "Meta", "CompositeExplicitAutograd")

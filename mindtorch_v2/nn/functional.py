@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from operator import index
 from math import prod
+from operator import index
 from typing import Any, Final
 
 from mindtorch_v2._boolean_dispatch import boolean_dispatch

@@ -15,13 +15,13 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.factories import zeros
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.views import infer_size
 
 _INDICES: Final = (DTYPES["int64"], DTYPES["int32"])

@@ -20,13 +20,13 @@ from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half
 from mindtorch_v2.tensor.geometry import numel, strides_in_order, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import type_string
 
 _WHERE: Final = "(while checking arguments for median)"
 
