@@ -142,6 +142,15 @@ class Operator:
         DISPATCHER.remember(self.canonical, version, self.computed, keys, found)
         return found
 
+    def is_missing(self, keys: int) -> bool:
+        """Whether torch has no kernel either for such keys, on the backend of the tensors: none
+        but the backend's fallback."""
+        backends = intersection(keys, _BACKENDS)
+        if not backends:
+            return False
+        key, kernel = self.entry.table.lookup(backends)
+        return kernel is MISSING or kernel is DISPATCHER.fallback(key)
+
     def is_untouched(self, keys: int) -> bool:
         """Whether calls with these keys, on the backend of the tensors, end at what torch has
         there: nobody has put another kernel in its place."""
@@ -395,6 +404,10 @@ class Call(NamedTuple):
         keys = self.keys()
         known = self.operator.computed.get(keys)
         return self.operator.find_computed(keys) if known is None else known
+
+    def is_missing(self) -> bool:
+        """Whether nobody computes the call: to run it raises."""
+        return self.operator.is_missing(self.keys())
 
     def python_arguments(self) -> tuple[Stack, dict[str, Any]]:
         """What a kernel written in Python is called with."""

@@ -33,7 +33,6 @@ from mindtorch_v2.binding.python.unpack import unpack
 from mindtorch_v2.binding.python.usual import Form, Known, Lines, form_of, lines_of, usual_function
 from mindtorch_v2.binding.values import to_python
 from mindtorch_v2.call_site import hands_over_keywords, is_called_by_cpp
-from mindtorch_v2.dispatch import native
 from mindtorch_v2.profile.sections import Function, ManualBinding
 from mindtorch_v2.pybind.cast import PybindTypeError
 from mindtorch_v2.tensor.tensor import Tensor
@@ -81,7 +80,7 @@ class _Binding(Entry):
         raise NotImplementedError
 
     def _call_of(self, receiver: Any, parsed: Parsed) -> Call | None:
-        """The call of the operator, if that is known and has a kernel at all."""
+        """The call of the operator, if that is known."""
         return None
 
     def _operator_of(self, parsed: Parsed) -> Operator | None:
@@ -120,7 +119,7 @@ class _Binding(Entry):
         call = None
         if self._written is not None and not operators_are_seen((receiver, *parsed.values)):
             call = self._call_of(receiver, parsed)
-            if call is None or not call.has_kernel():
+            if call is None or not (call.has_kernel() or call.is_missing()):
                 for place in parsed.signature.integers:  # C++ refuses those of more than 64 bits
                     unpack(parsed.signature, place, parsed.values[place])
                 return self._written(receiver, args, kwargs)
@@ -207,9 +206,7 @@ class _Generated(_Binding):
 
     def _call_of(self, receiver: Any, parsed: Parsed) -> Call | None:
         overload = self._overloads[parsed.chosen]
-        if overload.get("direct") or not native.has_kernel(overload["base"]):
-            return None
-        return call_of(overload, parsed, receiver)
+        return None if overload.get("direct") else call_of(overload, parsed, receiver)
 
     def _run(self, receiver: Any, parsed: Parsed, call: Call | None) -> Any:
         overload = self._overloads[parsed.chosen]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.python.constructors import (
     default_scalar_type,
@@ -21,9 +20,9 @@ from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.tensor.absent_devices import check_linked
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, sparse_coo
+from mindtorch_v2.tensor.type_string import layout_name
 from mindtorch_v2.warn import is_warned_of, warn_once
 
-_LAYOUT_NAMES: Final[dict[str, str]] = profile.active().argument_parser["layout_names"]
 _INT64: Final = enum_value(DTYPES["int64"])
 
 
@@ -84,7 +83,7 @@ def _checked_layout(parsed: Parsed, required: str | None) -> int | None:
         return given
     wanted = enum_value(LAYOUTS[required])
     if given is not None and given != wanted:
-        names = {enum_value(layout): _LAYOUT_NAMES[repr(layout)] for layout in LAYOUTS.values()}
+        names = {enum_value(layout): layout_name(layout) for layout in LAYOUTS.values()}
         raise RuntimeError(
             f"{parsed.signature.name}: layout must be {names[wanted]} but got {names[given]}"
         )

@@ -1,4 +1,4 @@
-"""How many dimensions a tensor has indices for, and how many its values have.
+"""What a tensor's layout has: dimensions with indices and with values, and these parts.
 
 Mirrors ``sparse_dim_default`` and its siblings of
 ``aten/src/ATen/native/sparse/SparseTensor.cpp`` and ``SparseCsrTensor.cpp``.
@@ -6,11 +6,14 @@ Mirrors ``sparse_dim_default`` and its siblings of
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
 
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import sparse_coo, strided
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import layout_name
 
 _KEYS: Final = (
     "CompositeExplicitAutograd",
@@ -19,6 +22,19 @@ _KEYS: Final = (
     "SparseCsrCPU",
     "SparseCsrMeta",
 )
+_COALESCE: Final = OperatorHandle("aten::_coalesce")
+_IS_COALESCED: Final = OperatorHandle("aten::is_coalesced")
+
+_PARTS: Final = {
+    "is_coalesced": "sparse coordinate tensor",
+    "indices": "sparse coordinate tensor",
+    "values": "sparse tensor",
+    "crow_indices": "sparse row compressed tensor",
+    "col_indices": "sparse row compressed tensor",
+    "ccol_indices": "sparse column compressed tensor",
+    "row_indices": "sparse column compressed tensor",
+}
+"""What has them; of every other tensor the operator refuses."""
 
 
 @kernel("aten::sparse_dim", keys=_KEYS)
@@ -31,3 +47,26 @@ def sparse_dim(self: Tensor) -> int:
 @kernel("aten::dense_dim", keys=_KEYS)
 def dense_dim(self: Tensor) -> int:
     return len(self._sizes) if self._layout is strided else 0
+
+
+@kernel("aten::coalesce", key="CompositeImplicitAutograd")
+def coalesce(self: Tensor) -> Any:
+    if self._layout is not sparse_coo:
+        raise _expected("coalesce", "sparse coordinate tensor", self)
+    return self if _IS_COALESCED(self) else _COALESCE(self)
+
+
+def _expected(name: str, layout: str, given: Tensor) -> RuntimeError:
+    got = layout_name(given._layout)
+    return RuntimeError(f"{name} expected {layout} layout but got {got}")
+
+
+def _refusing(name: str, layout: str) -> Callable[[Tensor], NoReturn]:
+    def refuse(self: Tensor) -> NoReturn:
+        raise _expected(name, layout, self)
+
+    return refuse
+
+
+for _name, _layout in _PARTS.items():
+    kernel(f"aten::{_name}", key="CompositeExplicitAutograd")(_refusing(_name, _layout))
