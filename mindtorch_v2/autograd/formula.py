@@ -285,7 +285,7 @@ def _called(name: str, arguments: list[Formula], *, of_scalar: bool) -> Formula:
 
     ``of_scalar`` says that one of the arguments is a Scalar, for which templates have a form.
     """
-    plain = name.removeprefix("at::").removesuffix("_symint")
+    plain = name.removeprefix("at::").removeprefix("sparse_csr::").removesuffix("_symint")
     special = _SPECIAL.get(plain)
     if special is not None:
         return lambda names: special(*_values(arguments, names))

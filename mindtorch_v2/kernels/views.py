@@ -553,6 +553,8 @@ def view_as_real(self: Tensor) -> Tensor:
 
 @kernel("aten::_conj", keys=BACKENDS)
 def conj(self: Tensor) -> Tensor:
+    if self._layout is not strided and not self._dtype.is_complex:
+        self._untyped_storage()  # an alias is made first, which has one
     if not self._dtype.is_complex:
         condition = "isComplexType(typeMetaToScalarType(dtype()))"
         raise RuntimeError(internal_assert(condition, "TensorImpl._set_conj"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, sparse_coo
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, Layout, memory_format, mkldnn, sparse_coo
 
 CHANNELS_LAST: Final = {
     MEMORY_FORMATS["channels_last"]: (1, 3, 2, 0),
@@ -269,12 +269,15 @@ def positions(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 @lru_cache(maxsize=10_000)
 def strides_of_new(sizes: tuple[int, ...], layout: Layout, itemsize: int) -> tuple[int, ...]:
-    """Strides of a new tensor; one that keeps its elements by their coordinates has none.
+    """Strides of a new tensor; one that keeps its elements by their coordinates, or opaquely, has
+    what an implementation without strides is made with.
 
     RuntimeError where bytes or strides cannot be counted, be it on the way to no elements.
     """
     if layout is sparse_coo:
         return (0,) * len(sizes)
+    if layout is mkldnn:
+        return (1, *(0,) * (len(sizes) - 1)) if sizes else ()
     strides = contiguous_strides(sizes)
     if 0 in sizes:
         if _overflows((*sizes, itemsize)):

@@ -12,6 +12,7 @@ from mindtorch_v2.tensor.dtype import (
     DTYPES,
     MKLDNN_DTYPES,
     DType,
+    Layout,
     jagged,
     mkldnn,
     sparse_compressed,
@@ -35,12 +36,24 @@ def check_mkldnn(dtype: DType) -> None:
         raise RuntimeError("get_mkldnn_dtype: unsupported data type")
 
 
-def check_to_mkldnn(dtype: DType) -> None:
+def check_to_mkldnn(dtype: DType, wanted: DType) -> None:
     """RuntimeError unless a dense tensor of ``dtype`` can be converted to that layout."""
     if dtype not in _TO_MKLDNN_DTYPES:
         raise RuntimeError(
             "dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input"
         )
+    if wanted not in _TO_MKLDNN_DTYPES:
+        raise RuntimeError(
+            "cpu tensor only can be converted to be a float, bfloat16, half, uint8, int8 mkldnn "
+            "tensor"
+        )
+
+
+def check_is_not_compressed(layout: Layout, what: str) -> None:
+    """RuntimeError for the layouts that have no strides, nor what is asked of these."""
+    if layout in sparse_compressed:
+        name = sparse_compressed[layout].removeprefix("Sparse").upper()
+        raise RuntimeError(f"Sparse {name} tensors do not have {what}")
 
 
 def copy_contents(target: Tensor, source: Tensor) -> None:

@@ -205,6 +205,8 @@ class Tensor(TensorBase):
         return self._sizes[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        if self._layout is not strided:
+            layouts.check_is_not_compressed(self._layout, "strides")
         if dim is None:
             return self._strides
         return self._strides[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
@@ -252,8 +254,13 @@ class Tensor(TensorBase):
     def _is_contiguous(self, kind: memory_format) -> bool:
         if self._custom is not None and self._custom.asks_for_strides:
             return self._custom.interpreter.is_contiguous(self, kind)
-        if own(self, "_layout") is sparse_coo:
-            return False
+        layout = own(self, "_layout")
+        if layout is not strided:
+            if layout is sparse_coo:
+                return False
+            if layout is mkldnn:
+                return kind not in geometry.CHANNELS_LAST
+            layouts.check_is_not_compressed(layout, "is_contiguous")
         return geometry.is_contiguous(self._sizes, self._strides, kind)
 
     @property
@@ -576,7 +583,7 @@ class Tensor(TensorBase):
         return self._fresh(layout=LAYOUTS["sparse_csc"])
 
     def to_mkldnn(self) -> Tensor:
-        layouts.check_to_mkldnn(self._dtype)
+        layouts.check_to_mkldnn(self._dtype, self._dtype)
         return self._fresh(layout=mkldnn)
 
     def resolve_conj(self) -> Tensor:

@@ -21,7 +21,7 @@ LN2: Final = math.log(2)
 LN10: Final = math.log(10)
 
 _MODULES: Final = (
-    *("clamp", "elementwise", "linalg", "losses", "nn", "normalization"),
+    *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
     *("reductions", "scattering", "shapes", "strided"),
 )
 

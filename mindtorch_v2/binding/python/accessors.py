@@ -137,6 +137,7 @@ def _refuse_gradients(name: str, *tensors: Tensor) -> None:
 
 def _applied(function: Callable[..., Any], target: Tensor, *others: Tensor) -> Tensor:
     """The target, each element what the function makes of it and of those in its place."""
+    target.data_ptr()  # RuntimeError where there is none
     values, size = value_array(target), list(target.shape)
     expanded = [call_operator("aten::expand", self=other, size=size) for other in others]
     sources = list(map(value_array, expanded))

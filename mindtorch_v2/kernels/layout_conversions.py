@@ -1,0 +1,199 @@
+"""Conversions to sparse layouts and that of mkldnn, and what they refuse.
+
+Mirrors ``to_sparse`` and its siblings of ``aten/src/ATen/native/TensorConversions.cpp``, and
+``dense_to_mkldnn`` of ``aten/src/ATen/native/mkldnn/MKLDNNConversions.cpp``.  Dense
+dimensions, blocks and batches have no place in this package's sparse tensors: what would need them
+is refused after all that torch refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.values import dtype_of_value
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import LAYOUTS, Layout, mkldnn, sparse_coo, strided
+from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.layouts import check_to_mkldnn
+from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.tensor.type_string import layout_name
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+_KEYS: Final = ("CPU", "SparseCPU", "SparseCsrCPU")
+_TO_SPARSE: Final = OperatorHandle("aten::_to_sparse")
+_TO_SPARSE_DIM: Final = OperatorHandle("aten::_to_sparse.sparse_dim")
+_NONZERO: Final = OperatorHandle("aten::nonzero")
+_SELECT: Final = OperatorHandle("aten::select.int")
+
+_BY_NUMBER: Final = {enum_value(layout): layout for layout in LAYOUTS.values()}
+_CSR, _CSC, _BSR, _BSC = (LAYOUTS[f"sparse_{name}"] for name in ("csr", "csc", "bsr", "bsc"))
+_COMPRESSED: Final = (_CSR, _CSC, _BSR, _BSC)
+_BLOCKED: Final = (_BSR, _BSC)
+_SOURCES: Final = (strided, sparse_coo, *_COMPRESSED)
+
+
+# --- what is refused --------------------------------------------------------------------------
+
+
+def _check_source(name: str, self: Tensor) -> None:
+    if self._layout not in _SOURCES:
+        raise RuntimeError(f"{name}: unexpected source layout {layout_name(self._layout)}")
+
+
+def _check_sparse_dim(name: str, self: Tensor, sparse_dim: int) -> None:
+    """RuntimeError unless so many dimensions can have indices."""
+    _check_source(name, self)
+    rank = len(self._sizes)
+    if self._layout is strided:
+        if sparse_dim == 0 and rank > 0:
+            raise RuntimeError(f"{name}: sparse_dim argument must be in >0 when self.dim()>0")
+        if not 0 <= sparse_dim <= rank:
+            raise RuntimeError(
+                f"{name}: sparse_dim argument must be in [0,{rank}] range, "
+                f"but {sparse_dim} is given"
+            )
+        return
+    is_coo = self._layout is sparse_coo
+    if sparse_dim != (rank if is_coo else 2):
+        wanted = "self.sparse_dim()" if is_coo else "2"
+        raise RuntimeError(
+            f"{name}: conversion from {layout_name(self._layout)} to Sparse with sparse_dim "
+            f"argument !={wanted} is not supported"
+        )
+
+
+def _check_arguments(
+    name: str, self: Tensor, to: Layout, blocksize: Sequence[int] | None, dense_dim: int | None
+) -> None:
+    """RuntimeError for a layout, blocks or dense dimensions that a conversion cannot have."""
+    _check_source(name, self)
+    if to not in _SOURCES:
+        raise RuntimeError(f"{name}: unexpected source layout {layout_name(self._layout)}")
+    rank = len(self._sizes)
+    conversion = f"{name}: conversion from {layout_name(self._layout)} to {layout_name(to)}"
+    if self._layout is sparse_coo and to is not sparse_coo and rank != 2:
+        raise RuntimeError(f"{conversion} for input tensors with sparse_dim()!=2 is not supported")
+    if blocksize is None:
+        if to in _BLOCKED:
+            raise RuntimeError(f"{conversion} without blocksize argument given is not supported")
+    else:
+        _check_blocks(name, conversion, self, to, blocksize)
+    if dense_dim is None:
+        return
+    if self._layout is not strided:
+        raise RuntimeError(f"{conversion} with dense_dim argument given is not supported")
+    if to is sparse_coo and dense_dim == rank > 0:
+        raise RuntimeError(f"{name}: dense_dim argument must be !=self.dim() when self.dim()>0")
+    most = rank if to is sparse_coo else rank - 2
+    if not 0 <= dense_dim <= most:
+        raise RuntimeError(
+            f"{name}: dense_dim argument must be in [0,{most}] range, but {dense_dim} is given"
+        )
+
+
+def _check_blocks(
+    name: str, conversion: str, self: Tensor, to: Layout, blocksize: Sequence[int]
+) -> None:
+    if len(blocksize) != 2:
+        raise RuntimeError(
+            f"{name}: blocksize needs to be a tuple of size 2, but got {len(blocksize)}"
+        )
+    if min(blocksize) <= 0:
+        raise RuntimeError(f"{name}: blocksize needs to be positive, but got {list(blocksize)}")
+    if to not in _BLOCKED:
+        raise RuntimeError(f"{conversion} with blocksize argument given is not supported")
+
+
+# --- conversions ------------------------------------------------------------------------------
+
+
+@kernel("aten::to_sparse.sparse_dim", key=_IMPLICIT)
+def to_sparse_dim(self: Tensor, sparse_dim: int) -> Any:
+    if self._layout is sparse_coo:
+        _check_sparse_dim("to_sparse", self, sparse_dim)
+        return self
+    return _TO_SPARSE_DIM(self, sparse_dim)
+
+
+@kernel("aten::to_sparse", key=_IMPLICIT)
+def to_sparse(
+    self: Tensor, layout: int | None, blocksize: Sequence[int] | None, dense_dim: int | None
+) -> Any:
+    to = sparse_coo if layout is None else _BY_NUMBER[layout]
+    if self._layout is to:
+        _check_arguments("to_sparse", self, to, blocksize, dense_dim)
+        return self
+    return _TO_SPARSE(self, layout, blocksize, dense_dim)
+
+
+def _to_compressed(name: str, to: Layout) -> Callable[[Tensor, int | None], Any]:
+    below = OperatorHandle(f"aten::_{name}")
+
+    def convert(self: Tensor, dense_dim: int | None) -> Any:
+        if self._layout is to:
+            _check_arguments(name, self, to, None, dense_dim)
+            return self
+        return below(self, dense_dim)
+
+    return convert
+
+
+def _compressing(name: str, to: Layout) -> Callable[[Tensor, int | None], Any]:
+    def convert(self: Tensor, dense_dim: int | None) -> Any:
+        source = {strided: "dense", sparse_coo: "coo"}.get(self._layout, "sparse_compressed")
+        _check_arguments(f"{source}_{name}", self, to, None, dense_dim)
+        if self._layout is strided and len(self._sizes) < 2:
+            _refuse_few_dimensions(self, to)
+        return self._fresh(layout=to)
+
+    return convert
+
+
+def _refuse_few_dimensions(self: Tensor, to: Layout) -> None:
+    """IndexError for a tensor that has no rows and columns, from where torch looks for them."""
+    if to is _CSC:
+        wrap_dim(1, len(self._sizes))
+    _SELECT(_NONZERO(self), 1, 1)
+
+
+for _name, _layout in (("to_sparse_csr", _CSR), ("to_sparse_csc", _CSC)):
+    kernel(f"aten::{_name}", key=_IMPLICIT)(_to_compressed(_name, _layout))
+    kernel(f"aten::_{_name}", keys=_KEYS)(_compressing(_name, _layout))
+
+
+_SPARSE_NAMES: Final = {strided: "dense_to_sparse", sparse_coo: "sparse_coo_to_sparse"}
+
+
+def _of_source(self: Tensor) -> str:
+    return _SPARSE_NAMES.get(self._layout, "sparse_compressed_to_sparse")
+
+
+@kernel("aten::_to_sparse.sparse_dim", keys=_KEYS)
+def _to_sparse_dim(self: Tensor, sparse_dim: int) -> Any:
+    _check_sparse_dim(_of_source(self), self, sparse_dim)
+    if sparse_dim < len(self._sizes):
+        raise NotImplementedError("mindtorch_v2 has no sparse tensors with dense dimensions yet")
+    return self._fresh(layout=sparse_coo)
+
+
+@kernel("aten::_to_sparse", keys=_KEYS)
+def _to_sparse(
+    self: Tensor, layout: int | None, blocksize: Sequence[int] | None, dense_dim: int | None
+) -> Any:
+    to = sparse_coo if layout is None else _BY_NUMBER[layout]
+    _check_arguments(_of_source(self), self, to, blocksize, dense_dim)
+    if to in _BLOCKED or dense_dim:
+        raise NotImplementedError(
+            "mindtorch_v2 has no sparse tensors with blocks or dense dimensions yet"
+        )
+    return self._fresh(layout=to)
+
+
+@kernel("aten::to_mkldnn", key="CPU")
+def to_mkldnn(self: Tensor, dtype: int | None) -> Any:
+    wanted = self._dtype if dtype is None else dtype_of_value(dtype)
+    check_to_mkldnn(self._dtype, wanted)
+    return self._fresh(layout=mkldnn, dtype=wanted)

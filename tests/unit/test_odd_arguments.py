@@ -1,0 +1,135 @@
+"""Calls with arguments that nobody means: what they are refused with is torch's all the same."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import mindtorch_v2 as xp
+
+x: Any = xp.ones(2, 3)
+leaf: Any = xp.ones(2, 2, requires_grad=True)
+meta: Any = xp.ones(2, 3, device="meta")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # that such layouts are in beta
+    csr: Any = xp.ones(2, 2).to_sparse_csr()
+
+REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
+    # the boxed fallback looks at a leaf before a kernel looks at dtypes and sizes
+    "a leaf": (
+        lambda: leaf.__ilshift__(1),
+        RuntimeError,
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
+    "another dtype": (
+        lambda: x.map_(xp.ones(2, 3, dtype=xp.int8), max),
+        TypeError,
+        "map_: expected torch.FloatTensor for 'other' (got torch.CharTensor)",
+    ),
+    "another device": (
+        lambda: x.map2_(x, meta, max),
+        TypeError,
+        "map2_: expected torch.FloatTensor for argument 'y' (got MetaFloatType)",
+    ),
+    "nothing to call": (
+        lambda: x.__torch_dispatch__(1, (), (), 1),
+        TypeError,
+        "'int' object is not callable",
+    ),
+    "a type that C names": (
+        lambda: x.__torch_dispatch__(len, (), xp.float32, {}),
+        TypeError,
+        "expected List or Tuple (got torch.dtype)",
+    ),
+    "a stack level": (
+        lambda: xp.nn.functional.softmax(x, None, "2"),
+        TypeError,
+        "'str' object cannot be interpreted as an integer",
+    ),
+    "few dimensions": (
+        lambda: xp.nn.functional.unfold(xp.ones(2), 1),
+        IndexError,
+        "Dimension out of range (expected to be in range of [-1, 0], but got 1)",
+    ),
+    "a part of another layout": (
+        lambda: x.crow_indices(),
+        RuntimeError,
+        "crow_indices expected sparse row compressed tensor layout but got Strided",
+    ),
+    "strides of a layout without": (
+        lambda: csr.stride(),
+        RuntimeError,
+        "Sparse CSR tensors do not have strides",
+    ),
+    "dense dimensions": (
+        lambda: x.to_sparse_csr(-1),
+        RuntimeError,
+        "dense_to_sparse_csr: dense_dim argument must be in [0,0] range, but -1 is given",
+    ),
+    "sparse dimensions": (
+        lambda: x.to_sparse(3),
+        RuntimeError,
+        "dense_to_sparse: sparse_dim argument must be in [0,2] range, but 3 is given",
+    ),
+    "a layout with blocks": (
+        lambda: x.to_sparse(layout=xp.sparse_bsr),
+        RuntimeError,
+        "dense_to_sparse: conversion from Strided to SparseBsr without blocksize argument given "
+        "is not supported",
+    ),
+    "a dtype that mkldnn has not": (
+        lambda: x.to_mkldnn(xp.complex64),
+        RuntimeError,
+        "cpu tensor only can be converted to be a float, bfloat16, half, uint8, int8 mkldnn tensor",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_call_is_refused_in_torchs_words(name: str) -> None:
+    call, kind, message = REFUSED[name]
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["size", "stride"])
+def test_an_integer_of_more_than_64_bits_is_refused_before_it_counts_dimensions(name: str) -> None:
+    with pytest.raises((ValueError, RuntimeError), match=r"^Overflow when unpacking long"):
+        getattr(x, name)(10**30)
+
+
+@pytest.mark.parametrize("call", ["_nnz", "_values", "_indices"])
+def test_a_method_of_this_package_does_not_answer_where_torch_has_no_kernel(call: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"Could not run 'aten::{call}' with arguments"):
+        getattr(x, call)()
+
+
+def test_what_an_opaque_tensor_says_of_its_strides() -> None:
+    opaque = xp.ones(2, 3).to_mkldnn()
+    assert opaque.stride() == (1, 0)
+    assert opaque.is_contiguous()
+    assert not opaque.is_contiguous(memory_format=xp.channels_last)
+
+
+@pytest.mark.parametrize(
+    ("make", "node"),
+    [
+        (lambda: leaf.to_sparse(), "ToSparseBackward1"),
+        (lambda: leaf.to_sparse(2), "ToSparseBackward0"),
+        (lambda: leaf.to_sparse_csr(), "ToSparseCsrBackward0"),
+    ],
+)
+def test_a_conversion_to_a_sparse_layout_is_recorded(make: Any, node: str) -> None:
+    assert type(make().grad_fn).__name__ == node
+
+
+def test_the_warning_of_softmax_is_of_who_calls_it() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        xp.nn.functional.softmax(x)
+    (warning,) = caught
+    assert warning.filename == __file__
