@@ -28,6 +28,7 @@ from mindtorch_v2.functionalize.wrapper import (
     to_functional_tensor,
 )
 from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import mkldnn, strided
 from mindtorch_v2.tensor.geometry import check_size_nonnegative
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -152,9 +153,12 @@ def to_meta(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     check_size_nonnegative(value._sizes)
-    return Tensor._make(
-        value._sizes, value._dtype, value._layout, Device._made("meta"), strides=value._strides
+    layout = strided if value._layout is mkldnn else value._layout
+    made = Tensor._make(
+        value._sizes, value._dtype, layout, Device._made("meta"), strides=value._strides
     )
+    made._layout = value._layout  # which no tensor on meta could have
+    return made
 
 
 @cache

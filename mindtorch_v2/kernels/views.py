@@ -553,19 +553,23 @@ def view_as_real(self: Tensor) -> Tensor:
 
 @kernel("aten::_conj", keys=BACKENDS)
 def conj(self: Tensor) -> Tensor:
-    if self._layout is not strided and not self._dtype.is_complex:
-        self._untyped_storage()  # an alias is made first, which has one
+    _check_has_alias(self)
     if not self._dtype.is_complex:
         condition = "isComplexType(typeMetaToScalarType(dtype()))"
         raise RuntimeError(internal_assert(condition, "TensorImpl._set_conj"))
-    if self._layout is not strided:
-        return self._fresh()
     return _with_bit(self, DispatchKey.Conjugate)
 
 
 @kernel("aten::_neg_view", keys=BACKENDS)
 def neg_view(self: Tensor) -> Tensor:
+    _check_has_alias(self)
     return _with_bit(self, DispatchKey.Negative)
+
+
+def _check_has_alias(self: Tensor) -> None:
+    """RuntimeError or NotImplementedError for a tensor without strides, or without storage."""
+    self.stride()
+    self._untyped_storage()
 
 
 def _with_bit(self: Tensor, key: DispatchKey) -> Tensor:

@@ -79,6 +79,16 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         "dense_to_sparse: conversion from Strided to SparseBsr without blocksize argument given "
         "is not supported",
     ),
+    "a layout that no loop goes over": (
+        lambda: xp.cosh(xp.ones(2, 3).to_mkldnn()),
+        RuntimeError,
+        "unsupported tensor layout: Mkldnn",
+    ),
+    "an alias of what has no storage": (
+        lambda: xp._neg_view(xp.ones(2, 2).to_sparse()),
+        NotImplementedError,
+        "Cannot access storage of SparseTensorImpl",
+    ),
     "a dtype that mkldnn has not": (
         lambda: x.to_mkldnn(xp.complex64),
         RuntimeError,
