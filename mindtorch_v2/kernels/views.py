@@ -25,7 +25,6 @@ from mindtorch_v2.tensor.dtype import (
     REAL_OF_COMPLEX,
     sparse_compressed,
     sparse_coo,
-    strided,
 )
 from mindtorch_v2.tensor.geometry import (
     check_numel,
