@@ -577,7 +577,7 @@ def _triangle(name: str, find: Any) -> None:
                 raise RuntimeError(f"\"{name}\" not implemented for '{dtype}'")
             if is_in_python():  # the ranges that it is made of
                 check_pin_memory(given.get("pin_memory"))
-        places = np.stack(find(row, offset, col))
+        places = np.stack(find(row, max(offset, -row), col))
         made = factories.empty(
             places.shape, **{**given, "dtype": dtype, "device": device, "layout": strided}
         )

@@ -55,6 +55,7 @@ def _triangle(name: str) -> Structured:
         if output.is_meta or not numel(output._sizes):
             return (output,)
         dispatch(name, self._dtype)
+        diagonal = max(diagonal, -self._sizes[-2])  # NumPy counts in 64 bits too, and refuses
         if output is not self:
             store(output, function(value_array(self), diagonal))
         elif _is_batch_contiguous(self):

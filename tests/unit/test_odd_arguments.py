@@ -143,3 +143,17 @@ def test_the_warning_of_softmax_is_of_who_calls_it() -> None:
         xp.nn.functional.softmax(x)
     (warning,) = caught
     assert warning.filename == __file__
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_a_difference_of_complex_numbers_is_a_sum_with_the_negative(name: str) -> None:
+    number: Any = xp.tensor([complex(1, -0.0)], dtype=getattr(xp, name))
+    for difference in (number - 1, number - number.conj(), number.sub(1, alpha=1.0)):
+        assert repr(difference.item()) == "0j"
+    assert repr(number.nan_to_num().item()) == "(1-0j)"
+
+
+@pytest.mark.parametrize(("name", "kept"), [("tril", 0), ("triu", 12)])
+def test_a_triangle_may_begin_anywhere(name: str, kept: int) -> None:
+    ones: Any = xp.ones(3, 4)
+    assert getattr(ones, name)(-(2**63)).sum().item() == kept

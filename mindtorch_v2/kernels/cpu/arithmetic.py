@@ -91,6 +91,12 @@ def _scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
     return element(alpha, dtype), *_rounding(dtype)
 
 
+def _negated_scale(dtype: DType, alpha: Number) -> tuple[Any, ...]:
+    """The same for a subtraction, which of complex numbers is an addition of the negative: signs of
+    zeros tell."""
+    return _scale(dtype, -alpha if dtype.is_complex else alpha)
+
+
 def _rounds_products(dtype: DType, alpha: Number) -> bool:
     return alpha != 1 and dtype in HALVES
 
@@ -106,19 +112,16 @@ def _with_factor(combine: Callable[..., Array]) -> Callable[..., Array]:
         rounding: Rounding,
         lanes: Array | None = None,
     ) -> Array:
+        if other.dtype.kind == "c":  # infinite ones are not the same after a multiplication by 1
+            return np.asarray(self + rounding(other * alpha))
         if alpha == 1 or other.dtype.kind != "f":
-            return combine(self, _scaled(other, alpha, rounding))
+            return combine(self, other if alpha == 1 else rounding(other * alpha))
         exact = fused(other, alpha if combine is np.add else -alpha, self)
         if lanes is None:
             return exact
         return np.where(lanes, exact, combine(self, rounding(other * alpha)))
 
     return compute
-
-
-def _scaled(other: Array, alpha: Any, rounding: Rounding) -> Array:
-    """Infinite complex numbers are not the same after a multiplication by 1."""
-    return other if alpha == 1 and other.dtype.kind != "c" else rounding(other * alpha)
 
 
 def _unscaled(function: Compute) -> Callable[[DType, Number], Compute | None]:
@@ -144,7 +147,7 @@ pointwise(
     2,
     before=check_sub,
     check=_check_alpha,
-    prepare=_scale,
+    prepare=_negated_scale,
     array_function=_unscaled(np.subtract),
     sign="-",
     by_lanes=_rounds_products,

@@ -227,9 +227,10 @@ def _replacements(dtype: DType, *numbers: float | None) -> tuple[Any, ...]:
 
 def _nan_to_num(self: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
     if self.dtype.kind == "c":
-        parts = (_nan_to_num(each, nan, posinf, neginf) for each in (self.real, self.imag))
-        real, imag = parts
-        return np.asarray(real + 1j * imag, self.dtype)
+        made = np.empty_like(self)  # of its parts, whose zeros keep their signs
+        made.real = _nan_to_num(self.real, nan, posinf, neginf)
+        made.imag = _nan_to_num(self.imag, nan, posinf, neginf)
+        return made
     found = np.where(np.isnan(self), nan, self)
     found = np.where(self == np.inf, posinf, found)
     return np.asarray(np.where(self == -np.inf, neginf, found), self.dtype)
