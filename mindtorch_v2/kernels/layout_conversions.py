@@ -15,6 +15,7 @@ from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.dtype import LAYOUTS, Layout, mkldnn, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.layouts import check_to_mkldnn
@@ -110,12 +111,19 @@ def _check_blocks(
 # --- conversions ------------------------------------------------------------------------------
 
 
+def _is_on_extension(self: Tensor) -> bool:
+    """Whether its backend has no kernels of these: it needs none, and what the CPU would answer in
+    its place had to stay there."""
+    return self._device.type == EXTENSION_DEVICE
+
+
 @kernel("aten::to_sparse.sparse_dim", key=_IMPLICIT)
 def to_sparse_dim(self: Tensor, sparse_dim: int) -> Any:
     if self._layout is sparse_coo:
         _check_sparse_dim("to_sparse", self, sparse_dim)
         return self
-    return _TO_SPARSE_DIM(self, sparse_dim)
+    convert = _to_sparse_dim if _is_on_extension(self) else _TO_SPARSE_DIM
+    return convert(self, sparse_dim)
 
 
 @kernel("aten::to_sparse", key=_IMPLICIT)
@@ -126,17 +134,19 @@ def to_sparse(
     if self._layout is to:
         _check_arguments("to_sparse", self, to, blocksize, dense_dim)
         return self
-    return _TO_SPARSE(self, layout, blocksize, dense_dim)
+    convert = _to_sparse if _is_on_extension(self) else _TO_SPARSE
+    return convert(self, layout, blocksize, dense_dim)
 
 
 def _to_compressed(name: str, to: Layout) -> Callable[[Tensor, int | None], Any]:
     below = OperatorHandle(f"aten::_{name}")
+    compress = _compressing(name, to)
 
     def convert(self: Tensor, dense_dim: int | None) -> Any:
         if self._layout is to:
             _check_arguments(name, self, to, None, dense_dim)
             return self
-        return below(self, dense_dim)
+        return (compress if _is_on_extension(self) else below)(self, dense_dim)
 
     return convert
 
@@ -147,9 +157,15 @@ def _compressing(name: str, to: Layout) -> Callable[[Tensor, int | None], Any]:
         _check_arguments(f"{source}_{name}", self, to, None, dense_dim)
         if self._layout is strided and len(self._sizes) < 2:
             _refuse_few_dimensions(self, to)
-        return self._fresh(layout=to)
+        return _compressed(self, to)
 
     return convert
+
+
+def _compressed(self: Tensor, to: Layout) -> Tensor:
+    if len(self._sizes) != 2:
+        raise NotImplementedError("mindtorch_v2 has no batches of compressed tensors yet")
+    return self._fresh(layout=to)
 
 
 def _refuse_few_dimensions(self: Tensor, to: Layout) -> None:
@@ -189,7 +205,7 @@ def _to_sparse(
         raise NotImplementedError(
             "mindtorch_v2 has no sparse tensors with blocks or dense dimensions yet"
         )
-    return self._fresh(layout=to)
+    return _compressed(self, to) if to in _COMPRESSED else self._fresh(layout=to)
 
 
 @kernel("aten::to_mkldnn", key="CPU")

@@ -30,9 +30,10 @@ SCHEMAS: Final = {text.partition("(")[0]: text for text in profile.active().sche
 def operators() -> Iterator[str]:
     """Those that record a node, less ``out=`` forms, whose gradient is refused, those that draw
     random numbers, which are another function each time, lists changed in place, which have no
-    nodes here yet, and those of torch's tests, which have a test of their own here."""
+    nodes here yet, those of torch's tests, which have a test of their own here, and those of
+    layouts without elements to step at."""
     for name, facts in profile.active().derivatives["operators"].items():
-        if name in OF_TESTS:
+        if name in OF_TESTS or name in OF_LAYOUTS:
             continue
         if facts.get("node") and native.has_kernel(name) and not is_random(name):
             schema = parse_printed_schema(SCHEMAS[name])
@@ -204,6 +205,13 @@ OF_TESTS: Final = frozenset(
     ("aten::_test_autograd_multiple_dispatch.fullcoverage", "aten::_test_warn_in_autograd")
 )
 """What torch's own tests call, with a gradient on purpose that is another, or warns."""
+OF_LAYOUTS: Final = frozenset(
+    (
+        *("aten::_to_sparse", "aten::_to_sparse.sparse_dim"),
+        *("aten::_to_sparse_csr", "aten::_to_sparse_csc", "aten::to_mkldnn", "aten::values"),
+    )
+)
+"""Their results, or their operands, are sparse or opaque (tests/unit/test_odd_arguments.py)."""
 
 
 def spelled(name: str) -> str:
