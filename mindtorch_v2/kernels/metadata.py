@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mindtorch_v2 import py_interpreter
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.custom import own
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import LAYOUTS, MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import wrap_dim
@@ -50,26 +51,26 @@ def sym_size_int(self: Tensor, dim: int) -> Any:
 
 @kernel("aten::stride", key=_KEY)
 def stride(self: Tensor) -> list[int]:
-    check_is_not_compressed(self._layout, "strides")
+    check_is_not_compressed(own(self, "_layout"), "strides")
     return list(py_interpreter.strides(self))
 
 
 @kernel("aten::sym_stride", key=_KEY)
 def sym_stride(self: Tensor) -> list[Any]:
-    check_is_not_compressed(self._layout, "strides")
+    check_is_not_compressed(own(self, "_layout"), "strides")
     return list(self._strides)
 
 
 @kernel("aten::stride.int", key=_KEY)
 def stride_int(self: Tensor, dim: int) -> int:
-    check_is_not_compressed(self._layout, "strides")
+    check_is_not_compressed(own(self, "_layout"), "strides")
     strides = py_interpreter.strides(self)
     return strides[wrap_dim(dim, len(strides), scalar=False)]
 
 
 @kernel("aten::sym_stride.int", key=_KEY)
 def sym_stride_int(self: Tensor, dim: int) -> Any:
-    check_is_not_compressed(self._layout, "strides")
+    check_is_not_compressed(own(self, "_layout"), "strides")
     strides = self._strides
     return strides[wrap_dim(dim, len(strides), scalar=False)]
 

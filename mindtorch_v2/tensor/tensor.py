@@ -205,8 +205,9 @@ class Tensor(TensorBase):
         return self._sizes[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        if self._layout is not strided:
-            layouts.check_is_not_compressed(self._layout, "strides")
+        layout = own(self, "_layout")
+        if layout is not strided:
+            layouts.check_is_not_compressed(layout, "strides")
         if dim is None:
             return self._strides
         return self._strides[geometry.wrap_dim(dim, len(self._sizes), scalar=False)]
