@@ -14,7 +14,7 @@ from mindtorch_v2.binding.convert import enum_value, shown_as_number
 from mindtorch_v2.binding.op_schema import Stack
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.schema.values import same_value
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, DType, memory_format
+from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, MEMORY_FORMATS, DType, Layout, memory_format
 
 _CONSTANTS: Final[Mapping[str, Mapping[int, Any]]] = {
     kind: {enum_value(constant): constant for constant in constants.values()}
@@ -130,6 +130,12 @@ def dtype_of_value(value: int) -> DType:
     found: DType | None = _CONSTANTS["ScalarTypeType"].get(value)
     if found is None:
         raise RuntimeError(f"there is no ScalarType {value}")
+    return found
+
+
+def layout_of_value(value: int) -> Layout:
+    """The layout that a stack's number stands for."""
+    found: Layout = _CONSTANTS["LayoutType"][value]
     return found
 
 

@@ -11,7 +11,6 @@ ADInplaceOrView, as in formulas of gradients, that counts as a change.  On meta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from mindtorch_v2.binding import messages
 from mindtorch_v2.binding.casts import uncastable
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.operators import find_operator
-from mindtorch_v2.binding.values import dtype_of_value, memory_format_of_value
+from mindtorch_v2.binding.values import dtype_of_value, layout_of_value, memory_format_of_value
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -42,7 +41,6 @@ from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import with_index
 from mindtorch_v2.tensor.dtype import (
     DTYPES,
-    LAYOUTS,
     MEMORY_FORMATS,
     DType,
     Layout,
@@ -96,17 +94,12 @@ _LIKE: Final = (
 )
 
 
-@cache
-def _layout(value: int) -> Layout:
-    return next(layout for layout in LAYOUTS.values() if enum_value(layout) == value)
-
-
 def given_options(options: Sequence[Any]) -> dict[str, Any]:
     """The options that are there, as the functions of this package take them."""
     dtype, layout, device, pin_memory, *format = options
     found = {
         "dtype": None if dtype is None else dtype_of_value(dtype),
-        "layout": None if layout is None else _layout(layout),
+        "layout": None if layout is None else layout_of_value(layout),
         "device": None if device is None else with_index(device),
         "pin_memory": pin_memory,
     }

@@ -11,16 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.binding.values import dtype_of_value
+from mindtorch_v2.binding.values import dtype_of_value, layout_of_value
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE
-from mindtorch_v2.tensor.dtype import LAYOUTS, Layout, mkldnn, sparse_coo, strided
+from mindtorch_v2.tensor.dtype import (
+    CPP_LAYOUTS,
+    DTYPES,
+    Layout,
+    mkldnn,
+    sparse_compressed,
+    sparse_coo,
+    strided,
+)
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.layouts import check_to_mkldnn
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.type_string import layout_name
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _KEYS: Final = ("CPU", "SparseCPU", "SparseCsrCPU")
@@ -29,24 +34,22 @@ _TO_SPARSE_DIM: Final = OperatorHandle("aten::_to_sparse.sparse_dim")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _SELECT: Final = OperatorHandle("aten::select.int")
 
-_BY_NUMBER: Final = {enum_value(layout): layout for layout in LAYOUTS.values()}
-_CSR, _CSC, _BSR, _BSC = (LAYOUTS[f"sparse_{name}"] for name in ("csr", "csc", "bsr", "bsc"))
-_COMPRESSED: Final = (_CSR, _CSC, _BSR, _BSC)
-_BLOCKED: Final = (_BSR, _BSC)
-_SOURCES: Final = (strided, sparse_coo, *_COMPRESSED)
+_CSR, _CSC, *_BLOCKED = sparse_compressed
+_CONVERTED: Final = (strided, sparse_coo, *sparse_compressed)
 
 
 # --- what is refused --------------------------------------------------------------------------
 
 
-def _check_source(name: str, self: Tensor) -> None:
-    if self._layout not in _SOURCES:
-        raise RuntimeError(f"{name}: unexpected source layout {layout_name(self._layout)}")
+def _check_layouts(name: str, self: Tensor, to: Layout) -> None:
+    """RuntimeError, which names the source, for a source or a target of another kind."""
+    if self._layout not in _CONVERTED or to not in _CONVERTED:
+        raise RuntimeError(f"{name}: unexpected source layout {CPP_LAYOUTS[self._layout]}")
 
 
 def _check_sparse_dim(name: str, self: Tensor, sparse_dim: int) -> None:
     """RuntimeError unless so many dimensions can have indices."""
-    _check_source(name, self)
+    _check_layouts(name, self, sparse_coo)
     rank = len(self._sizes)
     if self._layout is strided:
         if sparse_dim == 0 and rank > 0:
@@ -61,7 +64,7 @@ def _check_sparse_dim(name: str, self: Tensor, sparse_dim: int) -> None:
     if sparse_dim != (rank if is_coo else 2):
         wanted = "self.sparse_dim()" if is_coo else "2"
         raise RuntimeError(
-            f"{name}: conversion from {layout_name(self._layout)} to Sparse with sparse_dim "
+            f"{name}: conversion from {CPP_LAYOUTS[self._layout]} to Sparse with sparse_dim "
             f"argument !={wanted} is not supported"
         )
 
@@ -70,11 +73,9 @@ def _check_arguments(
     name: str, self: Tensor, to: Layout, blocksize: Sequence[int] | None, dense_dim: int | None
 ) -> None:
     """RuntimeError for a layout, blocks or dense dimensions that a conversion cannot have."""
-    _check_source(name, self)
-    if to not in _SOURCES:
-        raise RuntimeError(f"{name}: unexpected source layout {layout_name(self._layout)}")
+    _check_layouts(name, self, to)
     rank = len(self._sizes)
-    conversion = f"{name}: conversion from {layout_name(self._layout)} to {layout_name(to)}"
+    conversion = f"{name}: conversion from {CPP_LAYOUTS[self._layout]} to {CPP_LAYOUTS[to]}"
     if self._layout is sparse_coo and to is not sparse_coo and rank != 2:
         raise RuntimeError(f"{conversion} for input tensors with sparse_dim()!=2 is not supported")
     if blocksize is None:
@@ -130,7 +131,7 @@ def to_sparse_dim(self: Tensor, sparse_dim: int) -> Any:
 def to_sparse(
     self: Tensor, layout: int | None, blocksize: Sequence[int] | None, dense_dim: int | None
 ) -> Any:
-    to = sparse_coo if layout is None else _BY_NUMBER[layout]
+    to = sparse_coo if layout is None else layout_of_value(layout)
     if self._layout is to:
         _check_arguments("to_sparse", self, to, blocksize, dense_dim)
         return self
@@ -199,17 +200,26 @@ def _to_sparse_dim(self: Tensor, sparse_dim: int) -> Any:
 def _to_sparse(
     self: Tensor, layout: int | None, blocksize: Sequence[int] | None, dense_dim: int | None
 ) -> Any:
-    to = sparse_coo if layout is None else _BY_NUMBER[layout]
+    to = sparse_coo if layout is None else layout_of_value(layout)
     _check_arguments(_of_source(self), self, to, blocksize, dense_dim)
     if to in _BLOCKED or dense_dim:
         raise NotImplementedError(
             "mindtorch_v2 has no sparse tensors with blocks or dense dimensions yet"
         )
-    return _compressed(self, to) if to in _COMPRESSED else self._fresh(layout=to)
+    return _compressed(self, to) if to in sparse_compressed else self._fresh(layout=to)
+
+
+_TO_MKLDNN: Final = frozenset(
+    DTYPES[name] for name in ("float32", "bfloat16", "float16", "uint8", "int8")
+)
 
 
 @kernel("aten::to_mkldnn", key="CPU")
 def to_mkldnn(self: Tensor, dtype: int | None) -> Any:
     wanted = self._dtype if dtype is None else dtype_of_value(dtype)
-    check_to_mkldnn(self._dtype, wanted)
+    dtypes = "float, bfloat16, half, uint8, int8"
+    if self._dtype not in _TO_MKLDNN:
+        raise RuntimeError(f"dense_to_mkldnn expects {dtypes} tensor input")
+    if wanted not in _TO_MKLDNN:
+        raise RuntimeError(f"cpu tensor only can be converted to be a {dtypes} mkldnn tensor")
     return self._fresh(layout=mkldnn, dtype=wanted)

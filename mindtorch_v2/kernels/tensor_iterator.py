@@ -32,7 +32,7 @@ from mindtorch_v2.kernels.promotion import (
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, strided
+from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, MEMORY_FORMATS, DType, strided
 from mindtorch_v2.tensor.experimental import is_experimental, raise_warning_for_complex_half
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
@@ -47,7 +47,6 @@ from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.type_string import layout_name
 from mindtorch_v2.thread_state import ThreadLocal
 
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
@@ -245,7 +244,7 @@ class TensorIterator:
     def _check_layouts(self) -> None:
         for operand in (*self._given, *self.inputs):
             if isinstance(operand, Tensor) and operand._layout is not strided:
-                name = layout_name(operand._layout)
+                name = CPP_LAYOUTS[operand._layout]
                 raise RuntimeError(f"unsupported tensor layout: {name}")
 
     def _check_overlaps(self) -> None:

@@ -181,20 +181,15 @@ strided: Final = LAYOUTS["strided"]
 jagged: Final = LAYOUTS["jagged"]
 sparse_coo: Final = LAYOUTS["sparse_coo"]
 mkldnn: Final = LAYOUTS["_mkldnn"]
+CPP_LAYOUTS: Final[dict[layout, str]] = {
+    each: profile.active().argument_parser["layout_names"][repr(each)] for each in LAYOUTS.values()
+}
+"""What C++ prints of a layout."""
 sparse_compressed: Final = {
-    LAYOUTS["sparse_csr"]: "SparseCsr",
-    LAYOUTS["sparse_csc"]: "SparseCsc",
-    LAYOUTS["sparse_bsr"]: "SparseBsr",
-    LAYOUTS["sparse_bsc"]: "SparseBsc",
+    LAYOUTS[f"sparse_{name}"]: CPP_LAYOUTS[LAYOUTS[f"sparse_{name}"]]
+    for name in ("csr", "csc", "bsr", "bsc")
 }
 """The compressed layouts, by the names that C++ prints."""
-CPP_LAYOUTS: Final = {
-    sparse_coo: "Sparse",
-    jagged: "Jagged",
-    mkldnn: "Mkldnn",
-    **sparse_compressed,
-}
-"""What C++ prints of a layout that is not strided."""
 
 MKLDNN_DTYPES: Final = frozenset(
     instance for instance in DTYPES.values() if repr(instance) in _FACTS["mkldnn_dtypes"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from mindtorch_v2.tensor import copying, quantized, sparse
 from mindtorch_v2.tensor.dtype import (
-    DTYPES,
+    CPP_LAYOUTS,
     MKLDNN_DTYPES,
     DType,
     Layout,
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 _SPARSE: Final = (sparse_coo, *sparse_compressed)
 
-_TO_MKLDNN_DTYPES: Final = frozenset(
-    DTYPES[name] for name in ("float32", "bfloat16", "float16", "uint8", "int8")
-)
-
 
 def check_mkldnn(dtype: DType) -> None:
     """RuntimeError unless a tensor of ``dtype`` can have the mkldnn layout."""
@@ -36,23 +32,10 @@ def check_mkldnn(dtype: DType) -> None:
         raise RuntimeError("get_mkldnn_dtype: unsupported data type")
 
 
-def check_to_mkldnn(dtype: DType, wanted: DType) -> None:
-    """RuntimeError unless a dense tensor of ``dtype`` can be converted to that layout."""
-    if dtype not in _TO_MKLDNN_DTYPES:
-        raise RuntimeError(
-            "dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input"
-        )
-    if wanted not in _TO_MKLDNN_DTYPES:
-        raise RuntimeError(
-            "cpu tensor only can be converted to be a float, bfloat16, half, uint8, int8 mkldnn "
-            "tensor"
-        )
-
-
 def check_is_not_compressed(layout: Layout, what: str) -> None:
     """RuntimeError for the layouts that have no strides, nor what is asked of these."""
     if layout in sparse_compressed:
-        name = sparse_compressed[layout].removeprefix("Sparse").upper()
+        name = CPP_LAYOUTS[layout].removeprefix("Sparse").upper()
         raise RuntimeError(f"Sparse {name} tensors do not have {what}")
 
 

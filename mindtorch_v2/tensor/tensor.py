@@ -30,7 +30,6 @@ from mindtorch_v2.tensor.custom import Custom, own, own_geometry, own_kind
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.device_memory import allocated_on
 from mindtorch_v2.tensor.dtype import (
-    LAYOUTS,
     MEMORY_FORMATS,
     DType,
     Layout,
@@ -573,19 +572,6 @@ class Tensor(TensorBase):
 
     def cpu(self) -> Tensor:
         return self._converted(Device("cpu"), self._dtype)
-
-    def to_sparse(self) -> Tensor:
-        return self._fresh(layout=sparse_coo)
-
-    def to_sparse_csr(self) -> Tensor:
-        return self._fresh(layout=LAYOUTS["sparse_csr"])
-
-    def to_sparse_csc(self) -> Tensor:
-        return self._fresh(layout=LAYOUTS["sparse_csc"])
-
-    def to_mkldnn(self) -> Tensor:
-        layouts.check_to_mkldnn(self._dtype, self._dtype)
-        return self._fresh(layout=mkldnn)
 
     def resolve_conj(self) -> Tensor:
         return self._fresh() if self._is_conj() else self

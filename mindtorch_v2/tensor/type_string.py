@@ -1,4 +1,4 @@
-"""How C++ names the type and the layout of a tensor in messages.
+"""How C++ names the type of a tensor in messages.
 
 Mirrors ``TensorBase::toString`` and ``processErrorMsg`` of ``torch/csrc/Exceptions.cpp``, which
 gives some of those names the form of Python's legacy tensor types.
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import key_name
-from mindtorch_v2.tensor.dtype import Layout
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -25,13 +23,6 @@ _BACKENDS: Final = {
     "SparseCUDA": "torch.cuda.sparse",
     "SparseNPU": "torch.npu.sparse",
 }
-
-_LAYOUTS: Final[dict[str, str]] = profile.active().argument_parser["layout_names"]
-
-
-def layout_name(layout: Layout) -> str:
-    """``Strided``."""
-    return _LAYOUTS[repr(layout)]
 
 
 def dispatch_key(tensor: Tensor) -> int:

@@ -157,3 +157,9 @@ def test_a_difference_of_complex_numbers_is_a_sum_with_the_negative(name: str) -
 def test_a_triangle_may_begin_anywhere(name: str, kept: int) -> None:
     ones: Any = xp.ones(3, 4)
     assert getattr(ones, name)(-(2**63)).sum().item() == kept
+
+
+def test_the_gradient_of_a_sparse_tensor_comes_back_to_a_dense_one() -> None:
+    start: Any = xp.ones(2, 2, requires_grad=True)
+    (start * 2).to_sparse().backward(xp.ones(2, 2).to_sparse())
+    assert start.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.autograd.at import call
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.tensor.dtype import LAYOUTS, Layout
+from mindtorch_v2.tensor.dtype import LAYOUTS, Layout, strided
 from mindtorch_v2.tensor.tensor import Tensor
 
-_STRIDED = LAYOUTS["strided"]
-_BLOCKED = (LAYOUTS["sparse_bsr"], LAYOUTS["sparse_bsc"])
+_BLOCKED: Final = (LAYOUTS["sparse_bsr"], LAYOUTS["sparse_bsc"])
 
 
 def getSymIntBlockSize(self: Tensor) -> list[int] | None:  # noqa: N802 (the C++ name)
@@ -22,6 +21,6 @@ def getSymIntBlockSize(self: Tensor) -> list[int] | None:  # noqa: N802 (the C++
 
 
 def to_sparse_backward(grad: Any, self_layout: Layout, self_blocksize: Sequence[int] | None) -> Any:
-    if self_layout is _STRIDED:
+    if self_layout is strided:
         return call("to_dense", grad)
     return call("to_sparse", grad, layout=enum_value(self_layout), blocksize=self_blocksize)

@@ -19,8 +19,7 @@ from mindtorch_v2.binding.python.manual import Runner, call_operator, is_absent,
 from mindtorch_v2.binding.python.parser import Parsed
 from mindtorch_v2.tensor.absent_devices import check_linked
 from mindtorch_v2.tensor.device import Device
-from mindtorch_v2.tensor.dtype import DTYPES, LAYOUTS, sparse_coo
-from mindtorch_v2.tensor.type_string import layout_name
+from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, DTYPES, LAYOUTS, sparse_coo
 from mindtorch_v2.warn import is_warned_of, warn_once
 
 _INT64: Final = enum_value(DTYPES["int64"])
@@ -83,7 +82,7 @@ def _checked_layout(parsed: Parsed, required: str | None) -> int | None:
         return given
     wanted = enum_value(LAYOUTS[required])
     if given is not None and given != wanted:
-        names = {enum_value(layout): layout_name(layout) for layout in LAYOUTS.values()}
+        names = {enum_value(layout): CPP_LAYOUTS[layout] for layout in LAYOUTS.values()}
         raise RuntimeError(
             f"{parsed.signature.name}: layout must be {names[wanted]} but got {names[given]}"
         )

@@ -11,9 +11,8 @@ from typing import Any, Final, NoReturn
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.dtype import sparse_coo, strided
+from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, sparse_coo, strided
 from mindtorch_v2.tensor.tensor import Tensor
-from mindtorch_v2.tensor.type_string import layout_name
 
 _KEYS: Final = (
     "CompositeExplicitAutograd",
@@ -57,7 +56,7 @@ def coalesce(self: Tensor) -> Any:
 
 
 def _expected(name: str, layout: str, given: Tensor) -> RuntimeError:
-    got = layout_name(given._layout)
+    got = CPP_LAYOUTS[given._layout]
     return RuntimeError(f"{name} expected {layout} layout but got {got}")
 
 
