@@ -33,8 +33,11 @@ _TO_SPARSE: Final = OperatorHandle("aten::_to_sparse")
 _TO_SPARSE_DIM: Final = OperatorHandle("aten::_to_sparse.sparse_dim")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
 _SELECT: Final = OperatorHandle("aten::select.int")
+_TO_CSR: Final = OperatorHandle("aten::to_sparse_csr")
+_TO_CSC: Final = OperatorHandle("aten::to_sparse_csc")
 
 _CSR, _CSC, *_BLOCKED = sparse_compressed
+_COMPRESSING: Final = {_CSR: _TO_CSR, _CSC: _TO_CSC}
 _CONVERTED: Final = (strided, sparse_coo, *sparse_compressed)
 
 
@@ -158,15 +161,11 @@ def _compressing(name: str, to: Layout) -> Callable[[Tensor, int | None], Any]:
         _check_arguments(f"{source}_{name}", self, to, None, dense_dim)
         if self._layout is strided and len(self._sizes) < 2:
             _refuse_few_dimensions(self, to)
-        return _compressed(self, to)
+        if len(self._sizes) != 2:
+            raise NotImplementedError("mindtorch_v2 has no batches of compressed tensors yet")
+        return self._fresh(layout=to)
 
     return convert
-
-
-def _compressed(self: Tensor, to: Layout) -> Tensor:
-    if len(self._sizes) != 2:
-        raise NotImplementedError("mindtorch_v2 has no batches of compressed tensors yet")
-    return self._fresh(layout=to)
 
 
 def _refuse_few_dimensions(self: Tensor, to: Layout) -> None:
@@ -202,11 +201,13 @@ def _to_sparse(
 ) -> Any:
     to = sparse_coo if layout is None else layout_of_value(layout)
     _check_arguments(_of_source(self), self, to, blocksize, dense_dim)
+    if to in _COMPRESSING:
+        return _COMPRESSING[to](self, dense_dim)
     if to in _BLOCKED or dense_dim:
         raise NotImplementedError(
             "mindtorch_v2 has no sparse tensors with blocks or dense dimensions yet"
         )
-    return _compressed(self, to) if to in sparse_compressed else self._fresh(layout=to)
+    return self._fresh(layout=to)
 
 
 _TO_MKLDNN: Final = frozenset(

@@ -49,28 +49,32 @@ def sym_size_int(self: Tensor, dim: int) -> Any:
     return self._sizes[place]
 
 
+def _check_has_strides(self: Tensor) -> None:
+    check_is_not_compressed(own(self, "_layout"), "strides")
+
+
 @kernel("aten::stride", key=_KEY)
 def stride(self: Tensor) -> list[int]:
-    check_is_not_compressed(own(self, "_layout"), "strides")
+    _check_has_strides(self)
     return list(py_interpreter.strides(self))
 
 
 @kernel("aten::sym_stride", key=_KEY)
 def sym_stride(self: Tensor) -> list[Any]:
-    check_is_not_compressed(own(self, "_layout"), "strides")
+    _check_has_strides(self)
     return list(self._strides)
 
 
 @kernel("aten::stride.int", key=_KEY)
 def stride_int(self: Tensor, dim: int) -> int:
-    check_is_not_compressed(own(self, "_layout"), "strides")
+    _check_has_strides(self)
     strides = py_interpreter.strides(self)
     return strides[wrap_dim(dim, len(strides), scalar=False)]
 
 
 @kernel("aten::sym_stride.int", key=_KEY)
 def sym_stride_int(self: Tensor, dim: int) -> Any:
-    check_is_not_compressed(own(self, "_layout"), "strides")
+    _check_has_strides(self)
     strides = self._strides
     return strides[wrap_dim(dim, len(strides), scalar=False)]
 
