@@ -9,6 +9,9 @@ import pytest
 
 import mindtorch_v2 as xp
 
+# once in a process, unless a test before has had it warn always
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse CS. tensor support is in beta")
+
 x: Any = xp.ones(2, 3)
 leaf: Any = xp.ones(2, 2, requires_grad=True)
 meta: Any = xp.ones(2, 3, device="meta")
