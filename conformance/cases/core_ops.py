@@ -46,6 +46,7 @@ from conformance.cases import (
     core_looked_at,
     core_memory_order,
     core_nn,
+    core_odd_arguments,
     core_odd_calls,
     core_ops_factories,
     core_ops_indexing,
@@ -113,6 +114,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_composites.texts(dtypes)
     yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
+    yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()
     yield from core_kernels_say.texts(dtypes)

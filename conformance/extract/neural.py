@@ -521,6 +521,16 @@ HABITS: dict[str, Callable[[], bool]] = {
     "numbers for each tensor are counted": lambda: (
         "got 1 and 2" in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1]
     ),
+    "norms and maxima of lists have checks of their own": lambda: (
+        "expects ord" in error_of(lambda: torch._foreach_norm([ROWS], 1j))[1]
+    ),
+    "isnan of a number is an integer": lambda: (type(torch.ops.aten.isnan.float(2.5)) is int),
+    "the longer of two lists is asked of the second": lambda: (
+        torch.ops.prim.max.float_list([1.0], [float("nan"), 1.0]) == [1.0]
+    ),
+    "an adaptive average pool's gradient has as many dimensions": lambda: (
+        "template" in error_of(lambda: A._adaptive_avg_pool2d_backward(ROWS, ROWS))[1]
+    ),
     "a Huber loss of float16 is computed in floats": lambda: (
         A.huber_loss(
             torch.tensor([-7.95], dtype=torch.float16), torch.tensor([-3.03]).half(), 0, 8.7

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, partial
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2 import profile
@@ -341,6 +342,9 @@ class Call(NamedTuple):
         """What an operator does that torch has for its interpreter alone: nothing dispatches."""
         name = self.operator.canonical
         function = native.find(name, DispatchKey.CompositeImplicitAutograd).function
+        if function is None:
+            types = tuple(str(each.type) for each in self.operator.schema.arguments)
+            function = import_module("mindtorch_v2.kernels.interpreter").find(name, types)
         if function is None:
             raise NotImplementedError(f"mindtorch_v2 does not run {self.operator.full_name} yet")
         return function(*self.stack)

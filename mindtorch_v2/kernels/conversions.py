@@ -139,6 +139,8 @@ def to_device(
 def to_other(
     self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Any:
+    if other is None:  # an undefined tensor
+        raise RuntimeError("tensor does not have a device")
     dtype, layout = enum_value(other._dtype), enum_value(other._layout)
     return to_dtype_layout(
         self, dtype, layout, other._device, False, non_blocking, copy, memory_format

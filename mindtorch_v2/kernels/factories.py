@@ -480,6 +480,8 @@ def _prepare_arange_to(outputs: Sequence[Tensor], end: Any) -> None:
 
 @kernel("aten::arange.out", keys=_MADE)
 def arange_out(end: Any, out: Tensor) -> Any:
+    if out is None:  # an undefined one, which no backend has
+        return _ARANGE_OUT(0, end, 1, out=out)
     return arange_start_out(0, end, 1, out)
 
 

@@ -7,6 +7,7 @@ same name whose arguments are the elements of the lists, and the others as they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, Final
@@ -29,10 +30,15 @@ _PREFIX: Final = "aten::_foreach_"
 _TENSORS: Final = "List[Tensor]"
 _SCALARS: Final = "List[number]"
 _ELEMENTS: Final = {_TENSORS: "Tensor", _SCALARS: "number"}
+_COPY: Final = OperatorHandle("aten::copy")
+_MAX: Final = OperatorHandle("aten::max")
 _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 
 #: Operators that have another name for one tensor.
 _OTHER_NAMES: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
+
+#: Whether norms and maxima of lists have checks of their own.
+_LOOKS_ITSELF: Final = HABITS["norms and maxima of lists have checks of their own"]
 
 Each = Callable[..., Any]
 
@@ -55,7 +61,35 @@ def _of_one(base: str, types: tuple[str, ...]) -> Each | None:
 
 
 def _norm(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
+    if _LOOKS_ITSELF:
+        _check_norm(tensor, ord)
     return _VECTOR_NORM(tensor, ord, [], False, dtype)
+
+
+def _check_norm(tensor: Tensor, ord: Any) -> None:
+    is_meta = tensor._device.type == "meta"
+    if not is_meta and (isinstance(ord, (bool, complex))):
+        raise RuntimeError("foreach_tensor_norm_slow expects ord to be integer or float")
+    if float(ord) == math.inf and not numel(tensor._sizes):
+        what = (
+            "infinity norm on empty tensor" if is_meta else "the infinity norm on an empty tensor"
+        )
+        why = "" if is_meta else " because the operation does not have an identity"
+        raise RuntimeError(f"_foreach_norm cannot compute {what}{why}")
+
+
+def _max(tensor: Tensor) -> Any:
+    if _LOOKS_ITSELF and not numel(tensor._sizes):
+        raise RuntimeError(
+            "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is "
+            "undefined."
+        )
+    return _MAX(tensor)
+
+
+def _copies(self: Sequence[Tensor], src: Sequence[Tensor], non_blocking: bool) -> list[Any]:
+    """``_foreach_copy``, which counts nothing: there are as many as sources."""
+    return [_COPY(target, source, non_blocking) for target, source in zip(self, src, strict=False)]
 
 
 # --- checks -----------------------------------------------------------------------------------
@@ -63,6 +97,8 @@ def _norm(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
 
 def _check_lists(tensors: Sequence[Sequence[Any]], scalars: Sequence[Any] | None) -> None:
     """``check_foreach_api_restrictions``."""
+    if not all(tensors):
+        raise RuntimeError("Tensor list must have at least one tensor.")
     first, *others = tensors
     for other in others:
         if len(other) != len(first):
@@ -70,12 +106,18 @@ def _check_lists(tensors: Sequence[Sequence[Any]], scalars: Sequence[Any] | None
                 "Tensor lists must have the same number of tensors, got "
                 f"{len(first)} and {len(other)}"
             )
-    if not first:
-        raise RuntimeError("Tensor list must have at least one tensor.")
     if scalars is not None and len(scalars) != len(first):
         is_counted = others and HABITS["numbers for each tensor are counted"]
         counts = f", got {len(first)} and {len(scalars)}" if is_counted else "."
         raise RuntimeError(f"Tensor list must have same number of elements as scalar list{counts}")
+
+
+def _check_products(self: Sequence[Tensor], mat2: Sequence[Tensor]) -> None:
+    """``_foreach_mm``'s own."""
+    if not self or not mat2:
+        raise RuntimeError("_foreach_mm requires non-empty tensor lists")
+    if len(self) != len(mat2):
+        raise RuntimeError("_foreach_mm: self and mat2 must have the same number of tensors")
 
 
 def _check_scalar_tensor(scalar: Tensor) -> None:
@@ -102,6 +144,10 @@ def _scalars_of(tensor: Tensor, count: int) -> list[Any]:
             f"{tensor._sizes[0]} instead."
         )
     return list(value_array(tensor).tolist())
+
+
+_OF_ONE: Final[dict[str, Each]] = {"max": _max, "norm": _norm}
+"""What is done with one tensor where it is more than a call of an operator."""
 
 
 # --- the kernel -------------------------------------------------------------------------------
@@ -142,8 +188,10 @@ def _find(name: str, key: int) -> Native:
     short = base.removeprefix(_PREFIX)
     types = tuple(_types(operator.schema))
     writes = any(argument.is_write for argument in operator.schema.arguments)
-    each: Each | None = _norm
-    if short != "norm":
+    if short == "copy":
+        return Native(_copies)
+    each = _OF_ONE.get(short)
+    if each is None:
         plain = short.removesuffix("_") if writes else short
         mark = "_" if writes else ""
         packed = types[-1:] == ("Tensor",) and types.count(_TENSORS) > 1
@@ -151,7 +199,18 @@ def _find(name: str, key: int) -> Native:
         if packed:
             of_one[-1] = "number"
         each = _of_one(f"aten::{_OTHER_NAMES.get(plain, plain)}{mark}", tuple(of_one))
-    return NONE if each is None else Native(partial(_run, types, each, writes))
+    if each is None:
+        return NONE
+    run = partial(_run, types, each, writes)
+    return Native(_after(_check_products, run) if short == "mm" else run)
+
+
+def _after(check: Callable[..., None], run: Each) -> Each:
+    def checked(*stack: Any) -> Any:
+        check(*stack)
+        return run(*stack)
+
+    return checked
 
 
 rows.DERIVED.append(_find)

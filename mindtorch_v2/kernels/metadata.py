@@ -106,12 +106,14 @@ def is_contiguous(self: Tensor) -> bool:
 
 @kernel("aten::is_contiguous.memory_format", key=_KEY)
 def is_contiguous_in(self: Tensor, memory_format: int) -> bool:
-    return self._is_contiguous(_FORMATS[memory_format])
+    is_known = 0 <= memory_format < len(_FORMATS)
+    return self._is_contiguous(_FORMATS[memory_format if is_known else 0])
 
 
 @kernel("aten::is_strides_like_format", key=_KEY)
 def is_strides_like_format(self: Tensor, memory_format: int) -> bool:
-    return py_interpreter.is_strides_like(self, _FORMATS[memory_format])
+    is_known = 0 <= memory_format < len(_FORMATS)
+    return is_known and py_interpreter.is_strides_like(self, _FORMATS[memory_format])
 
 
 @kernel("aten::is_non_overlapping_and_dense", key=_KEY)

@@ -106,10 +106,15 @@ def resize_output(
     Answers whether it had another shape.  ``strides`` are those it gets then.  No operator is
     called for it, unless somebody would be told of that.
     """
+    if tensor is None:  # an undefined one, which no backend has
+        _RESIZE_(tensor, sizes)
     if tuple(tensor._sizes) == tuple(sizes):
         return False
     warn_of_resizing(tensor._sizes, sizes)
     if tensor._functional is not None:  # what it wraps is to be another tensor
+        _RESIZE_(tensor, sizes)
+        return True
+    if tensor._storage is None:  # its backend has to know how
         _RESIZE_(tensor, sizes)
         return True
     if is_seen_by_python((tensor,)):

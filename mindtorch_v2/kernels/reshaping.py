@@ -11,7 +11,7 @@ from typing import Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import BACKENDS, alias, called, size_at
+from mindtorch_v2.kernels.views import BACKENDS, alias, called, check_strided, size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, sparse_coo
 from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
@@ -49,7 +49,15 @@ def unsafe_view_on_meta(self: Tensor, size: Sequence[int]) -> Tensor:
 
 @kernel("aten::_reshape_alias", keys=(*BACKENDS, "ZeroTensor"))
 def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
-    return view(self, size)
+    """Who calls it has computed both: torch does not even look whether they fit the storage."""
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    if not self.is_meta:
+        check_strided(self, size, stride, self._storage_offset)
+    return alias(self, size, stride, self._storage_offset)
 
 
 @kernel("aten::reshape", key=_IMPLICIT)

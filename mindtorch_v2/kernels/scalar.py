@@ -31,6 +31,13 @@ def item(self: Tensor) -> Any:
 
 @kernel("aten::_local_scalar_dense", keys=("CPU", "Meta"))
 def local_scalar_dense(self: Tensor) -> Any:
+    """Of several elements the first."""
+    if self.is_meta:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    if not self._numel():
+        raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
+    if self._numel() > 1:
+        self = self._as_view((), (), self._storage_offset)
     return conversions.item(self)
 
 

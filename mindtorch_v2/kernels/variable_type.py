@@ -132,6 +132,15 @@ class VariableType:
         names = [name.removesuffix("[]") for name in shown if name.endswith("[]")]
         return {name: self.names.index(name) for name in names}
 
+    @cached_property
+    def counted(self) -> tuple[int, ...]:
+        """Of an operator for each tensor of lists: where other lists with derivatives are."""
+        if self.node is None or not self.base.startswith("_foreach_"):
+            return ()
+        arguments = self.operator.schema.arguments
+        lists = [place for place in self.inputs if str(arguments[place].type) == "List[Tensor]"]
+        return tuple(place for place in lists if place)
+
     # --- the kernel ---------------------------------------------------------------------------
 
     def run(self, keyset: int, stack: tuple[Any, ...]) -> Any:
@@ -140,6 +149,8 @@ class VariableType:
         is_boxed_out = bool(self.outs) and self._is_boxed
         if not self.facts and not is_boxed_out:
             return self._below(keyset, stack)
+        if self.counted:
+            self._check_counts(stack)
         inputs = list(stack) if is_boxed_out else [stack[place] for place in self.inputs]
         recorded = tls.is_grad_enabled() and any_requires_grad(inputs) and self._fits(stack)
         if is_boxed_out:
@@ -182,6 +193,7 @@ class VariableType:
         ]
         unboxed, after = self.operator.unboxed, intersection(keyset, AFTER_AUTOGRAD)
         excluded, written = self.excluded, written_places(self.operator)
+        counted = self.counted
 
         def run(*stack: Any) -> Any:
             if OBSERVERS.count:
@@ -195,6 +207,8 @@ class VariableType:
             for place in others:
                 if stack[place] is not None and may_require_grad((stack[place],)):
                     return self.run(keyset, stack)
+            if counted:
+                self._check_counts(stack)
             answer = tls.call_excluding(excluded, unboxed.below(after), *stack)
             if written is not None:
                 return with_written(self.operator, stack, answer)
@@ -239,6 +253,15 @@ class VariableType:
         return with_written(self.operator, stack, answer)
 
     # --- checks -------------------------------------------------------------------------------
+
+    def _check_counts(self, stack: tuple[Any, ...]) -> None:
+        """What torch looks at before it asks each tensor for a derivative in forward mode."""
+        for place in self.counted:
+            if len(stack[place]) != len(stack[0]):
+                raise RuntimeError(
+                    "Tensor lists must have the same number of tensors, got "
+                    f"{len(stack[0])} and {len(stack[place])}"
+                )
 
     def _check_out(self, stack: tuple[Any, ...]) -> None:
         if not tls.is_grad_enabled():

@@ -11,12 +11,15 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import has_internal_overlap
+from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ALL: Final = OperatorHandle("aten::all")
 _ANY: Final = OperatorHandle("aten::any")
+_IS_ALL_TRUE: Final = OperatorHandle("aten::_is_all_true")
 _IS_NONZERO: Final = OperatorHandle("aten::is_nonzero")
 _ITEM: Final = OperatorHandle("aten::item")
 
@@ -35,13 +38,20 @@ def assert_async_msg(self: Tensor, assert_msg: str) -> None:
         raise RuntimeError(assert_msg or "Assertion is failed")
 
 
+def _check_is_bool(self: Tensor, function: str) -> None:
+    if self._dtype is not BOOL:
+        raise RuntimeError(internal_assert("self.scalar_type() == at::kBool", function))
+
+
 @kernel("aten::_is_all_true", key="CompositeExplicitAutograd")
 def is_all_true(self: Tensor) -> Any:
+    _check_is_bool(self, "_is_all_true")
     return _ALL(self)
 
 
 @kernel("aten::_is_any_true", key="CompositeExplicitAutograd")
 def is_any_true(self: Tensor) -> Any:
+    _check_is_bool(self, "_is_any_true")
     return _ANY(self)
 
 
@@ -55,6 +65,6 @@ def debug_has_internal_overlap(self: Tensor) -> int:
 
 @kernel("aten::_test_check_tensor", key="CompositeImplicitAutograd")
 def test_check_tensor(self: Tensor) -> Tensor:
-    if not _ITEM(_ALL(self)):
+    if not _ITEM(_IS_ALL_TRUE(self)):
         raise RuntimeError("Test message for TORCH_CHECK_TENSOR_ALL")
     return self

@@ -252,6 +252,7 @@ def _adapted(values: Array, image: Sequence[int]) -> Array:
 
 @kernel("aten::_adaptive_avg_pool2d_backward")
 def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    counts = HABITS["an adaptive average pool's gradient has as many dimensions"]
     name, sizes = "adaptive_avg_pool2d_backward()", list(grad_output._sizes)
     for dim in range(1, len(sizes)):
         if not sizes[dim]:
@@ -259,6 +260,13 @@ def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
                 f"{name}: Expected grad_output to have non-zero size for non-batch dimensions, "
                 f"but grad_output has sizes {sizes} with dimension {dim} being empty"
             )
+    if counts:
+        name = "adaptive_avg_pool2d_backward_out_cpu_template"
+    if counts and len(sizes) != len(self._sizes):
+        raise RuntimeError(
+            f"{name}: Expected dimensions {len(self._sizes)} for `grad_output` but got dimensions "
+            f"{len(sizes)}"
+        )
     if len(sizes) not in (3, 4):
         raise RuntimeError(f"{name}: Expected 3D or 4D tensor, but got {list(self._sizes)}")
     _check_grad(self, grad_output, "grad_output")
