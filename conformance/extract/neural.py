@@ -524,6 +524,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "norms and maxima of lists have checks of their own": lambda: (
         "expects ord" in error_of(lambda: torch._foreach_norm([ROWS], 1j))[1]
     ),
+    "new_tensor copies a tensor to the receiver's device": lambda: (
+        torch.ones(1, device="meta").new_tensor(torch.ones(1)).is_meta
+    ),
     "isnan of a number is an integer": lambda: (type(torch.ops.aten.isnan.float(2.5)) is int),
     "the longer of two lists is asked of the second": lambda: (
         torch.ops.prim.max.float_list([1.0], [float("nan"), 1.0]) == [1.0]

@@ -462,6 +462,8 @@ def ones_out(size: Sizes, out: Tensor) -> Tensor:
 
 @kernel("aten::full.out", keys=_MADE)
 def full_out(size: Sizes, fill_value: Any, out: Tensor) -> Tensor:
+    if out is not None and out._layout is sparse_coo:
+        raise RuntimeError("full(...) is not implemented for sparse layout")
     _resize(out, size)
     fill(out, fill_value)
     return out
@@ -547,6 +549,8 @@ def _written(out: Tensor, made: Tensor) -> Tensor:
 
 def _resize(out: Tensor, size: Sizes) -> None:
     """``resize_``: nothing for the sizes that it has."""
+    if out is None:  # an undefined one, which no backend has
+        _RESIZE_(out, size)
     if tuple(size) != tuple(out._sizes):
         set_sizes(out, tuple(size))
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.values import dtype_of_value, layout_of_value
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE
 from mindtorch_v2.tensor.dtype import (
     CPP_LAYOUTS,
@@ -200,6 +201,9 @@ def _to_sparse(
     self: Tensor, layout: int | None, blocksize: Sequence[int] | None, dense_dim: int | None
 ) -> Any:
     to = sparse_coo if layout is None else layout_of_value(layout)
+    if self._layout is strided and to is strided:
+        condition = internal_assert("self.layout() != layout_to", "dense_to_sparse")
+        raise RuntimeError(f"{condition}dense_to_sparse: unexpected same input and output layout")
     _check_arguments(_of_source(self), self, to, blocksize, dense_dim)
     if to in _COMPRESSING:
         return _COMPRESSING[to](self, dense_dim)

@@ -39,6 +39,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.typed_storage import TypedStorage
 from mindtorch_v2.warn import warn_once
 
+_COPIES_TO_RECEIVER: Final = HABITS["new_tensor copies a tensor to the receiver's device"]
 _COPY_ADVICE: Final[str] = profile.active().argument_parser["copy_advice"]
 _STRIDED: Final = enum_value(strided)
 BY_NUMBER: Final = {enum_value(dtype): dtype for dtype in DTYPES.values()}
@@ -195,6 +196,8 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
         _warn_of_copying("tensor.new_tensor(sourceTensor)")
     device = value(parsed, "device")
     check_has_device(receiver)
+    if device is None and isinstance(data, Tensor) and _COPIES_TO_RECEIVER:
+        device = Device(receiver.device.type)
     made = new_from_data(
         data,
         scalar_type(parsed, enum_value(receiver.dtype)),

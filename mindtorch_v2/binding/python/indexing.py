@@ -40,7 +40,7 @@ from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.symbolic import SymBool, SymFloat, SymInt
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_function import Overloaded, handle_torch_function, is_mode_enabled
-from mindtorch_v2.warn import is_warned_of, warn_once
+from mindtorch_v2.warn import is_warned_of, warn
 
 _MASKS: Final = (DTYPES["uint8"], DTYPES["bool"])
 _FACTS: Final = profile.active().indexing
@@ -108,7 +108,7 @@ def _stands_for_tuple(index: Any) -> bool:
     constant = telling is Ellipsis or telling is None
     place = "treatSequenceAsTuple(constant)" if constant else "treatSequenceAsTuple"
     if is_warned_of(place):
-        warn_once(place, _DEPRECATION)
+        warn(place, _DEPRECATION)
     return True
 
 

@@ -66,7 +66,7 @@ def _write(output: Tensor, found: Any, like: Array) -> None:
 def smooth_l1_loss(
     outputs: Outputs, self: Tensor, target: Tensor, reduction: int, beta: float
 ) -> tuple[Tensor, ...]:
-    if beta < 0:
+    if not beta >= 0:  # NaN neither
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     (given,) = outputs
     iterator, result = iterator_of_loss("smooth_l1_loss", given, self, target, reduction)
