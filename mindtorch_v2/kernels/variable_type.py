@@ -139,7 +139,7 @@ class VariableType:
             return ()
         arguments = self.operator.schema.arguments
         lists = [place for place in self.inputs if str(arguments[place].type) == "List[Tensor]"]
-        return tuple(place for place in lists if place)
+        return tuple(lists[1:])  # a number may stand before the first
 
     # --- the kernel ---------------------------------------------------------------------------
 
@@ -257,7 +257,7 @@ class VariableType:
     def _check_counts(self, stack: tuple[Any, ...]) -> None:
         """What torch looks at before it asks each tensor for a derivative in forward mode."""
         for place in self.counted:
-            if len(stack[place]) != len(stack[0]):
+            if len(stack[place]) != len(stack[0]):  # of the first, which is self
                 raise RuntimeError(
                     "Tensor lists must have the same number of tensors, got "
                     f"{len(stack[0])} and {len(stack[place])}"

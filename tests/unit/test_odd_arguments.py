@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as xp
+from mindtorch_v2.kernels.switches import HABITS
 
 # once in a process, unless a test before has had it warn always
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse CS. tensor support is in beta")
@@ -81,6 +82,16 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
         RuntimeError,
         "dense_to_sparse: conversion from Strided to SparseBsr without blocksize argument given "
         "is not supported",
+    ),
+    "a dimension by its name": (
+        lambda: x.size("a"),
+        RuntimeError,
+        "Name 'a' not found in Tensor[None, None].",
+    ),
+    "lists of other lengths": (
+        lambda: xp._foreach_sub_([leaf, leaf], [x]),
+        RuntimeError,
+        "Tensor lists must have the same number of tensors, got 2 and 1",
     ),
     "a layout that no loop goes over": (
         lambda: xp.cosh(xp.ones(2, 3).to_mkldnn()),
@@ -166,3 +177,28 @@ def test_the_gradient_of_a_sparse_tensor_comes_back_to_a_dense_one() -> None:
     start: Any = xp.ones(2, 2, requires_grad=True)
     (start * 2).to_sparse().backward(xp.ones(2, 2).to_sparse())
     assert start.grad.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+@pytest.mark.parametrize("name", ["sum", "flip", "clone", "zeros", "full", "arange"])
+def test_an_output_that_is_none_is_no_tensor_of_any_backend(name: str) -> None:
+    given: dict[str, tuple[Any, ...]] = {
+        "flip": (x, [0]),
+        "zeros": ([2],),
+        "full": ([2], 1),
+        "arange": (3,),
+    }
+    with pytest.raises(NotImplementedError, match=r"^There were no tensor arguments to this"):
+        getattr(xp.ops.aten, name).out(*given.get(name, (x,)), out=None)
+
+
+def test_a_tensor_is_copied_to_the_device_of_who_makes_it_where_the_release_does() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that clone().detach() is better
+        made = meta.new_tensor(x)
+    follows = HABITS["new_tensor copies a tensor to the receiver's device"]
+    assert made.device.type == ("meta" if follows else "cpu")
+
+
+def test_a_number_may_stand_before_a_list() -> None:
+    (found,) = xp._foreach_pow(2, [x])
+    assert found.tolist() == [[2.0] * 3] * 2

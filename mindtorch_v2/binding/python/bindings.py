@@ -119,7 +119,11 @@ class _Binding(Entry):
         call = None
         if self._written is not None and not operators_are_seen((receiver, *parsed.values)):
             call = self._call_of(receiver, parsed)
-            if call is None or not (call.has_kernel() or call.is_missing()):
+            if call is None:
+                is_own = not parsed.signature.takes_names
+            else:
+                is_own = not (call.has_kernel() or call.is_missing())
+            if is_own:
                 for place in parsed.signature.integers:  # C++ refuses those of more than 64 bits
                     unpack(parsed.signature, place, parsed.values[place])
                 return self._written(receiver, args, kwargs)

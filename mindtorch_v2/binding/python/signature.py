@@ -12,7 +12,14 @@ from typing import Any, ClassVar, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.errors import type_error
-from mindtorch_v2.binding.python.parameter import INT64, INT_LISTS, Parameter, parse_parameter
+from mindtorch_v2.binding.python.parameter import (
+    DIMNAME,
+    DIMNAME_LIST,
+    INT64,
+    INT_LISTS,
+    Parameter,
+    parse_parameter,
+)
 from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.torch_function import Overloaded, append_overloaded
 
@@ -26,6 +33,7 @@ _VARARGS_BEGIN_WITH_INT: Final[bool] = _FACTS["varargs_begin_with_int"]
 """Whether arguments are taken for the integers of one list only if the first is one."""
 
 
+_NAMES: Final = (DIMNAME, DIMNAME_LIST)
 _OF_A_NEW_TENSOR: Final = {"dtype", "layout", "device", "pin_memory", "requires_grad"}
 
 
@@ -71,6 +79,7 @@ class Signature:
         put(self, "places", places)
         integers = [place for place, each in enumerate(self.parameters) if each.type is INT64]
         put(self, "integers", integers)
+        put(self, "takes_names", any(each.type in _NAMES for each in self.parameters))
         put(self, "makes_tensor", places.keys() >= _OF_A_NEW_TENSOR)
 
     min_args = 0
@@ -84,6 +93,8 @@ class Signature:
     """The parameters' places by their names."""
     integers: ClassVar[Sequence[int]] = ()
     """The places of those that are one integer."""
+    takes_names = False
+    """Whether dimensions are given by their names."""
     makes_tensor = False
     """Whether the parameters hold a new tensor's options."""
 
