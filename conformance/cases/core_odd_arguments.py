@@ -1,7 +1,7 @@
 """Operators and functions with arguments that nobody means.
 
 Outputs that are None, or of a backend that cannot be resized; lists of other lengths; tensors of
-layouts without strides; leaves in operators that are recorded boxed; geometry that fits nothing.
+layouts without strides; leaves in operators that are recorded boxed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,6 @@ _X: Final = (
 _OF_ONE: Final = (
     *("xp.ops.aten._is_all_true({x})", "xp.ops.aten._is_any_true.default({x})"),
     *("xp.ops.aten._local_scalar_dense({x})", "xp.ops.aten._test_check_tensor({x})"),
-    *("xp.ops.aten._reshape_alias({x}, [1], [1])", "xp.ops.aten._reshape_alias({x}, [1, 2], [0])"),
-    *(
-        "xp.ops.aten._reshape_alias({x}, [], [0, 1])",
-        "xp.ops.aten._reshape_alias({x}, [0, 2], [2, 2])",
-    ),
     *("xp.ops.aten.to.other({x}, None)", "xp.ops.aten.is_contiguous.memory_format({x}, 3)"),
     *("{x}.crow_indices()", "{x}.ccol_indices()", "{x}._nnz()", "{x}._values()", "{x}.values()"),
     *("{x}.to_sparse(3)", "{x}.to_sparse_csr(-1)", "{x}.to_sparse(layout=xp.sparse_bsr)"),
