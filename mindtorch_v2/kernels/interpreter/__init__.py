@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.interpreter import (
     gradients,
     lists,
     numbers,
+    stack,
     states,
     strings,
     tensors,
@@ -30,8 +31,11 @@ Operation = Callable[..., Any]
 
 _BY_NAME: Final[dict[str, Operation]] = {
     **conversions.OPERATIONS,
+    **elementary.OPERATIONS,
     **gradients.OPERATIONS,
     **lists.OPERATIONS,
+    **numbers.OPERATIONS,
+    **stack.OPERATIONS,
     **states.OPERATIONS,
     **strings.OPERATIONS,
     **tensors.OPERATIONS,

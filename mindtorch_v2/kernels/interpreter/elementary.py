@@ -143,7 +143,14 @@ def _asked(question: Unary) -> Unary:
     return (lambda a: int(question(a))) if HABITS["isnan of a number is an integer"] else question
 
 
-def factorial(a: int) -> int:
+def _ldexp(x: float, exponent: int) -> float:
+    try:
+        return math.ldexp(x, int32(exponent))
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _factorial(a: int) -> int:
     """``aten::factorial.int``: its 64 lowest bits."""
     n = int32(a)
     if n < 0:
@@ -193,4 +200,11 @@ FAMILIES: Final[dict[str, Family]] = {
     "aten::tan": _elementary(math.tan, np.tan),
     "aten::tanh": _elementary(math.tanh, np.tanh),
     "prim::abs": Family(math.fabs, lambda a: int64(abs(a)), _complex(np.abs), ("int", "float")),
+}
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "aten::factorial.int": _factorial,
+    "aten::frexp": math.frexp,
+    "aten::ldexp": _ldexp,
+    "aten::modf": math.modf,
 }

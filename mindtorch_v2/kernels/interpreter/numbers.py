@@ -289,7 +289,7 @@ def _equated(function: Binary) -> Family:
     return Family(function, function, function, True, _is_no_pair)
 
 
-def divmod_mixed(a: Any, b: Any) -> tuple[float, float]:
+def _divmod_mixed(a: Any, b: Any) -> tuple[float, float]:
     """``aten::divmod.int_float`` and ``float_int``, in C++'s ``int`` and ``float``."""
     if isinstance(a, int):
         a, b = int32(a), float32(b)
@@ -336,13 +336,22 @@ FAMILIES: Final[dict[str, Family]] = {
 }
 
 
-def pow_of_scalars(a: Any, b: Any) -> float:
+def _pow_of_scalars(a: Any, b: Any) -> float:
     """``aten::pow.Scalar_Scalar``, which asks nothing of its operands."""
     if kinds((a, b)) == "complex":
         raise no_int()
     return pow_float(float(a), float(b))
 
 
-def pow_of_integers(a: int, b: int) -> float:
+def _pow_of_integers(a: int, b: int) -> float:
     """``aten::pow.int_to_int``, which answers a double all the same."""
     return _pow(a, b)
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "aten::divmod.float_int": _divmod_mixed,
+    "aten::divmod.int_float": _divmod_mixed,
+    "aten::pow.Scalar_Scalar": _pow_of_scalars,
+    "aten::pow.int_to_int": _pow_of_integers,
+}
+"""Those that compute otherwise than their family."""
