@@ -527,6 +527,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "new_tensor copies a tensor to the receiver's device": lambda: (
         torch.ones(1, device="meta").new_tensor(torch.ones(1)).is_meta
     ),
+    "a text that is no number is a ValueError": lambda: (
+        error_of(lambda: torch.ops.aten.Int.str("a"))[0] == "ValueError"
+    ),
     "isnan of a number is an integer": lambda: (type(torch.ops.aten.isnan.float(2.5)) is int),
     "the longer of two lists is asked of the second": lambda: (
         torch.ops.prim.max.float_list([1.0], [float("nan"), 1.0]) == [1.0]

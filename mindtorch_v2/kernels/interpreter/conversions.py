@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.interpreter.values import Operation, float32, int32, int64, no_int, not_a
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.scalars import is_integral
@@ -33,11 +34,17 @@ _DECIMAL: Final = re.compile(
 # --- of texts -------------------------------------------------------------------------------------
 
 
+def _no_number(function: str) -> Exception:
+    """``std::invalid_argument``, of which releases make one exception of Python's or another."""
+    is_value = HABITS["a text that is no number is a ValueError"]
+    return ValueError(function) if is_value else RuntimeError(function)
+
+
 def _int_of_text(text: str) -> int:
     """``std::stoll``: of the digits that the text begins with, which have to be all of it."""
     found = _WHOLE.match(text)
     if found is None:
-        raise ValueError("stoll")
+        raise _no_number("stoll")
     value = int(found[1])
     if value != int64(value):
         raise IndexError("stoll")
@@ -50,7 +57,7 @@ def _float_of_text(text: str) -> float:
     """``std::stod``."""
     found = _DECIMAL.match(text)
     if found is None:
-        raise ValueError("stod")
+        raise _no_number("stod")
     value = float(int(found[1], 16)) if "x" in found[1].lower() else float(found[1])
     if value in (float("inf"), float("-inf")) and "inf" not in found[1].lower():
         raise IndexError("stod")

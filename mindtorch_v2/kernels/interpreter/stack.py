@@ -173,6 +173,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "aten::__range_length": _range_length,
     "aten::__xor__.bool": _differ,
     "aten::_get_tracing_state": _false,
+    "aten::_is_tracing": _false,
     "aten::_size_if_not_equal": _size_if_not_equal,
     "aten::_unwrap_optional": _unwrap_optional,
     "aten::dict": _dict,
