@@ -32,7 +32,10 @@ EVERY: Final = 150
 
 _FACTORIES: Final = frozenset(("tensor", "ones", "zeros", "arange", "full", "eye", "linspace"))
 _REFUSED_BY_THE_CPU: Final = re.compile(r'^"\w+" not implemented for|out of (bounds|range)')
-_NOT_MOVED: Final = re.compile(r"complex32|meta|1e300|device=|layout=|out=xp\.empty\(")
+_NOT_MOVED: Final = re.compile(
+    r"complex32|meta|1e300|device=|layout=|out=xp\.empty\(|_nnz\(|_values\(|_indices\("
+)
+"""The last say that nobody computes them, and name the backend."""
 
 
 class _Moved(ast.NodeTransformer):
