@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _EQ: Final = OperatorHandle("aten::eq.Tensor")
 _LT: Final = OperatorHandle("aten::lt.Tensor")
 _IS_NONZERO: Final = OperatorHandle("aten::is_nonzero")
+_SELECT: Final = OperatorHandle("aten::select.int")
 
 _ASKS_THE_SECOND: Final = HABITS["the longer of two lists is asked of the second"]
 """Of which elements that are not comparable tell."""
@@ -237,7 +238,8 @@ def _tensor_to_list(self: Tensor) -> Values:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if self._sizes[0] and self._dtype is not _INT32:
         raise RuntimeError(f"expected scalar type Int but found {CPP_NAMES[self._dtype]}")
-    return [value_array(self[place]).flat[0].item() for place in range(self._sizes[0])]
+    rows = (_SELECT(self, 0, place) for place in range(self._sizes[0]))
+    return [value_array(row).flat[0].item() for row in rows]
 
 
 OPERATIONS: Final[dict[str, Operation]] = {
