@@ -120,7 +120,7 @@ class _Binding(Entry):
         if self._written is not None and not operators_are_seen((receiver, *parsed.values)):
             call = self._call_of(receiver, parsed)
             if call is None:
-                is_own = not parsed.signature.takes_names
+                is_own = not parsed.signature.takes_name
             else:
                 is_own = not (call.has_kernel() or call.is_missing())
             if is_own:

@@ -14,7 +14,6 @@ from mindtorch_v2.binding.python import checks
 from mindtorch_v2.binding.python.errors import type_error
 from mindtorch_v2.binding.python.parameter import (
     DIMNAME,
-    DIMNAME_LIST,
     INT64,
     INT_LISTS,
     Parameter,
@@ -33,7 +32,6 @@ _VARARGS_BEGIN_WITH_INT: Final[bool] = _FACTS["varargs_begin_with_int"]
 """Whether arguments are taken for the integers of one list only if the first is one."""
 
 
-_NAMES: Final = (DIMNAME, DIMNAME_LIST)
 _OF_A_NEW_TENSOR: Final = {"dtype", "layout", "device", "pin_memory", "requires_grad"}
 
 
@@ -79,7 +77,7 @@ class Signature:
         put(self, "places", places)
         integers = [place for place, each in enumerate(self.parameters) if each.type is INT64]
         put(self, "integers", integers)
-        put(self, "takes_names", any(each.type in _NAMES for each in self.parameters))
+        put(self, "takes_name", any(each.type is DIMNAME for each in self.parameters))
         put(self, "makes_tensor", places.keys() >= _OF_A_NEW_TENSOR)
 
     min_args = 0
@@ -93,8 +91,8 @@ class Signature:
     """The parameters' places by their names."""
     integers: ClassVar[Sequence[int]] = ()
     """The places of those that are one integer."""
-    takes_names = False
-    """Whether dimensions are given by their names."""
+    takes_name = False
+    """Whether a dimension is given by its name."""
     makes_tensor = False
     """Whether the parameters hold a new tensor's options."""
 
