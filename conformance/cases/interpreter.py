@@ -69,6 +69,8 @@ _INDEXED: Final[dict[str, tuple[str, ...]]] = {
 }
 _WRITING: Final = ("_index_put_impl_", "_unsafe_index_put", "index_put", "index_put_")
 _TEXTS: Final = ("'a b  c'", "'aXbXc'", "'x'", "'X'")
+#: C++ does not look whether another number is one of a dtype, or what there is to copy to.
+_BY_NAME: Final = {"copy": ("False",), "dtype": ("None", "xp.float64", "3", "xp.bool")}
 #: C++ does not come to an end with others, or ends the process.
 _SPARED: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     **{f"aten::{name}.hacked_twin": _INDEXED for name in _WRITING},
@@ -108,7 +110,7 @@ _LEFT_OUT: Final = (
     *("prim::AddStatValue", "prim::Guard", "prim::Print", "prim::RaiseException"),
     *("prim::TimePoint", "prim::awaitable_nowait", "prim::awaitable_wait", "prim::profile"),
 )
-#: mindtorch_v2 has no kernels for what these call, see README.
+#: mindtorch_v2 has no kernels for what these call.
 _NOT_YET: Final = (
     "aten::__interpolate",
     "aten::__upsample",
@@ -135,8 +137,8 @@ def interpreted(profile: Profile) -> Iterator[Target]:
 
 def _pool(name: str, argument: Argument) -> tuple[str, ...]:
     """What is given for an argument; nothing for one whose values are not converted."""
-    if argument.name in ("dtype", "copy"):
-        return {"dtype": ("None", "xp.float64", "3", "xp.bool"), "copy": ("False",)}[argument.name]
+    if argument.name in _BY_NAME:
+        return _BY_NAME[argument.name]
     spared = _SPARED.get(name, _SPARED.get(name.partition(".")[0], {})).get(argument.name)
     if spared is not None:
         return spared
@@ -166,7 +168,7 @@ Given = tuple[list[str], dict[str, str]]
 
 
 def _calls(target: Target) -> Iterator[Given]:
-    """With every value of the first argument, and of two each with each while there is room."""
+    """At most ``CALLS``, of all combinations of values."""
     arguments = target.schema.arguments
     pools = [_pool(target.schema.full_name, argument) for argument in arguments]
     seen: list[Given] = []
@@ -178,7 +180,7 @@ def _calls(target: Target) -> Iterator[Given]:
 
 
 def _spread(pools: list[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """Of all combinations those that change every place early."""
+    """Of all combinations so many, in steps that go round every place."""
     if not pools:
         yield ()
         return

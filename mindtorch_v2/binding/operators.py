@@ -343,6 +343,7 @@ class Call(NamedTuple):
         name = self.operator.canonical
         function = native.find(name, DispatchKey.CompositeImplicitAutograd).function
         if function is None:
+            # They are many, and whoever calls none of them need not wait for them.
             types = tuple(str(each.type) for each in self.operator.schema.arguments)
             function = import_module("mindtorch_v2.kernels.interpreter").find(name, types)
         if function is None:

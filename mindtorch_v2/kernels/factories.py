@@ -50,6 +50,7 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.geometry import (
+    check_dimensionality,
     check_size_nonnegative,
     completed_strides,
     is_contiguous,
@@ -137,11 +138,7 @@ def empty_strided(size: Sizes, stride: Sizes, *options: Any) -> Tensor:
     given = given_options(options)
     check_size_nonnegative(size)
     dtype = given.get("dtype", get_default_dtype())
-    if len(size) != len(stride):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
-            f"({len(stride)})"
-        )
+    check_dimensionality(size, stride)
     device = given.get("device", Device("cpu"))
     if device.type != "meta":  # there the bytes are counted in symbolic integers, without a bound
         unsigned_nbytes(size, stride, dtype.itemsize)

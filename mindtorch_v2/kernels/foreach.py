@@ -41,6 +41,7 @@ _OTHER_NAMES: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
 _LOOKS_ITSELF: Final = HABITS["norms and maxima of lists have checks of their own"]
 
 Each = Callable[..., Any]
+Check = Callable[[Sequence[Sequence[Any]], Sequence[Any] | None], None]
 
 
 def _types(schema: FunctionSchema) -> list[str]:
@@ -68,7 +69,7 @@ def _norm(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
 
 def _check_norm(tensor: Tensor, ord: Any) -> None:
     is_meta = tensor._device.type == "meta"
-    if not is_meta and (isinstance(ord, (bool, complex))):
+    if not is_meta and isinstance(ord, (bool, complex)):
         raise RuntimeError("foreach_tensor_norm_slow expects ord to be integer or float")
     if float(ord) == math.inf and not numel(tensor._sizes):
         what = (
@@ -101,19 +102,24 @@ def _check_lists(tensors: Sequence[Sequence[Any]], scalars: Sequence[Any] | None
         raise RuntimeError("Tensor list must have at least one tensor.")
     first, *others = tensors
     for other in others:
-        if len(other) != len(first):
-            raise RuntimeError(
-                "Tensor lists must have the same number of tensors, got "
-                f"{len(first)} and {len(other)}"
-            )
+        check_count(first, other)
     if scalars is not None and len(scalars) != len(first):
         is_counted = others and HABITS["numbers for each tensor are counted"]
         counts = f", got {len(first)} and {len(scalars)}" if is_counted else "."
         raise RuntimeError(f"Tensor list must have same number of elements as scalar list{counts}")
 
 
-def _check_products(self: Sequence[Tensor], mat2: Sequence[Tensor]) -> None:
+def check_count(first: Sequence[Any], other: Sequence[Any]) -> None:
+    """RuntimeError for two lists of other lengths."""
+    if len(other) != len(first):
+        raise RuntimeError(
+            f"Tensor lists must have the same number of tensors, got {len(first)} and {len(other)}"
+        )
+
+
+def _check_products(tensors: Sequence[Sequence[Any]], scalars: Sequence[Any] | None) -> None:
     """``_foreach_mm``'s own."""
+    self, mat2 = tensors
     if not self or not mat2:
         raise RuntimeError("_foreach_mm requires non-empty tensor lists")
     if len(self) != len(mat2):
@@ -153,7 +159,7 @@ _OF_ONE: Final[dict[str, Each]] = {"max": _max, "norm": _norm}
 # --- the kernel -------------------------------------------------------------------------------
 
 
-def _run(types: tuple[str, ...], each: Each, writes: bool, /, *stack: Any) -> Any:
+def _run(check: Check, types: tuple[str, ...], each: Each, writes: bool, /, *stack: Any) -> Any:
     values = list(stack)
     lists = [value for value, type in zip(values, types, strict=True) if type == _TENSORS]
     if types[-1:] == ("Tensor",) and len(lists) > 1:  # of numbers, packed
@@ -165,7 +171,7 @@ def _run(types: tuple[str, ...], each: Each, writes: bool, /, *stack: Any) -> An
             _check_scalar_tensor(value)
         elif type == _SCALARS:
             scalars = value
-    _check_lists(lists, scalars)
+    check(lists, scalars)
     found = [
         each(
             *(
@@ -201,16 +207,8 @@ def _find(name: str, key: int) -> Native:
         each = _of_one(f"aten::{_OTHER_NAMES.get(plain, plain)}{mark}", tuple(of_one))
     if each is None:
         return NONE
-    run = partial(_run, types, each, writes)
-    return Native(_after(_check_products, run) if short == "mm" else run)
-
-
-def _after(check: Callable[..., None], run: Each) -> Each:
-    def checked(*stack: Any) -> Any:
-        check(*stack)
-        return run(*stack)
-
-    return checked
+    check = _check_products if short == "mm" else _check_lists
+    return Native(partial(_run, check, types, each, writes))
 
 
 rows.DERIVED.append(_find)

@@ -19,7 +19,8 @@ from mindtorch_v2.tensor.layouts import check_is_not_compressed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _KEY: Final = "CompositeImplicitAutograd"
-_FORMATS: Final = tuple(MEMORY_FORMATS.values())
+_FORMATS: Final = dict(enumerate(MEMORY_FORMATS.values()))
+"""By the numbers that schemas have for them; C++ takes any number."""
 _LAYOUTS: Final = tuple(LAYOUTS.values())
 
 
@@ -106,14 +107,13 @@ def is_contiguous(self: Tensor) -> bool:
 
 @kernel("aten::is_contiguous.memory_format", key=_KEY)
 def is_contiguous_in(self: Tensor, memory_format: int) -> bool:
-    is_known = 0 <= memory_format < len(_FORMATS)
-    return self._is_contiguous(_FORMATS[memory_format if is_known else 0])
+    return self._is_contiguous(_FORMATS.get(memory_format, MEMORY_FORMATS["contiguous_format"]))
 
 
 @kernel("aten::is_strides_like_format", key=_KEY)
 def is_strides_like_format(self: Tensor, memory_format: int) -> bool:
-    is_known = 0 <= memory_format < len(_FORMATS)
-    return is_known and py_interpreter.is_strides_like(self, _FORMATS[memory_format])
+    known = _FORMATS.get(memory_format)
+    return known is not None and py_interpreter.is_strides_like(self, known)
 
 
 @kernel("aten::is_non_overlapping_and_dense", key=_KEY)

@@ -13,7 +13,7 @@ from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import BACKENDS, alias, called, check_strided, size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, sparse_coo
-from mindtorch_v2.tensor.geometry import is_contiguous, numel, wrap_dim
+from mindtorch_v2.tensor.geometry import check_dimensionality, is_contiguous, numel, wrap_dim
 from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import infer_size, view_geometry, view_strides
@@ -49,12 +49,8 @@ def unsafe_view_on_meta(self: Tensor, size: Sequence[int]) -> Tensor:
 
 @kernel("aten::_reshape_alias", keys=(*BACKENDS, "ZeroTensor"))
 def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
-    """Who calls it has computed both: torch does not even look whether they fit the storage."""
-    if len(size) != len(stride):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
-            f"({len(stride)})"
-        )
+    """Who calls it has computed both.  Torch looks at nothing else, and reads what is not there."""
+    check_dimensionality(size, stride)
     if not self.is_meta:
         check_strided(self, size, stride, self._storage_offset)
     return alias(self, size, stride, self._storage_offset)

@@ -32,11 +32,10 @@ def item(self: Tensor) -> Any:
 @kernel("aten::_local_scalar_dense", keys=("CPU", "Meta"))
 def local_scalar_dense(self: Tensor) -> Any:
     """Of several elements the first."""
-    if self.is_meta:
-        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    if not self._numel():
+    count = self._numel()
+    if count == 0 and not self.is_meta:
         raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
-    if self._numel() > 1:
+    if count != 1:
         self = self._as_view((), (), self._storage_offset)
     return conversions.item(self)
 

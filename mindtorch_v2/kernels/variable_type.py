@@ -43,6 +43,7 @@ from mindtorch_v2.dispatch.keyset import (
     intersection,
 )
 from mindtorch_v2.dispatch.observers import OBSERVERS
+from mindtorch_v2.kernels.foreach import check_count
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.inplace_or_view import with_written, written_places
 from mindtorch_v2.kernels.recording import Recorded, recorder
@@ -257,11 +258,7 @@ class VariableType:
     def _check_counts(self, stack: tuple[Any, ...]) -> None:
         """What torch looks at before it asks each tensor for a derivative in forward mode."""
         for place in self.counted:
-            if len(stack[place]) != len(stack[0]):  # of the first, which is self
-                raise RuntimeError(
-                    "Tensor lists must have the same number of tensors, got "
-                    f"{len(stack[0])} and {len(stack[place])}"
-                )
+            check_count(stack[0], stack[place])
 
     def _check_out(self, stack: tuple[Any, ...]) -> None:
         if not tls.is_grad_enabled():

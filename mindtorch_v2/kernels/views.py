@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.dtype import (
     sparse_coo,
 )
 from mindtorch_v2.tensor.geometry import (
+    check_dimensionality,
     check_numel,
     check_symints,
     completed_strides,
@@ -132,11 +133,8 @@ def _check_strided_on_meta(sizes: Sequence[int], strides: Sequence[int], offset:
     if not HABITS["as_strided takes negative strides on meta"]:
         _check_strides(sizes, strides)
         check_offset(offset)
-    elif len(sizes) != len(strides):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
-            f"({len(strides)})"
-        )
+    else:
+        check_dimensionality(sizes, strides)
 
 
 def check_strided(

@@ -64,6 +64,15 @@ def is_dense_in_order(sizes: Sequence[int], strides: Sequence[int], order: Seque
     return True
 
 
+def check_dimensionality(sizes: Sequence[int], strides: Sequence[int]) -> None:
+    """RuntimeError for more strides than sizes, or fewer (``set_sizes_and_strides``)."""
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
+            f"({len(strides)})"
+        )
+
+
 def is_contiguous(
     sizes: Sequence[int], strides: Sequence[int], format: memory_format | None = None
 ) -> bool:

@@ -196,8 +196,9 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
         _warn_of_copying("tensor.new_tensor(sourceTensor)")
     device = value(parsed, "device")
     check_has_device(receiver)
+    own = Device(receiver.device.type)
     if device is None and isinstance(data, Tensor) and _COPIES_TO_RECEIVER:
-        device = Device(receiver.device.type)
+        device = own
     made = new_from_data(
         data,
         scalar_type(parsed, enum_value(receiver.dtype)),
@@ -205,7 +206,7 @@ def _new_tensor(receiver: Tensor, parsed: Parsed) -> Any:
         copy_tensors=True,
         copy_arrays=True,
         infer=False,
-        default_device=Device(receiver.device.type),
+        default_device=own,
     )
     return _leaf(made, value(parsed, "requires_grad"))
 

@@ -155,7 +155,7 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
     layout = strided if is_absent(parsed, "layout") else parsed.values[_place(parsed, "layout")]
     device = value(parsed, "device") or Device("cpu")
     steps = geometry.contiguous_strides(sizes) if strides is None else tuple(strides)
-    _check_dimensionality(sizes, steps)
+    geometry.check_dimensionality(sizes, steps)
     if strides is None and offset is not None:
         raise RuntimeError("setting storage offset without stride not supported")
     extra = value(parsed, "_extra_dispatch_keys")
@@ -179,14 +179,6 @@ def _make_wrapper_subclass(receiver: None, parsed: Parsed) -> Any:
 def _check_dispatch(cls: type) -> None:
     if overloaded.attribute(cls, "__torch_dispatch__") in (overloaded.ABSENT, disabled):
         raise TypeError(f"{name_of_type(cls)} must define __torch_dispatch__")
-
-
-def _check_dimensionality(sizes: Sequence[int], strides: Sequence[int]) -> None:
-    if len(strides) != len(sizes):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides "
-            f"({len(strides)})"
-        )
 
 
 def _without_data(
@@ -227,7 +219,7 @@ def _make_dtensor(receiver: None, parsed: Parsed) -> Any:
     _check_dispatch(cls)
     sizes, strides = value(parsed, "size"), tuple(value(parsed, "strides"))
     local = value(parsed, "local_tensor")
-    _check_dimensionality(sizes, strides)
+    geometry.check_dimensionality(sizes, strides)
     made = _without_data(
         sizes,
         local._dtype,

@@ -10,9 +10,8 @@ They are loaded when the first of them is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from mindtorch_v2.kernels.interpreter import (
     conversions,
@@ -26,8 +25,7 @@ from mindtorch_v2.kernels.interpreter import (
     strings,
     tensors,
 )
-
-Operation = Callable[..., Any]
+from mindtorch_v2.kernels.interpreter.values import Operation
 
 _BY_NAME: Final[dict[str, Operation]] = {
     **conversions.OPERATIONS,

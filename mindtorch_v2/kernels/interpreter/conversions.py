@@ -14,11 +14,14 @@ from mindtorch_v2.kernels.interpreter.values import Operation, float32, int32, i
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BOOL: Final = DTYPES["bool"]
+_DOUBLE: Final = DTYPES["float64"]
+_INT: Final = DTYPES["int32"]
+_LONG: Final = DTYPES["int64"]
 
 _ITEM: Final = OperatorHandle("aten::item")
 _IS_NONZERO: Final = OperatorHandle("aten::is_nonzero")
@@ -69,26 +72,11 @@ def _float_of_text(text: str) -> float:
 # --- of tensors -----------------------------------------------------------------------------------
 
 
-def _converted(number: Any, type: str) -> Any:
-    """``Scalar::to``: the number as C++'s ``int``, ``int64_t`` or ``double``, or RuntimeError."""
-    overflow = RuntimeError(f"value cannot be converted to type {type} without overflow")
-    if isinstance(number, complex):
-        if number.imag:
-            raise overflow
-        number = number.real
-    if type == "double":
-        return float(number)
-    limit = 2**31 if type == "int" else 2**63
-    if not -limit <= number < limit:  # NaN neither
-        raise overflow
-    return int(number)
-
-
 def _double(value: Any) -> float:
     """A number, or the one element of a tensor, as a double."""
     if value is None:
         raise RuntimeError("a Tensor with 0 elements cannot be converted to Scalar")
-    return float(_converted(_ITEM(value), "double") if isinstance(value, Tensor) else value)
+    return float(scalar_to(_ITEM(value), _DOUBLE) if isinstance(value, Tensor) else value)
 
 
 def _check_is_number(tensor: Tensor, *, integral: bool = False) -> None:
@@ -105,12 +93,12 @@ def _check_is_number(tensor: Tensor, *, integral: bool = False) -> None:
 
 def _int_implicit(a: Tensor) -> int:
     _check_is_number(a, integral=True)
-    return int(_converted(_ITEM(a), "int64_t"))
+    return int(scalar_to(_ITEM(a), _LONG))
 
 
 def _float_implicit(a: Tensor) -> float:
     _check_is_number(a)
-    return float(_converted(_ITEM(a), "double"))
+    return float(scalar_to(_ITEM(a), _DOUBLE))
 
 
 def _complex_implicit(a: Tensor) -> complex:
@@ -128,7 +116,7 @@ def _bool_of_tensor(a: Tensor) -> bool:
 
 
 def _int_of_tensor(a: Tensor) -> int:
-    return int(_converted(_ITEM(a), "int64_t"))
+    return int(scalar_to(_ITEM(a), _LONG))
 
 
 def _complex_of_tensors(a: Tensor, b: Tensor) -> complex:
@@ -145,7 +133,7 @@ def _int_of_double(a: float) -> int:
 
 
 def _int_of_number(a: Any) -> int:
-    return a if type(a) is int else int(_converted(a, "int"))
+    return a if type(a) is int else int(scalar_to(a, _INT, "int"))
 
 
 def _float_of_number(a: Any) -> float:

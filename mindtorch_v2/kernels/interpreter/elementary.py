@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from mindtorch_v2.kernels.interpreter.numbers import log_float
+from mindtorch_v2.kernels.interpreter.numbers import log
 from mindtorch_v2.kernels.interpreter.values import (
     NUMBERS,
     Operation,
@@ -26,6 +26,7 @@ from mindtorch_v2.kernels.interpreter.values import (
     int32,
     int64,
     kinds,
+    library,
     no_int,
 )
 from mindtorch_v2.kernels.switches import HABITS
@@ -76,20 +77,6 @@ def _of_doubles(function: Unary, complex: Unary | None = None) -> Family:
     return Family(function, lambda a: function(float(a)), complex)
 
 
-def _library(function: Unary, ufunc: Any) -> Unary:
-    """A function of the C library, which answers where Python's raises."""
-
-    def run(a: float) -> float:
-        try:
-            found: float = function(a)
-        except (ValueError, OverflowError):
-            with np.errstate(all="ignore"):
-                found = ufunc(np.float64(a)).item()
-        return found
-
-    return run
-
-
 def _complex(ufunc: Any) -> Unary:
     def run(a: complex) -> Any:
         with np.errstate(all="ignore"):
@@ -99,7 +86,7 @@ def _complex(ufunc: Any) -> Unary:
 
 
 def _elementary(function: Unary, ufunc: Any, *, complex: bool = True) -> Family:
-    return _of_doubles(_library(function, ufunc), _complex(ufunc) if complex else None)
+    return _of_doubles(library(function, ufunc), _complex(ufunc) if complex else None)
 
 
 def _whole(function: Unary) -> Family:
@@ -121,7 +108,7 @@ def _of_c(name: str, otherwise: Unary) -> Unary:
     where there is one."""
     function = getattr(_C_LIBRARY, name, None)
     if function is None:
-        return _library(otherwise, lambda a: np.float64(math.nan))
+        return library(otherwise, lambda a: np.float64(math.nan))
     function.restype, function.argtypes = ctypes.c_double, (ctypes.c_double,)
     return lambda a: float(function(a))
 
@@ -186,8 +173,8 @@ FAMILIES: Final[dict[str, Family]] = {
         _asked(math.isnan), lambda a: math.isnan(a.real) or math.isnan(a.imag)
     ),
     "aten::lgamma": _of_doubles(_of_c("lgamma", math.lgamma)),
-    "aten::log": _of_doubles(log_float, _complex(np.log)),
-    "aten::log10": _of_doubles(_library(math.log10, np.log10), _log10),
+    "aten::log": _of_doubles(log, _complex(np.log)),
+    "aten::log10": _of_doubles(library(math.log10, np.log10), _log10),
     "aten::log1p": _elementary(math.log1p, np.log1p, complex=False),
     "aten::neg": Family(
         lambda a: -a, lambda a: int64(-a), lambda a: complex(-a.real, -a.imag), ("int", "float")

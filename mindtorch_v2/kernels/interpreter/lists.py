@@ -14,7 +14,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.formatting import printed
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.interpreter.strings import sliced
-from mindtorch_v2.kernels.interpreter.values import Operation, int32
+from mindtorch_v2.kernels.interpreter.values import Operation, int32, normalized
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -186,7 +186,7 @@ _OF_LISTS: Final[dict[tuple[str, int], Callable[..., Any]]] = {
 
 
 def _item(values: Values, index: int) -> Any:
-    place = index + len(values) if index < 0 else index
+    place = normalized(index, len(values))
     if not 0 <= place < len(values):
         raise IndexError("list index out of range")
     return values[place]

@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.interpreter.values import (
     int32,
     int64,
     kinds,
+    library,
     no_int,
 )
 
@@ -120,7 +121,7 @@ def _divide_complex(a: Any, b: Any) -> complex:
 def _log_complex(a: Any) -> Any:
     """``std::log`` of a number of either kind."""
     if isinstance(a, float):
-        return log_float(a)
+        return log(a)
     with np.errstate(all="ignore"):
         return np.log(np.complex128(a)).item()
 
@@ -135,12 +136,12 @@ def _pow_complex(a: Any, b: Any) -> complex:
     """``std::pow``: by way of the logarithm, which a real base or exponent makes shorter."""
     if isinstance(b, float):
         if a.imag == 0 and a.real > 0:
-            return complex(pow_float(a.real, b), 0.0)
-        log = _log_complex(a)
-        return _polar(_exp_complex(b * log.real + 0j).real, b * log.imag)
+            return complex(_power(a.real, b), 0.0)
+        root = _log_complex(a)
+        return _polar(_exp_complex(b * root.real + 0j).real, b * root.imag)
     if isinstance(a, float):
         if a > 0:
-            return _polar(pow_float(a, b.real), b.imag * log_float(a))
+            return _polar(_power(a, b.real), b.imag * log(a))
         a = complex(a)
     return _exp_complex(_multiply(b, _log_complex(a)))
 
@@ -199,12 +200,7 @@ def _ieee_remainder(a: float, b: float) -> float:
         return math.nan
 
 
-def pow_float(a: float, b: float) -> float:
-    """``pow`` of the C library."""
-    try:
-        return math.pow(a, b)
-    except (ValueError, OverflowError):
-        return float(_doubles(np.power)(a, b))
+_power: Final = library(math.pow, np.power)
 
 
 def _check_power(a: float, b: float) -> None:
@@ -214,7 +210,7 @@ def _check_power(a: float, b: float) -> None:
 
 def _pow(a: float, b: float) -> float:
     _check_power(a, b)
-    return pow_float(float(a), float(b))
+    return float(_power(float(a), float(b)))
 
 
 def _as_minimum(a: Any, b: Any) -> Any:
@@ -232,15 +228,12 @@ def _polar(a: float, b: float) -> complex:
     return complex(a * math.cos(b), a * math.sin(b))
 
 
-def log_float(value: float) -> float:
-    """``std::log``."""
-    if value > 0:
-        return math.log(value)
-    return -math.inf if value == 0 else math.nan
+log: Final = library(math.log, np.log)
+"""``std::log``."""
 
 
 def _log_to_base(a: float, b: float) -> float:
-    return float(_divide(log_float(a), log_float(b)))
+    return float(_divide(log(a), log(b)))
 
 
 def _complex_log_to_base(a: Any, b: Any) -> complex:
@@ -340,7 +333,7 @@ def _pow_of_scalars(a: Any, b: Any) -> float:
     """``aten::pow.Scalar_Scalar``, which asks nothing of its operands."""
     if kinds((a, b)) == "complex":
         raise no_int()
-    return pow_float(float(a), float(b))
+    return float(_power(float(a), float(b)))
 
 
 def _pow_of_integers(a: int, b: int) -> float:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.interpreter.values import Operation, int64, kind_of, no_int, not_a
+from mindtorch_v2.kernels.interpreter.values import (
+    Operation,
+    int64,
+    kind_of,
+    no_int,
+    normalized,
+    not_a,
+)
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ADD: Final = OperatorHandle("aten::add.Tensor")
@@ -79,7 +86,7 @@ def _equal(a: Any, b: Any) -> bool:
 def _tuple_index(tup: Any, index: int) -> Any:
     if not isinstance(tup, tuple):
         raise not_a("Tuple", tup)
-    place = index + len(tup) if index < 0 else index
+    place = normalized(index, len(tup))
     if not 0 <= place < len(tup):
         raise IndexError("Tuple index out of range")
     return tup[place]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
-from mindtorch_v2.kernels.interpreter.values import Operation
+from mindtorch_v2.kernels.interpreter.values import Operation, normalized
 
 _LINE_ENDS: Final = frozenset(b"\n\r\v\f\x1c\x1d\x1e" + b"\x85\xe2\x80\xa8\xa9")
 _NOT_FOUND: Final = "ValueError: substring not found"
@@ -45,7 +45,7 @@ def on_bytes(function: Callable[..., Any]) -> Operation:
 
 def at(text: bytes, index: int) -> bytes:
     """``std::string::at``, with an index from the end as Python has it."""
-    place = index + len(text) if index < 0 else index
+    place = normalized(index, len(text))
     if not 0 <= place < len(text):
         raise IndexError(
             f"basic_string::at: __n (which is {place % 2**64}) >= this->size() "

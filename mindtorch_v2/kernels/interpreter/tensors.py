@@ -17,9 +17,11 @@ from mindtorch_v2.dispatch.tls import AutoGradMode
 from mindtorch_v2.kernels import broadcasting
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.interpreter.values import Operation
+from mindtorch_v2.kernels.promotion import number_dtype
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES
+from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ABS: Final = OperatorHandle("aten::abs")
@@ -95,19 +97,11 @@ def _cast(tensor: Tensor, dtype: int | None, device: Device | None) -> Any:
     return _TO_DEVICE(tensor, place, enum_value(kind), False, False)
 
 
-def _as_tensor(data: Tensor, dtype: int | None, device: Device | None) -> Any:
-    return _cast(data, dtype, device)
-
-
-def _number(value: Any, own: Callable[[], Any]) -> Any:
-    return _FULL([], value, enum_value(own()), None, _CPU, None)
-
-
 def _tensor_of(own: Callable[[], Any]) -> Operation:
-    """``aten::tensor``: of a number, of its own dtype first, whatever it is to be."""
+    """``aten::tensor`` and ``as_tensor`` of a number: of its own dtype first."""
 
     def run(t: Any, dtype: int | None, device: Device | None, requires_grad: bool = False) -> Any:
-        made = _cast(_number(t, own), dtype, device)
+        made = _cast(_FULL([], t, enum_value(own()), None, _CPU, None), dtype, device)
         if requires_grad:
             if not (made._dtype.is_floating_point or made._dtype.is_complex):
                 raise RuntimeError(
@@ -115,13 +109,6 @@ def _tensor_of(own: Callable[[], Any]) -> Operation:
                 )
             made.requires_grad_(True)
         return made
-
-    return run
-
-
-def _as_tensor_of(own: Callable[[], Any]) -> Operation:
-    def run(t: Any, dtype: int | None, device: Device | None) -> Any:
-        return _cast(_number(t, own), dtype, device)
 
     return run
 
@@ -148,24 +135,10 @@ def _list_to_tensor(values: list[int]) -> Any:
 
 def _num_to_tensor(a: Any) -> Any:
     """``at::scalar_to_tensor``."""
-    if isinstance(a, bool):
-        kind = _BOOL
-    elif isinstance(a, int):
-        kind = _INT64
-    else:
-        kind = DTYPES["complex128" if isinstance(a, complex) else "float64"]
-    return _FULL([], a, enum_value(kind), None, _CPU, None)
+    return scalar_tensor_static(a, number_dtype(a))
 
 
 # --- in place -------------------------------------------------------------------------------------
-
-
-def _copied_into(self: Tensor, other: Tensor) -> Any:
-    return _COPY_(self, other)
-
-
-def _filled_with(self: Tensor, other: Any) -> Any:
-    return _FILL_(self, other)
 
 
 def _without_grad(handle: OperatorHandle) -> Operation:
@@ -180,10 +153,6 @@ def _without_grad(handle: OperatorHandle) -> Operation:
 
 
 # --- what others have under another name ----------------------------------------------------------
-
-
-def _as(handle: OperatorHandle) -> Operation:
-    return lambda *stack: handle(*stack)
 
 
 def _grad_sum_to_size(self: Tensor, size: list[int] | None) -> Any:
@@ -260,9 +229,9 @@ _PROPERTIES: Final = (
 OPERATIONS: Final[dict[str, Operation]] = {
     **{f"prim::{name}": _property(name) for name in _PROPERTIES},
     **{f"aten::tensor.{name}": _tensor_of(own) for name, own in _OWN.items()},
-    **{f"aten::as_tensor.{name}": _as_tensor_of(own) for name, own in _OWN.items()},
+    **{f"aten::as_tensor.{name}": _tensor_of(own) for name, own in _OWN.items()},
     "aten::_grad_sum_to_size": _grad_sum_to_size,
-    "aten::_index_put_impl_.hacked_twin": _as(_INDEX_PUT_IMPL_),
+    "aten::_index_put_impl_.hacked_twin": _INDEX_PUT_IMPL_,
     "aten::_infer_size": _infer_size,
     "aten::_list_to_tensor": _list_to_tensor,
     "aten::_no_grad_embedding_renorm_": _without_grad(_EMBEDDING_RENORM_),
@@ -271,36 +240,36 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "aten::_no_grad_uniform_": _without_grad(_UNIFORM_),
     "aten::_no_grad_zero_": _without_grad(_ZERO_),
     "aten::_pack_sequence": lambda *stack: stack,
-    "aten::_unsafe_index.Tensor_hacked_twin": _as(_UNSAFE_INDEX),
-    "aten::_unsafe_index_put.hacked_twin": _as(_UNSAFE_INDEX_PUT),
-    "aten::as_tensor": _as_tensor,
+    "aten::_unsafe_index.Tensor_hacked_twin": _UNSAFE_INDEX,
+    "aten::_unsafe_index_put.hacked_twin": _UNSAFE_INDEX_PUT,
+    "aten::as_tensor": _cast,
     "aten::as_tensor.list": _of_no_elements,
     "aten::broadcast_shapes": _infer_size,
-    "aten::copy_.Tensor": _copied_into,
-    "aten::copy_.float": _filled_with,
-    "aten::copy_.int": _filled_with,
+    "aten::copy_.Tensor": _COPY_,
+    "aten::copy_.float": _FILL_,
+    "aten::copy_.int": _FILL_,
     "aten::cpu": _to_device("cpu"),
     "aten::cuda": _to_device("cuda"),
     "aten::dequantize.any": _dequantize,
-    "aten::dequantize.list": _as(_DEQUANTIZE_ALL),
-    "aten::dequantize.tensor": _as(_DEQUANTIZE),
+    "aten::dequantize.list": _DEQUANTIZE_ALL,
+    "aten::dequantize.tensor": _DEQUANTIZE,
     "aten::element_size": _element_size,
     "aten::get_device": _get_device,
-    "aten::index.Tensor_hacked_twin": _as(_INDEX),
-    "aten::index_put.hacked_twin": _as(_INDEX_PUT),
-    "aten::index_put_.hacked_twin": _as(_INDEX_PUT_),
-    "aten::mH.a": _as(_MH),
-    "aten::mT.a": _as(_MT),
-    "aten::matrix_H.a": _as(_MATRIX_H),
-    "aten::numpy_T.a": _as(_NUMPY_T),
-    "aten::split": _as(_SPLIT),
+    "aten::index.Tensor_hacked_twin": _INDEX,
+    "aten::index_put.hacked_twin": _INDEX_PUT,
+    "aten::index_put_.hacked_twin": _INDEX_PUT_,
+    "aten::mH.a": _MH,
+    "aten::mT.a": _MT,
+    "aten::matrix_H.a": _MATRIX_H,
+    "aten::numpy_T.a": _NUMPY_T,
+    "aten::split": _SPLIT,
     "aten::tensor": _of_no_elements,
     "aten::to.prim_Device": _to,
     "aten::to.prim_dtype": _to_dtype,
     "aten::to.prim_other": _to_other,
     "prim::NumToTensor.Scalar": _num_to_tensor,
     "prim::NumToTensor.bool": _num_to_tensor,
-    "prim::abs": _as(_ABS),
+    "prim::abs": _ABS,
     "prim::data": variable_data,
     "prim::dtype": _dtype,
 }

@@ -45,6 +45,11 @@ def float32(value: float) -> float:
         return float(np.float32(value))
 
 
+def normalized(index: int, size: int) -> int:
+    """``normalizeIndex``: counted from the end where it is negative."""
+    return index + size if index < 0 else index
+
+
 def cast(value: Any, type: str) -> Any:
     """``IValue::toInt``, ``toDouble`` or ``toComplexDouble``; a ``number`` stays what it is."""
     if type == "int":
@@ -65,6 +70,20 @@ def kinds(values: Sequence[Any]) -> str:
     if any(isinstance(value, complex) for value in values):
         return "complex"
     return "float" if any(isinstance(value, float) for value in values) else "int"
+
+
+def library(function: Operation, ufunc: Any) -> Operation:
+    """A function of the C library, which answers where Python's raises: there NumPy is asked."""
+
+    def run(*values: float) -> float:
+        try:
+            found: float = function(*values)
+        except (ValueError, OverflowError):
+            with np.errstate(all="ignore"):
+                found = ufunc(*map(np.float64, values)).item()
+        return found
+
+    return run
 
 
 def check_in_range(value: float) -> None:
