@@ -23,7 +23,7 @@ from warnings import catch_warnings, simplefilter
 from conformance.case import Case
 from conformance.processor import compute_the_same_everywhere
 from conformance.recorded.area import Answer, Missing
-from conformance.recorded.recording import RECORDINGS, Recording
+from conformance.recorded.recording import RECORDINGS, Recording, known
 
 PROFILE_VARIABLE = "MINDTORCH_PROFILE"
 RECORDING_VARIABLE = "CONFORMANCE_RECORDING"
@@ -60,7 +60,7 @@ class Oracle(Protocol):
         ...
 
     def count(self, area: str) -> int | None:
-        """How many cases an area had when it was recorded; None if it was not."""
+        """How many cases an area had when the release was recorded; None if it was not."""
         ...
 
 
@@ -106,7 +106,9 @@ class LiveOracle:
         return ((case, None) for case in cases)
 
     def count(self, area: str) -> int | None:
-        return None
+        """What was recorded of the same release knows, to within what has been added since."""
+        recording = _shipped(self.release)
+        return None if recording is None else _count(recording, area)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,18 @@ class RecordedOracle:
         return iter(self.recording.area(area).ask(cases))
 
     def count(self, area: str) -> int | None:
-        facts = self.recording.areas.get(area)
-        return None if facts is None else facts.cases
+        return _count(self.recording, area)
+
+
+def _count(recording: Recording, area: str) -> int | None:
+    facts = recording.areas.get(area)
+    return None if facts is None else facts.cases
+
+
+@cache
+def _shipped(release: str) -> Recording | None:
+    """What was recorded of a release, if anything was."""
+    return Recording.load(RECORDINGS / release) if release in known() else None
 
 
 @cache

@@ -7,9 +7,11 @@ a small number that itself repeats, so that xz leaves little of it.
 
 from __future__ import annotations
 
+import gc
 import json
 import lzma
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -92,13 +94,27 @@ class AreaRecording:
     def unpack(cls, packed: bytes) -> AreaRecording:
         """What :meth:`pack` gave; a RecordingError says what else ``packed`` is."""
         try:
-            data = json.loads(lzma.decompress(packed))
+            with _no_collections():
+                data = json.loads(lzma.decompress(packed))
             if (data["format"], data["version"]) != (FORMAT, VERSION):
                 raise RecordingError(f"its form is {data['format']!r}, version {data['version']!r}")
             answers = tuple(_unpack(data["outcomes"], data["back"]))
             return cls(data["area"], tuple(data["digests"]), tuple(data["sizes"]), answers)
         except (lzma.LZMAError, LookupError, TypeError, ValueError) as error:
             raise RecordingError(f"no outcomes of an area: {error}") from error
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """What is read is kept, all of it: the collector would look through it again and again, which
+    takes longer than to read it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _pack(answers: Sequence[Answer]) -> tuple[list[Any], list[int]]:

@@ -208,6 +208,19 @@ def test_a_recorded_oracle_answers_for_its_release(
     assert list(chosen.ask("other", cases[:1])) == [(cases[0], Missing.UNRECORDED)]
 
 
+def test_a_live_oracle_counts_what_was_recorded_of_its_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(tmp_path / "2.4.1", SOURCE, recorded(some(3)), FACTS)
+    monkeypatch.setattr(oracle, "_shipped", lambda release: Recording.load(tmp_path / release))
+    assert oracle.LiveOracle("2.4.1+none").count("tiny") == 3
+    assert oracle.LiveOracle("2.4.1+none").count("other") is None
+
+
+def test_a_live_oracle_of_which_nothing_was_recorded_counts_nothing() -> None:
+    assert oracle.LiveOracle("1.0.0").count("keys") is None
+
+
 def test_a_live_oracle_knows_nothing_before_it_is_asked() -> None:
     cases = some(2)
     assert list(oracle.LiveOracle("2.4.1").ask("tiny", cases)) == [(case, None) for case in cases]
