@@ -53,6 +53,21 @@ def _unhandled(type: Type, length: int | None, numbers: bool) -> Cast:
     return convert
 
 
+def _class(type: Type, length: int | None, numbers: bool) -> Cast:
+    """An object of a class of C++, which has one attribute, is no object from here."""
+    unhandled = _unhandled(type, length, numbers)
+
+    def convert(value: Any) -> Any:
+        if not hasattr(value, "capsule"):
+            raise CastError(
+                f"Tried to cast object to type {type.repr_text} but object was missing attribute "
+                "capsule"
+            )
+        return unhandled(value)
+
+    return convert
+
+
 def _always(cast: Cast) -> Maker:
     """The maker of a converter that is the same for every type of its kind."""
     return lambda type, length, numbers: cast
@@ -411,6 +426,7 @@ _MAKERS: Final[Mapping[str, Maker]] = {
     "AwaitType": _always(_refuse),
     "RRefType": _always(_refuse),
     "CapsuleType": _always(_refuse),
+    "ClassType": _class,
     "StreamObjType": _instance(Stream),
     "AnyType": lambda type, length, numbers: lambda value: convert_inferred(value, converter),
     "OptionalType": _optional,
