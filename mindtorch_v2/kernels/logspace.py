@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linspace import check_scalars, inferred, linspace_on_meta, number_of
@@ -22,9 +21,7 @@ from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import ALL_TYPES, COMPLEX_TYPES, HALVES, dispatch_over
-from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import fill, store
-from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
@@ -68,14 +65,8 @@ def logspace_of_tensors_out(start: Any, end: Any, steps: int, base: float, out: 
 
 @kernel("aten::logspace", *(f"aten::logspace.{overload}" for overload in _OVERLOADS), key="Meta")
 def logspace_on_meta(start: Any, end: Any, steps: int, base: float, *options: Any) -> Tensor:
-    """``torch/_refs/__init__.py``: a power of what ``linspace`` makes, in double precision."""
-    dtype = given_options(options).get("dtype", get_default_dtype())
-    is_complex = isinstance(start, complex) or isinstance(end, complex)
-    if base < 0:
-        raise NotImplementedError
-    between = None if is_complex else enum_value(_WIDE)
-    made = linspace_on_meta(start, end, steps, between, *options[1:])
-    return factories.empty_like(made, dtype=default_complex_dtype() if is_complex else dtype)
+    """``meta_linspace_logspace``, which looks at no base and speaks of linspace."""
+    return linspace_on_meta(start, end, steps, *options)
 
 
 @prologue("aten::logspace")
