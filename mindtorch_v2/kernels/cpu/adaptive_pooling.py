@@ -46,6 +46,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _RESIZE_: Final = OperatorHandle("aten::resize_")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _FLOATS: Final = FLOATING_TYPES | HALVES
+_COUNTS_DIMENSIONS: Final = HABITS["an adaptive average pool's gradient has as many dimensions"]
 _LOOKS_AT_PLACES: Final = HABITS["the gradient of an adaptive max pool looks at its places"]
 
 
@@ -179,12 +180,11 @@ def _dispatch_image(name: str, self: Tensor) -> None:
 
 @kernel("aten::_adaptive_avg_pool2d_backward")
 def adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
-    counts = HABITS["an adaptive average pool's gradient has as many dimensions"]
     name, sizes = "adaptive_avg_pool2d_backward()", list(grad_output._sizes)
     _check_gradient_not_empty("adaptive_avg_pool2d_backward", grad_output)
-    if counts:
+    if _COUNTS_DIMENSIONS:
         name = "adaptive_avg_pool2d_backward_out_cpu_template"
-    if counts and len(sizes) != len(self._sizes):
+    if _COUNTS_DIMENSIONS and len(sizes) != len(self._sizes):
         raise RuntimeError(
             f"{name}: Expected dimensions {len(self._sizes)} for `grad_output` but got dimensions "
             f"{len(sizes)}"
@@ -235,6 +235,12 @@ def adaptive_avg_pool3d_backward(
 ) -> Tensor:
     result = resized(grad_input, self._sizes, self, self._dtype, CONTIGUOUS)
     _check_gradient_not_empty("adaptive_avg_pool3d_backward", grad_output)
+    rank, found = len(self._sizes), len(grad_output._sizes)
+    if _COUNTS_DIMENSIONS and rank != found:
+        raise RuntimeError(
+            f"adaptive_avg_pool3d_backward_out_cpu_template: Expected dimensions {rank} for "
+            f"`gradOutput_` but got dimensions {found}"
+        )
     for tensor, count in ((self, 4), (grad_output, 3)):
         wrap_dim(-count, len(tensor._sizes), scalar=False)
     dispatch_over(_FLOATS, "adaptive_avg_pool3d_backward_cpu", self._dtype)

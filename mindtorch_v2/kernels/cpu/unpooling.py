@@ -120,8 +120,8 @@ def max_unpool2d(
         )
     check_counts(2, "output_size", output_size)
     check_rank(2, self)
-    _check_not_negative(output_size)
     _check_shapes(self, indices, "max_unpooling2d_forward_out_cpu()")
+    _check_not_negative(output_size)
     return _unpooled(out, self, indices, output_size, suggest_memory_format(self))
 
 
@@ -138,9 +138,9 @@ def max_unpool3d(
     if out is not None and not is_contiguous(out._sizes, out._strides):
         raise RuntimeError("output must be contiguous")
     check_volumes(self, indices, output_size, stride, padding)
-    _check_not_negative(output_size)
     _check_shapes(self, indices, "max_unpooling3d_forward_out_cpu()")
     check_stride(stride)
+    _check_not_negative(output_size)
     return _unpooled(out, self, indices, output_size, CONTIGUOUS)
 
 
