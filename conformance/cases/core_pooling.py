@@ -13,17 +13,16 @@ from conformance.area import Text
 from conformance.cases.pairwise import pairwise
 
 _DEVICES: Final = ("cpu", "meta")
-_DTYPES: Final = ("float32", "float64", "bfloat16", "float16", "int64", "uint8", "complex64")
+_DTYPES: Final = ("float32", "float64", "bfloat16", "int64", "complex64")
 
-_ROWS: Final = ("(2, 9)", "(2, 3, 8)", "(0, 2, 4)", "(2, 0)", "(1, 2, 0)", "(5,)", "(1, 1, 2, 4)")
+_ROWS: Final = ("(2, 9)", "(2, 3, 8)", "(0, 2, 4)", "(2, 0)", "(5,)")
 _IMAGES: Final = ("(2, 5, 6)", "(2, 3, 4, 6)", "(0, 2, 4, 4)", "(2, 0, 4)", "(4, 4)")
 _VOLUMES: Final = (
-    *("(2, 4, 5, 6)", "(2, 1, 4, 4, 5)", "(0, 2, 4, 4, 4)", "(2, 3, 0, 4, 4)", "(0, 4, 4, 4)"),
-    *("(4, 4, 4)", "(1, 1, 1, 4, 4, 4)"),
+    *("(2, 4, 5, 6)", "(2, 1, 4, 4, 5)", "(0, 2, 4, 4, 4)", "(2, 3, 0, 4, 4)", "(4, 4, 4)"),
 )
-_WINDOWS: Final = ("[2]", "[3, 2, 2]", "[2, 2]", "[]", "[0]", "[-1]", "[7]", "[2147483648]")
-_STRIDES: Final = ("[]", "[1]", "[2, 1, 3]", "[1, 1]", "[0]", "[-1]")
-_PADDINGS: Final = ("[0]", "[1]", "[0, 1, 0]", "[1, 1]", "[-1]", "[3]")
+_WINDOWS: Final = ("[2]", "[3, 2, 2]", "[2, 2]", "[-1]", "[7]", "[2147483648]")
+_STRIDES: Final = ("[]", "[1]", "[2, 1, 3]", "[0]")
+_PADDINGS: Final = ("[0]", "[1]", "[0, 1, 0]", "[-1]")
 _LAYOUTS: Final = ("", ".mT", ".flip(0)", ".transpose(0, 1)")
 _OF_VOLUMES: Final = (*_LAYOUTS, ".contiguous(memory_format=xp.channels_last_3d)")
 
@@ -48,15 +47,17 @@ def texts() -> Iterator[Text]:
 
 
 def _rows() -> Iterator[Text]:
-    windows = ("[2]", "[3, 2]", "[0]", "[-1]", "[12]")
-    strides = ("[]", "[1]", "[1, 1]", "[0]", "[-1]")
-    pools = (_ROWS, windows, strides, ("[0]", "[1]", "[-1]", "[3]"), ("[1]", "[2]", "[0]"))
-    for name in ("max_pool1d", "max_pool1d_with_indices"):
-        for shape, window, stride, padding, dilation, dtype, device, ceil in pairwise(
-            *pools, _DTYPES, _DEVICES, ("False", "True")
-        ):
-            x = _made(shape, device, dtype)
-            yield name, f"xp.{name}({x}, {window}, {stride}, {padding}, {dilation}, {ceil})"
+    windows, strides = ("[2]", "[3, 2]", "[0]", "[12]"), ("[]", "[1]", "[1, 1]", "[-1]")
+    pools = (_ROWS, windows, strides, ("[0]", "[1]", "[-1]"), ("[1]", "[2]", "[0]"))
+    for shape, window, stride, padding, dilation, dtype, device, ceil in pairwise(
+        *pools, _DTYPES, _DEVICES, ("False", "True")
+    ):
+        sizes = f"{window}, {stride}, {padding}, {dilation}, {ceil}"
+        yield "max_pool1d", f"xp.max_pool1d({_made(shape, device, dtype)}, {sizes})"
+    x = _made("(2, 4)")
+    yield "max_pool1d", f"xp.max_pool1d(xp._neg_view({x}), 2)"
+    yield "max_pool1d", f"xp.max_pool1d(xp._neg_view({x}).t(), 2)"
+    yield "max_pool1d_with_indices", f"xp.max_pool1d_with_indices({x}, [2, 2])"
 
 
 def _volumes() -> Iterator[Text]:
@@ -68,13 +69,14 @@ def _volumes() -> Iterator[Text]:
         dilation = "[1, 2, 1]" if stride == "[1]" else "[1]"
         text = f"xp._C._nn.max_pool3d_with_indices({sizes}, {dilation}, {ceil})"
         yield "max_pool3d_with_indices", text
-    for layout, shape, device in product(_OF_VOLUMES, _VOLUMES[:2], _DEVICES):
-        if "channels" in layout and shape == _VOLUMES[0]:
-            continue
-        x = f"{_made(shape, device)}{layout}"
+    for layout, device in product(_OF_VOLUMES, _DEVICES):
+        x = f"{_made('(2, 1, 4, 4, 5)', device)}{layout}"
         yield "max_pool3d", f"xp.nn.functional.max_pool3d({x}, 2, 1, return_indices=True)"
-        yield "avg_pool3d", f"xp.nn.functional.avg_pool3d({x}, (2, 1, 2), ceil_mode=True)"
-    for divisor, padded, dtype, device in product(
+    for device in _DEVICES:  # of which a batch would have its channels innermost, or an image
+        for order in ("3, 0, 1, 2", "0, 3, 1, 2"):
+            x = f"{_made('(3, 4, 5, 2)', device)}.permute({order})"
+            yield "max_pool3d", f"xp.nn.functional.max_pool3d({x}, 2, return_indices=True)"
+    for divisor, padded, dtype, device in pairwise(
         ("None", "3", "-2", "0"), ("True", "False"), ("float32", "int64"), _DEVICES
     ):
         x = _made("(1, 3, 5, 4)", device, dtype)
@@ -112,8 +114,8 @@ def _backward_of_volumes() -> Iterator[Text]:
 
 def _adaptive() -> Iterator[Text]:
     for dims, shapes in ((1, _ROWS), (2, _IMAGES), (3, _VOLUMES)):
-        sizes = ("2", "1", "0", "-1", f"({'3, ' * dims})", f"({'2, ' * (dims + 1)})", "9")
-        for shape, size, dtype, device in pairwise(shapes, sizes, _DTYPES, _DEVICES):
+        sizes = ("2", "0", "-1", f"({'2, ' * (dims + 1)})")
+        for shape, size, dtype, device in pairwise(shapes, sizes, _DTYPES[2:], _DEVICES):
             x = _made(shape, device, dtype)
             functional = "xp.nn.functional.adaptive"
             text = f"{functional}_max_pool{dims}d({x}, {size}, return_indices=True)"
@@ -143,7 +145,7 @@ def _fractional() -> Iterator[Text]:
         )
         pools = (
             *(shapes, (ones, twos, "[2]"), (twos, threes, "[1]", f"[{', '.join(['0'] * dims)}]")),
-            *((*samples, f"(1, 2, {dims + 1})", f"(2, {dims})"), _DTYPES[:5], _DEVICES),
+            *((*samples, f"(1, 2, {dims + 1})"), _DTYPES[1:4], _DEVICES),
         )
         for sizes, window, output, sample, dtype, device in pairwise(*pools):
             x, u = _made(sizes, device, dtype), f"xp.full({sample}, 0.4, device='{device}')"
@@ -170,7 +172,7 @@ def _unpooling() -> Iterator[Text]:
         )
         sizes = (f"[{'1, ' * (dims == '3')}3, 4]", "[2]", f"[{'1, ' * (dims == '3')}-1, 4]")
         for each, size, dtype, kind, device in pairwise(
-            shapes, sizes, _DTYPES[:5], ("int64", "int32"), _DEVICES
+            shapes, sizes, _DTYPES[1:4], ("int64", "int32"), _DEVICES
         ):
             x = _made(each, device, dtype)
             places = f"xp.arange({x}.numel(), device='{device}').reshape({each}) % 12"

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from conformance.extract import takes
+from conformance.extract import pools, takes
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -33,7 +33,6 @@ def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
 LABELS = torch.zeros(2, dtype=torch.int64)
 ROWS = torch.zeros(2, 2)
 IMAGE = (1, 1, 4, 4)
-PLACE = torch.zeros(1, 1, 1, dtype=torch.int64)
 #: Channels last, with moments that show what is rounded of them.
 PIXELS = torch.tensor([2.0, 6, 6, -2, 7, 6]).div(10).view(1, 3, 1, 2).permute(0, 3, 1, 2)
 A = torch.ops.aten
@@ -163,17 +162,7 @@ CALLS: tuple[Ask, ...] = (
         *(zeros(dtype, 1, 1, 2, 2), zeros(dtype, *IMAGE), [2, 2], [2, 2], [0, 0], [1, 1], False),
         torch.zeros(1, 1, 2, 2, dtype=torch.int64),
     ),
-    lambda dtype: A.adaptive_max_pool3d(zeros(dtype, 1, 1, 2, 2), [1, 1, 1]),
-    lambda dtype: A.adaptive_max_pool3d_backward(
-        *(zeros(dtype, 1, 1, 2, 2),) * 2, torch.zeros(1, 1, 2, 2, dtype=torch.int64)
-    ),
-    lambda dtype: A.max_unpool2d(
-        zeros(dtype, 1, 1, 1), torch.zeros(1, 1, 1, dtype=torch.int64), [1, 1]
-    ),
-    lambda dtype: A.max_unpool3d(
-        *(zeros(dtype, 1, 1, 1, 1), torch.zeros(1, 1, 1, 1, dtype=torch.int64)),
-        *([1, 1, 1], [1, 1, 1], [0, 0, 0]),
-    ),
+    *pools.CALLS,
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
@@ -202,7 +191,7 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
-            "habits": {name: bool(ask()) for name, ask in HABITS.items()},
+            "habits": {name: bool(ask()) for name, ask in {**HABITS, **pools.HABITS}.items()},
         }
 
 
@@ -578,48 +567,6 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "avg_pool2d looks at its sizes first": lambda: (
         "out of range" in error_of(lambda: torch._C._nn.avg_pool2d(torch.ones(1, 1, 1), [0]))[1]
-    ),
-    "the gradient of an adaptive max pool looks at its places": lambda: is_refused(
-        lambda: A.adaptive_max_pool3d_backward(*[torch.ones(1, 1, 1, 1)] * 2, PLACE[None, None])
-    ),
-    "the gradient of a fractional max pool of images looks at all sizes": lambda: (
-        "sizes"
-        in error_of(
-            lambda: A.fractional_max_pool2d_backward(
-                *[torch.ones(1, 1, 1)] * 2, [1, 1], [2, 1], PLACE
-            )
-        )[1]
-    ),
-    "max_unpool takes no sizes below zero": lambda: (
-        "non-negative" in error_of(lambda: A.max_unpool2d(torch.ones(1, 1, 1), PLACE, [-1, 2]))[1]
-    ),
-    "max_unpool of torch.nn takes no sizes below zero": lambda: (
-        "non-negative"
-        in error_of(
-            lambda: torch.nn.functional.max_unpool2d(torch.ones(1, 1, 1), PLACE, (1, 3), 1, 1)
-        )[1]
-    ),
-    "max_unpool closes what it opens": lambda: error_of(
-        lambda: A.max_unpool2d(torch.ones(1, 1, 1), PLACE - 1, [1, 1])
-    )[1].endswith(")"),
-    "a fractional max pool of volumes looks at its windows": lambda: is_refused(
-        lambda: torch.nn.FractionalMaxPool3d(0, 1)
-    ),
-    "fractional_max_pool2d on meta has words for all it refuses": lambda: (
-        error_of(lambda: A.fractional_max_pool2d(meta((1, 0, 1)), [1, 1], [1, 1], meta((1, 1, 2))))[
-            0
-        ]
-        == "RuntimeError"
-    ),
-    "avg_pool3d on meta divides by nothing": lambda: takes(
-        lambda: A.avg_pool3d(meta((1, 1, 1, 1)), [1], divisor_override=0)
-    ),
-    "a max pool on meta sees how one volume lies": lambda: is_refused(
-        lambda: torch.max_pool3d(meta((2, 2, 2, 2)).permute(3, 0, 1, 2), 1)
-    ),
-    "max_unpool on meta takes no sizes below zero": lambda: (
-        "non-negative"
-        in error_of(lambda: A.max_unpool2d(meta((1, 1, 1)), meta((1, 1, 1)).long(), [-1, 1]))[1]
     ),
     "a batch norm looks for its statistics first": lambda: (
         "must be defined"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.pooling import pooled
@@ -20,6 +22,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -104,8 +107,10 @@ def max_pool1d(
     dispatch_over(FLOATING_TYPES | HALVES, "max_pool1d_impl", self._dtype)
     shape = checked.output_sizes(sizes)
     output = new_tensor((1, *sizes[:-1], *shape)[-3:], self._dtype, self._device)
-    values, _ = pooled(as_array(self, self._dtype), checked, shape)
-    store(output, rounded(values, self._dtype))
+    values = as_array(self, self._dtype)
+    if self._is_neg() and is_contiguous(self._sizes, self._strides):
+        values = np.negative(values)  # no dispatcher has done it, and of memory signs are read
+    store(output, rounded(pooled(values, checked, shape)[0], self._dtype))
     return output if len(sizes) == 3 else _SQUEEZE_(output, 0)
 
 
