@@ -172,11 +172,8 @@ def max_pool1d_with_indices(
     ):
         check_1d("max_pool1d", argument, values)
     window = [1, kernel_size[0]], [1, stride[0]], [0, padding[0]], [1, dilation[0]]
-    return _without_height(_MAX(_UNSQUEEZE(self, -2), *window, ceil_mode))
-
-
-def _without_height(made: Any) -> tuple[Any, ...]:
-    return tuple(_SQUEEZE(each, -2) for each in made)
+    values, indices = _MAX(_UNSQUEEZE(self, -2), *window, ceil_mode)
+    return _SQUEEZE(values, -2), _SQUEEZE(indices, -2)
 
 
 @kernel("aten::max_pool2d", key=_IMPLICIT)
@@ -200,7 +197,9 @@ def adaptive_max_pool1d(self: Tensor, output_size: Sequence[int]) -> Any:
                 f"dimensions, but input has sizes {list(self._sizes)} with dimension {dim} being "
                 "empty"
             )
-    return _without_height(_ADAPTIVE_MAX(_UNSQUEEZE(self, -2), [1, output_size[0]]))
+    values, indices = _ADAPTIVE_MAX(_UNSQUEEZE(self, -2), [1, output_size[0]])
+    places = _SQUEEZE(indices, -2)  # first: a compiler takes arguments of a call from the last
+    return _SQUEEZE(values, -2), places
 
 
 @kernel("aten::adaptive_avg_pool1d", key=_IMPLICIT)
