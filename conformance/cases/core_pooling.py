@@ -162,7 +162,7 @@ def _unpooling() -> Iterator[Text]:
         ("max_unpool2d", "(2, 2, 3)", ""),
         ("max_unpool3d", "(2, 1, 2, 3)", ", [1, 1, 1], [0, 0, 0]"),
     ):
-        dims = name[-2]
+        depth = "1, " if name == "max_unpool3d" else ""
         shapes = (
             shape,
             f"(1, *{shape})",
@@ -170,7 +170,7 @@ def _unpooling() -> Iterator[Text]:
             f"{shape}[1:]",
             f"(2, 0, *{shape}[2:])",
         )
-        sizes = (f"[{'1, ' * (dims == '3')}3, 4]", "[2]", f"[{'1, ' * (dims == '3')}-1, 4]")
+        sizes = (f"[{depth}3, 4]", "[2]", f"[{depth}-1, 4]")
         for each, size, dtype, kind, device in pairwise(
             shapes, sizes, _DTYPES[1:4], ("int64", "int32"), _DEVICES
         ):
@@ -178,7 +178,7 @@ def _unpooling() -> Iterator[Text]:
             places = f"xp.arange({x}.numel(), device='{device}').reshape({each}) % 12"
             places = f"({places}).to(xp.{kind})"
             yield name, f"xp._C._nn.{name}({x}, {places}, {size}{ones})"
-        x, size = _made(shape), f"[{'1, ' * (dims == '3')}2, 3]"
+        x, size = _made(shape), f"[{depth}2, 3]"
         places = f"xp.arange({x}.numel()).reshape({shape}) % 6"
         for wrong in ("12", "-1"):  # of several, threads say one
             text = f"i = {places}\ni.view(-1)[2] = {wrong}\nxp._C._nn.{name}({x}, i, {size}{ones})"
