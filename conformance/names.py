@@ -293,10 +293,16 @@ NEURAL: Final = words("""
     kaiming_normal_
     Module ModuleList Sequential Identity Flatten Linear Embedding LayerNorm Dropout Conv2d
     BatchNorm1d BatchNorm2d BatchNorm3d
-    MaxPool2d ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
+    MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d AvgPool1d AvgPool2d AvgPool3d
+    AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d
+    AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d FractionalMaxPool2d FractionalMaxPool3d
+    ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
     MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
     softmin softsign tanhshrink hardsigmoid hardswish glu elu mish hardtanh relu6
     logsigmoid _threshold smooth_l1_loss huber_loss binary_cross_entropy
+    max_unpool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices
+    adaptive_max_pool3d_with_indices fractional_max_pool2d_with_indices
+    fractional_max_pool3d_with_indices
     weight bias training reset_parameters extra_repr append extend
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module

@@ -54,6 +54,7 @@ from conformance.cases import (
     core_ops_reductions,
     core_outputs,
     core_pad_gradients,
+    core_pooling,
     core_random,
     core_rare_calls,
     core_read_again,
@@ -133,6 +134,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_pad_gradients.texts()
     yield from core_memory_order.texts()
     yield from core_last_digits.texts()
+    yield from core_pooling.texts()
     yield from core_looked_at.texts()
     yield from core_warned.texts()
 

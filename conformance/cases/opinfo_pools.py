@@ -89,7 +89,13 @@ OPERATORS: Final = words("""
     nn_functional_unfold
     cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
     linalg_multi_dot special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin
-    index_reduce_amax""")
+    index_reduce_amax
+    nn_functional_adaptive_avg_pool3d nn_functional_adaptive_max_pool1d
+    nn_functional_adaptive_max_pool2d nn_functional_adaptive_max_pool3d nn_functional_avg_pool3d
+    nn_functional_max_pool1d nn_functional_max_pool3d nn_functional_max_unpool1d
+    nn_functional_max_unpool1d_grad nn_functional_max_unpool2d nn_functional_max_unpool2d_grad
+    nn_functional_max_unpool3d nn_functional_max_unpool3d_grad
+    nn_functional_fractional_max_pool2d nn_functional_fractional_max_pool3d""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

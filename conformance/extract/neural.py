@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from conformance.extract import takes
+from conformance.extract import pools, takes
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -162,6 +162,7 @@ CALLS: tuple[Ask, ...] = (
         *(zeros(dtype, 1, 1, 2, 2), zeros(dtype, *IMAGE), [2, 2], [2, 2], [0, 0], [1, 1], False),
         torch.zeros(1, 1, 2, 2, dtype=torch.int64),
     ),
+    *pools.CALLS,
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
@@ -190,7 +191,7 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
-            "habits": {name: bool(ask()) for name, ask in HABITS.items()},
+            "habits": {name: bool(ask()) for name, ask in {**HABITS, **pools.HABITS}.items()},
         }
 
 

@@ -119,6 +119,9 @@ WORDS: dict[str, Callable[[], object]] = {
     "complex numbers of integers": lambda: torch.complex(integers(), integers()),
     "numpy of a sparse tensor": lambda: torch.empty(1, layout=torch.sparse_coo).numpy(),
     "a size of a pool beyond an int": lambda: torch.max_pool2d(torch.ones(1, 1, 1, 1), 2**31),
+    "a pool of volumes in a format of images": lambda: torch.max_pool3d(
+        torch.ones(1, 2, 2, 2).to(memory_format=torch.channels_last), 1
+    ),
     "degrees of complex numbers": lambda: torch.deg2rad(torch.ones(1, dtype=torch.complex64)),
     "complex numbers without a gradient": lambda: torch.ops.aten.slice_copy.Tensor(
         torch.ones(1, dtype=torch.complex64, requires_grad=True)

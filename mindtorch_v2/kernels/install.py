@@ -91,6 +91,7 @@ from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
     activation,
+    adaptive_pooling,
     arithmetic,
     average_pooling,
     batch_norm,
@@ -102,6 +103,7 @@ from mindtorch_v2.kernels.cpu import (
     cross,
     embedding,
     extremes,
+    fractional_pooling,
     gamma,
     group_norm,
     im2col,
@@ -125,11 +127,13 @@ from mindtorch_v2.kernels.cpu import (
     ternary,
     unary,
     unique,
+    unpooling,
 )
 from mindtorch_v2.kernels.refs import find as find_refs
 
 __all__ = [
     "activation",
+    "adaptive_pooling",
     "arithmetic",
     "assertions",
     "autocast",
@@ -173,6 +177,7 @@ __all__ = [
     "find",
     "find_refs",
     "foreach",
+    "fractional_pooling",
     "functionalize",
     "functorch",
     "gamma",
@@ -238,6 +243,7 @@ __all__ = [
     "testing",
     "unary",
     "unique",
+    "unpooling",
     "unsafe_views",
     "view_backward",
     "view_copies",

@@ -6,15 +6,14 @@ Mirrors ``torch/nn/functional.py``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from operator import index
 from typing import Any, Final
 
-from mindtorch_v2._boolean_dispatch import boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.nn import _losses
+from mindtorch_v2.nn import _losses, _pooling
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -270,57 +269,25 @@ def _check_epsilon(eps: float, training: bool) -> None:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
 
 
-def _pooling(name: str, bound: Callable[..., Any]) -> Callable[..., Any]:
-    def pool(
-        input: Any,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-        return_indices: bool = False,
-    ) -> Any:
-        step = [] if stride is None else stride
-        return bound(input, kernel_size, step, padding, dilation, ceil_mode)
-
-    pool.__name__ = pool.__qualname__ = name
-    return pool
-
-
-_WITH_INDICES: Final = "max_pool2d_with_indices"
-max_pool2d_with_indices = overridable("input")(_pooling(_WITH_INDICES, _NN[_WITH_INDICES]))
-_max_pool2d = overridable("input", public=lambda: max_pool2d)(
-    _pooling("_max_pool2d", _TORCH["max_pool2d"])
-)
-
-
-max_pool2d = boolean_dispatch(
-    "max_pool2d",
-    {"return_indices": 6},
-    {(True,): _WITH_INDICES, (False,): "_max_pool2d"},
-    lambda flags: max_pool2d_with_indices if flags == (True,) else _max_pool2d,
-    __name__,
-)
-
+# --- pooling ----------------------------------------------------------------------------------
 
 avg_pool1d = _TORCH["avg_pool1d"]
 avg_pool2d = _NN["avg_pool2d"]
+avg_pool3d = _NN["avg_pool3d"]
 adaptive_avg_pool1d = _TORCH["adaptive_avg_pool1d"]
-
-
-@overridable("input")
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    return _NN["adaptive_avg_pool2d"](input, _list_with_default(output_size, input.size()))
-
-
-def _list_with_default(output_size: Any, defaults: Sequence[int]) -> Any:
-    """Where no size is given, that of the input."""
-    if isinstance(output_size, int):
-        return output_size
-    if len(defaults) <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    given = zip(output_size, defaults[-len(output_size) :], strict=False)
-    return [default if size is None else size for size, default in given]
+adaptive_avg_pool2d = _pooling.adaptive_avg_pool2d
+adaptive_avg_pool3d = _pooling.adaptive_avg_pool3d
+max_pool1d, max_pool1d_with_indices = _pooling.largest(1)
+max_pool2d, max_pool2d_with_indices = _pooling.largest(2)
+max_pool3d, max_pool3d_with_indices = _pooling.largest(3)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _pooling.adaptive_largest(1)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _pooling.adaptive_largest(2)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _pooling.adaptive_largest(3)
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _pooling.fractional_largest(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _pooling.fractional_largest(3)
+max_unpool1d = _pooling.max_unpool1d
+max_unpool2d = _pooling.max_unpool2d
+max_unpool3d = _pooling.max_unpool3d
 
 
 def _pair(values: Any) -> tuple[Any, ...]:
@@ -362,6 +329,6 @@ mse_loss = _losses.mse_loss
 nll_loss = _losses.nll_loss
 poisson_nll_loss = _losses.poisson_nll_loss
 smooth_l1_loss = _losses.smooth_l1_loss
-for _each in vars(_losses).values():
-    if getattr(_each, "__module__", None) == _losses.__name__:
+for _each in (*vars(_losses).values(), *list(globals().values())):
+    if getattr(_each, "__module__", None) in (_losses.__name__, _pooling.__name__):
         _each.__module__ = __name__  # where torch has them

@@ -80,6 +80,22 @@ CONVOLUTION: Final = {
 }
 IMAGE: Final = values(1, 1, 3, 4)
 POOLING: Final = {"self": IMAGE, "kernel_size": [2, 2], "stride": [1, 2]}
+PLACES: Final = index([[0, 6]])
+"""Of the largest values of two windows, in an image or a volume of one channel."""
+OF_PLACES: Final = {"grad_output": values(1, 1, 2), "self": values(1, 2, 4), "indices": PLACES}
+OF_DEEP_PLACES: Final = {
+    "grad_output": values(1, 1, 1, 2),
+    "self": values(1, 1, 2, 4),
+    "indices": index([[[0, 6]]]),
+}
+VOLUME: Final = values(1, 2, 3, 4)
+VOLUMES: Final = {"self": VOLUME, "kernel_size": [2, 2, 2], "stride": [1, 1, 2]}
+FRACTIONAL: Final = {"self": values(1, 3, 5), "kernel_size": [2, 2], "output_size": [1, 2]}
+FRACTIONAL_OF_VOLUMES: Final = {
+    "self": values(1, 3, 3, 5),
+    "kernel_size": [2, 2, 2],
+    "output_size": [1, 1, 2],
+}
 AFFINE: Final = {"weight": values(3), "bias": values(3, seed=1)}
 DOUBLE: Final = 7  # as schemas number dtypes
 
@@ -88,6 +104,12 @@ DOUBLE: Final = 7  # as schemas number dtypes
 ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "_adaptive_avg_pool2d": {"self": IMAGE, "output_size": [2, 2]},
     "_adaptive_avg_pool2d_backward": {"grad_output": values(1, 1, 2, 2), "self": IMAGE},
+    "_adaptive_avg_pool3d": {"self": VOLUME, "output_size": [1, 2, 3]},
+    "_adaptive_avg_pool3d_backward": {"grad_output": values(1, 1, 2, 3), "self": VOLUME},
+    "adaptive_max_pool2d": {"self": IMAGE, "output_size": [2, 2]},
+    "adaptive_max_pool2d_backward": OF_PLACES,
+    "adaptive_max_pool3d": {"self": VOLUME, "output_size": [1, 2, 3]},
+    "adaptive_max_pool3d_backward": OF_DEEP_PLACES,
     "_reshape_alias": {"size": [3, 2], "stride": [2, 1]},
     "acosh": {"self": values(2, 3) + 1},
     "_conj": {"self": values(3, 2)},
@@ -100,6 +122,8 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "addmv": {"self": values(2), "mat": values(2, 3), "vec": values(3, seed=1)},
     "as_strided": {"size": [2, 2], "stride": [3, 1]},
     "avg_pool2d": POOLING,
+    "avg_pool3d": VOLUMES,
+    "avg_pool3d_backward": {**VOLUMES, "grad_output": values(1, 1, 2, 2), "padding": [0, 0, 0]},
     "bmm": {"self": values(2, 2, 3), "mat2": values(2, 3, 2, seed=1)},
     "_convolution": {**CONVOLUTION, **dict.fromkeys(("benchmark", "deterministic"), False)},
     "convolution": CONVOLUTION,
@@ -110,6 +134,18 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "embedding": {"indices": index(1, 0, 1)},
     "embedding_dense_backward": {"indices": index(1, 0), "num_weights": 3, "padding_idx": -1},
     "expand": {"size": [2, 2, 3]},
+    "fractional_max_pool2d": {**FRACTIONAL, "random_samples": values(1, 1, 2)},
+    "fractional_max_pool2d_backward": {
+        **OF_PLACES,
+        "kernel_size": [2, 2],
+        "output_size": [1, 2],
+    },
+    "fractional_max_pool3d": {**FRACTIONAL_OF_VOLUMES, "random_samples": values(1, 1, 3)},
+    "fractional_max_pool3d_backward": {
+        **OF_DEEP_PLACES,
+        "kernel_size": [2, 2, 2],
+        "output_size": [1, 1, 2],
+    },
     "gather": {"dim": 1, "index": COLUMNS},
     "huber_loss_backward": {"reduction": 0},  # whose gradient is no single number
     "index.Tensor": {"indices": [index(1, 0, 1)]},
@@ -125,6 +161,22 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "mm": {"mat2": values(3, 2, seed=1)},
     "max_pool2d": POOLING,
     "max_pool2d_with_indices": POOLING,
+    "max_pool3d_with_indices": VOLUMES,
+    "max_pool3d_with_indices_backward": {
+        **OF_DEEP_PLACES,
+        "kernel_size": [1, 2, 2],
+        "stride": [1, 1, 2],
+        "padding": [0, 0, 0],
+        "dilation": [1, 1, 1],
+    },
+    "max_unpool2d": {"self": values(1, 1, 2), "indices": PLACES, "output_size": [2, 4]},
+    "max_unpool3d": {
+        "self": values(1, 1, 1, 2),
+        "indices": index([[[0, 6]]]),
+        "output_size": [1, 2, 4],
+        "stride": [1, 1, 1],
+        "padding": [0, 0, 0],
+    },
     "mean.dim": {"dim": [1]},
     "native_batch_norm": {**AFFINE, "training": True, "eps": 0.5},
     "_native_batch_norm_legit.no_stats": {**AFFINE, "training": True, "eps": 0.5},

@@ -35,7 +35,6 @@ _NLL2D_FORWARD: Final = OperatorHandle("aten::nll_loss2d_forward")
 _NLL: Final = OperatorHandle("aten::nll_loss")
 _NLL2D: Final = OperatorHandle("aten::nll_loss2d")
 _NLL_ND: Final = OperatorHandle("aten::nll_loss_nd")
-_POOLED: Final = OperatorHandle("aten::max_pool2d_with_indices")
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
 _VIEW: Final = OperatorHandle("aten::view")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
@@ -115,11 +114,6 @@ def layer_norm(
     cudnn_enable: bool,
 ) -> Any:
     return _LAYER_NORM(input, normalized_shape, weight, bias, eps)[0]
-
-
-@kernel("aten::max_pool2d", key=_IMPLICIT)
-def max_pool2d(self: Tensor, *window: Any) -> Any:
-    return _POOLED(self, *window)[0]
 
 
 @kernel("aten::broadcast_tensors", key=_IMPLICIT)

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels import rows, structured
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs import (
     activation,
+    adaptive_pooling,
     advanced_indexing,
     batch_norm,
     border_padding,
@@ -38,7 +39,9 @@ from mindtorch_v2.kernels.refs import (
     reductions,
     searching,
     softmax,
+    unpooling,
     views,
+    volume_pooling,
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.common import worded
@@ -211,6 +214,7 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
 
 __all__ = [
     "activation",
+    "adaptive_pooling",
     "advanced_indexing",
     "batch_norm",
     "border_padding",
@@ -232,7 +236,9 @@ __all__ = [
     "reductions",
     "searching",
     "softmax",
+    "unpooling",
     "views",
+    "volume_pooling",
 ]
 
 rows.FIRST.append(find)

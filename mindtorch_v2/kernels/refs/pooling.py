@@ -1,4 +1,4 @@
-"""The reference functions of pooling.
+"""The reference functions of pooling of images.
 
 Mirrors functions of ``torch/_meta_registrations.py``.
 """
@@ -17,7 +17,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
-_BYTES: Final = tuple(DTYPES[name] for name in ("uint8", "uint16", "uint32", "uint64"))
+BYTES: Final = tuple(DTYPES[name] for name in ("uint8", "uint16", "uint32", "uint64"))
 _IMAGE: Final = (-3, -2, -1)
 
 
@@ -45,7 +45,7 @@ def _pooled_sizes(
             f"{name}: stride must either be omitted, a single int, or a tuple of two ints"
         )
     takes_no_bytes = name == "avg_pool2d" and HABITS["avg_pool2d on meta takes no bytes"]
-    if takes_no_bytes and input._dtype in _BYTES:
+    if takes_no_bytes and input._dtype in BYTES:
         raise worded("avg_pool2d of bytes", **{"torch.uint8": repr(input._dtype)})
     step = _pair(stride, "") if stride else kernel
     edge = _pair(padding, f"{name}: padding {two}")
@@ -56,7 +56,7 @@ def _pooled_sizes(
     if name == "max_pool2d" and format is not _CHANNELS_LAST and rank not in (3, 4):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
     image = [
-        _pooled_size(size, kernel[place], edge[place], step[place], spread[place], ceil_mode)
+        pooled_size(size, kernel[place], edge[place], step[place], spread[place], ceil_mode)
         for place, size in enumerate((height, width))
     ]
     _check_positive("kernel size", ("kH", "kW"), kernel)
@@ -81,7 +81,7 @@ def _pooled_sizes(
     return planes, image[0], image[1]
 
 
-def _pooled_size(
+def pooled_size(
     size: int, kernel: int, padding: int, stride: int, dilation: int, ceil_mode: bool
 ) -> int:
     """``pooling_output_shape`` of one dimension."""
@@ -134,10 +134,10 @@ def meta_max_pool2d_with_indices(
 ) -> tuple[Tensor, Tensor]:
     image = _pooled_sizes(input, kernel_size, stride, padding, dilation, ceil_mode)
     sizes = (*input._sizes[:-3], *image)
-    return _formatted(input, sizes, input._dtype), _formatted(input, sizes, int64)
+    return formatted(input, sizes, input._dtype), formatted(input, sizes, int64)
 
 
-def _formatted(input: Tensor, sizes: Sequence[int], dtype: DType) -> Tensor:
+def formatted(input: Tensor, sizes: Sequence[int], dtype: DType) -> Tensor:
     """An empty tensor in the memory format of the input."""
     order = CHANNELS_LAST.get(suggest_memory_format(input))
     strides = None if order is None else channels_last_strides(sizes, order)
@@ -163,11 +163,11 @@ def meta_max_pool2d_with_indices_backward(
     rank = len(self._sizes)
     for tensor in (grad_output, indices):
         for place, size in zip(range(rank - 3, rank), image, strict=True):
-            _check_dim_size(tensor, rank, place, size)
-    return _formatted(self, self._sizes, self._dtype)
+            check_dim_size(tensor, rank, place, size)
+    return formatted(self, self._sizes, self._dtype)
 
 
-def _check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
+def check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
     if len(tensor._sizes) != rank or tensor._sizes[dim] != size:
         raise RuntimeError(
             f"Expected a tensor of dimension {rank} and tensor.size[{dim}] == {size}, but got : "
@@ -199,7 +199,7 @@ def meta_avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     image = _averaged_sizes(input, kernel_size, stride, padding, ceil_mode, divisor_override)
-    return _formatted(input, (*input._sizes[:-3], *image), input._dtype)
+    return formatted(input, (*input._sizes[:-3], *image), input._dtype)
 
 
 @body(_META + "meta_avg_pool2d_backward")
@@ -216,30 +216,5 @@ def meta_avg_pool2d_backward(
     image = _averaged_sizes(input, kernel_size, stride, padding, ceil_mode, divisor_override)
     rank = len(input._sizes)
     for place, size in zip(range(rank - 3, rank), image, strict=True):
-        _check_dim_size(grad_output, rank, place, size)
-    return _formatted(input, input._sizes, input._dtype)
-
-
-@body(_META + "meta_adaptive_avg_pool2d")
-def meta_adaptive_avg_pool2d(self: Tensor, output_size: Sequence[int]) -> Tensor:
-    if len(self._sizes) not in (3, 4):
-        raise RuntimeError(f"Expected 3D or 4D tensor, but got {self._sizes}")
-    return _formatted(self, (*self._sizes[:-2], *output_size), self._dtype)
-
-
-@body(_META + "meta__adaptive_avg_pool2d_backward")
-def meta__adaptive_avg_pool2d_backward(grad_out: Tensor, self: Tensor) -> Tensor:
-    name, rank = "adaptive_avg_pool2d_backward()", len(grad_out._sizes)
-    for dim in range(1, rank):
-        if not grad_out._sizes[dim]:
-            raise RuntimeError(
-                f"{name}: Expected grad_output to have non-zero                       size for "
-                f"non-batch dimensions, {grad_out._sizes} with dimension {dim} being empty"
-            )
-    if rank not in (3, 4):
-        raise RuntimeError(f"{name}: Expected 3D or 4D tensor, but got {self._sizes}")
-    if self._dtype is not grad_out._dtype:
-        raise RuntimeError(
-            f"expected dtype {self._dtype} for `grad_output` but got dtype {grad_out._dtype}"
-        )
-    return _formatted(self, self._sizes, self._dtype)
+        check_dim_size(grad_output, rank, place, size)
+    return formatted(input, input._sizes, input._dtype)

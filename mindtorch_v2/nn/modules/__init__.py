@@ -20,13 +20,40 @@ from mindtorch_v2.nn.modules.linear import Identity, Linear
 from mindtorch_v2.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.normalization import LayerNorm
-from mindtorch_v2.nn.modules.pooling import MaxPool2d
+from mindtorch_v2.nn.modules.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from mindtorch_v2.nn.modules.sparse import Embedding
 
 fit_to_release()
 
 __all__ = [
     "GELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
@@ -35,6 +62,8 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "Identity",
     "L1Loss",
     "LayerNorm",
@@ -42,7 +71,12 @@ __all__ = [
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Module",
     "ModuleDict",
     "ModuleList",
