@@ -13,7 +13,8 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.c_library import cos, exp, sin
 from mindtorch_v2.kernels.cpu.coefficients import series
-from mindtorch_v2.kernels.cpu.series import by_pieces, ratio
+from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.series import by_pieces, polynomial, ratio
 from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.tensor.elements import Array
 
@@ -32,10 +33,12 @@ def _waves(x: Array) -> Array:
     zeta = kind(-2) * x * np.sqrt(-x) / kind(3)
     z = kind(1) / zeta
     square = z * z
-    even = kind(1) + square * ratio(square, _table("AFN"), _table("AFD"))
-    odd = z * ratio(square, _table("AGN"), _table("AGD"))
+    afn, afd, agn, agd = (polynomial(square, _table(name)) for name in ("AFN", "AFD", "AGN", "AGD"))
+    even = kind(1) + square * afn / afd
+    odd = z * agn / agd
     phase = zeta + kind(0.25 * math.pi)
-    return kind(_ROOT) / np.sqrt(np.sqrt(-x)) * (sin(phase) * even - cos(phase) * odd)
+    wave = fused(sin(phase), even, -(cos(phase) * odd))
+    return kind(_ROOT) / np.sqrt(np.sqrt(-x)) * wave
 
 
 def _falls(x: Array) -> Array:
@@ -64,7 +67,7 @@ def _near(x: Array) -> Array:
         goes_on = np.abs(term / f[at]) > np.finfo(kind).eps
         at, term, other = at[goes_on], term[goes_on], other[goes_on]
     value, slope = map(kind, _AT_NOUGHT)
-    return value * f - slope * g
+    return fused(value, f, -(slope * g))
 
 
 def _airy_ai(self: Array) -> Array:

@@ -190,7 +190,9 @@ def _k(order: int, self: Array, *, scaled: bool) -> Array:
         if order:
             found = fused(log(kind(0.5) * x), _i(_MODIFIED_I1, 1, x), rest / x)
         else:
-            found = fused(-log(kind(0.5) * x), _i(_I0, 0, x), rest)
+            wide = kind if scaled else np.float64  # the precision of the logarithm
+            logarithm = log(wide(0.5) * x.astype(wide))
+            found = fused(-logarithm, _i(_I0, 0, x), rest).astype(x.dtype)
         return found * exp(x) if scaled else found
 
     def far(x: Array) -> Array:
