@@ -38,14 +38,14 @@ def _waves(x: Array) -> Array:
     odd = z * agn / agd
     phase = zeta + kind(0.25 * math.pi)
     wave = fused(sin(phase), even, -(cos(phase) * odd))
-    return kind(_ROOT) / np.sqrt(np.sqrt(-x)) * wave
+    return np.asarray(kind(_ROOT) / np.sqrt(np.sqrt(-x)) * wave)
 
 
 def _falls(x: Array) -> Array:
     kind = x.dtype.type
     zeta = kind(2) * x * np.sqrt(x) / kind(3)
     found = kind(_ROOT) * ratio(kind(1) / zeta, _table("AN"), _table("AD"))
-    return found / (kind(2) * np.sqrt(np.sqrt(x)) * exp(zeta))
+    return np.asarray(found / (kind(2) * np.sqrt(np.sqrt(x)) * exp(zeta)))
 
 
 def _near(x: Array) -> Array:

@@ -51,21 +51,21 @@ def _far(order: int, x: Array, *, second_kind: bool) -> Array:
         wave = fused(even, sin(phase), odd * cos(phase))
     else:
         wave = fused(even, cos(phase), -(odd * sin(phase)))
-    return wave * kind(math.sqrt(_TWO_OVER_PI)) / np.sqrt(x)
+    return np.asarray(wave * kind(math.sqrt(_TWO_OVER_PI)) / np.sqrt(x))
 
 
 def _j0_near(x: Array) -> Array:
     square = x * x
     first, second = (square - x.dtype.type(zero) for zero in _SQUARED_ZEROS[0])
     over, under = (polynomial(square, series("bessel_0", name)) for name in ("RP", "RQ"))
-    return first * second * over / under
+    return np.asarray(first * second * over / under)
 
 
 def _j1_near(x: Array) -> Array:
     square = x * x
     first, second = (square - x.dtype.type(zero) for zero in _SQUARED_ZEROS[1])
     over, under = (polynomial(square, series("bessel_1", name)) for name in ("RP", "RQ"))
-    return over / under * x * first * second
+    return np.asarray(over / under * x * first * second)
 
 
 def _turned(self: Array) -> Array:

@@ -1,6 +1,6 @@
 """Functions of the C library, one element at a time, to the last digit.
 
-Most are the nearest number to the exact result.  Mirrors glibc's ``e_acosf.c`` and
+Most are the nearest number to the exact result.  Mirrors glibc's ``e_acosf.c``, ``s_log1pf.c`` and
 ``e_lgammaf_r.c`` where they are not: what a Chebyshev polynomial of a high degree or an exponential
 makes of the last digit is many times as large.
 """
@@ -19,7 +19,6 @@ from mindtorch_v2.tensor.elements import Array
 exp: Final = to_the_last_digit(np.exp)
 expm1: Final = to_the_last_digit(np.expm1)
 log: Final = to_the_last_digit(np.log)
-log1p: Final = to_the_last_digit(np.log1p)
 sin: Final = to_the_last_digit(np.sin)
 cos: Final = to_the_last_digit(np.cos)
 erfc: Final = one_by_one(math.erfc)
@@ -70,7 +69,41 @@ def _acos_of_floats(x: Array) -> Array:
     middle = high - (x - (low - x * share))
     below = _PI - _F(2) * (root + (share * root - low))
     above = _F(2) * (root_high + (share * root + root_low))
-    return np.where(is_middle, middle, np.where(x < 0, below, above))
+    return np.asarray(np.where(is_middle, middle, np.where(x < 0, below, above)))
+
+
+# --- the logarithm of what is close to one ---------------------------------------------------
+
+_LN2: Final = (_F(6.9313812256e-01), _F(9.0580006145e-06))
+"""In two parts, of which the first has few bits."""
+_LOG1P: Final = (
+    *(1.4798198640e-01, 1.5313838422e-01, 1.8183572590e-01, 2.2222198546e-01),
+    *(2.8571429849e-01, 4.0000000596e-01, 6.6666668653e-01, 0.0),
+)
+_LEAST: Final = -0.2929
+_MOST: Final = 0.41422
+
+
+def log1p(x: Array) -> Array:
+    return _log1p_of_floats(x) if x.dtype == _F else np.log1p(x)
+
+
+def _log1p_of_floats(x: Array) -> Array:
+    """``1 + x`` is ``2**k * (1 + f)``, and what that is rounded by a part of the result."""
+    is_close = (x > _LEAST) & (x < _MOST)
+    one_more = _F(1) + x
+    m, exponents = np.frexp(one_more)
+    is_low = m < _F(math.sqrt(0.5))
+    k = np.where(is_close, 0, np.where(is_low, exponents - 1, exponents)).astype(_F)
+    f = np.where(is_close, x, np.where(is_low, m + m, m) - _F(1))
+    lost = np.where(exponents > 1, _F(1) - (one_more - x), x - (one_more - _F(1))) / one_more
+    square = _F(0.5) * f * f
+    s = f / (_F(2) + f)
+    rest = s * (square + _horner(s * s, _LOG1P))
+    far = k * _LN2[0] - ((square - (rest + (k * _LN2[1] + lost))) - f)
+    found = np.where(k == 0, f - (square - rest), far)
+    is_regular = (np.abs(x) > 2.0**-29) & (one_more > 0) & (one_more < np.inf)
+    return np.where(is_regular, found, np.log1p(x.astype(np.float64)).astype(_F))
 
 
 # --- the logarithm of the gamma function -----------------------------------------------------
@@ -93,7 +126,7 @@ _lgamma_nearest: Final = one_by_one(_log_gamma)
 
 
 def lgamma(x: Array) -> Array:
-    """Of positive numbers."""
+    """Of positive numbers; below eight the library's floats may be next to the nearest."""
     found: Array = _lgamma_nearest(x)
     if x.dtype != _F:
         return found
@@ -104,4 +137,4 @@ def lgamma(x: Array) -> Array:
 def _stirling(x: Array) -> Array:
     z = _F(1) / x
     rest = _HALF_LOG_TURN + z * _horner(z * z, _STIRLING)
-    return (x - _F(0.5)) * (log(x) - _F(1)) + rest
+    return np.asarray((x - _F(0.5)) * (log(x) - _F(1)) + rest)

@@ -64,13 +64,13 @@ def _factor_together(a: Array, x: Array) -> Array:
     root = np.sqrt(base / kind(math.e)) / _lanczos_sum(a)
 
     def small(a: Array, x: Array, base: Array, root: Array) -> Array:
-        return root * (exp(a - x) * power(x / base, a))
+        return np.asarray(root * (exp(a - x) * power(x / base, a)))
 
     def large(a: Array, x: Array, base: Array, root: Array) -> Array:
         """The exponent is of double precision."""
         part = (x - a - kind(_LANCZOS_G) + kind(0.5)) / base
         shift = x.astype(np.float64) * (0.5 - _LANCZOS_G) / base
-        return (root * np.exp(a * (log1p(part) - part) + shift)).astype(a.dtype)
+        return np.asarray((root * np.exp(a * (log1p(part) - part) + shift)).astype(a.dtype))
 
     return by_pieces((a, x, base, root), ((a < _LARGE) & (x < _LARGE), small), (True, large))
 
@@ -159,7 +159,7 @@ def _uniformly(a: Array, x: Array, *, sign: int) -> Array:
     # A float's, whatever the dtype is; the exponent is a double's.
     turn = kind(2) * kind(np.float32(math.pi))
     weight = sign * np.exp(-0.5 * a.astype(np.float64) * eta * eta)
-    return (first + weight * total / np.sqrt(turn * a)).astype(a.dtype)
+    return np.asarray((first + weight * total / np.sqrt(turn * a)).astype(a.dtype))
 
 
 def _uniform_sum(a: Array, eta: Array) -> Array:

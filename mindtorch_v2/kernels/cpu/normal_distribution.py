@@ -46,12 +46,12 @@ def _far(x: Array) -> Array:
     """Five terms of a continued fraction."""
     kind, square = x.dtype.type, x * x
     over = kind(_ROOT) * fused(square, square + kind(4.5), kind(2))
-    return over / (x * fused(square, square + kind(5), kind(3.75)))
+    return np.asarray(over / (x * fused(square, square + kind(5), kind(3.75))))
 
 
 def _reflected(x: Array) -> Array:
     kind = x.dtype.type
-    return kind(2) * exp(x * x) - _on_intervals(-x)
+    return np.asarray(kind(2) * exp(x * x) - _on_intervals(-x))
 
 
 def _erfcx(self: Array) -> Array:
@@ -97,7 +97,7 @@ def _middle(y: Array) -> Array:
     y = y - kind(0.5)
     square = y * y
     found = fused(y, square * ratio(square, _table("P0"), _table("Q0")), y)
-    return found * kind(math.sqrt(2 * math.pi))
+    return np.asarray(found * kind(math.sqrt(2 * math.pi)))
 
 
 def _in_tail(y: Array) -> Array:
@@ -110,7 +110,7 @@ def _in_tail(y: Array) -> Array:
         (x < _FAR_TAIL, lambda z: z * ratio(z, _table("P1"), _table("Q1"))),
         (True, lambda z: z * ratio(z, _table("P2"), _table("Q2"))),
     )
-    return first - second
+    return np.asarray(first - second)
 
 
 def _ndtri(self: Array) -> Array:

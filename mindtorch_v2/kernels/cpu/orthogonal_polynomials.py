@@ -190,12 +190,12 @@ def _hermite_he_step(x: Array, k: int, last: Array, before: Array) -> Array:
 def _laguerre_step(x: Array, k: int, last: Array, before: Array) -> Array:
     kind = x.dtype.type
     weight = kind(k + k) + (kind(1) - x)
-    return fused(weight, last, -(kind(k) * before)) / kind(k + 1)
+    return np.asarray(fused(weight, last, -(kind(k) * before)) / kind(k + 1))
 
 
 def _legendre_step(x: Array, k: int, last: Array, before: Array) -> Array:
     kind = x.dtype.type
-    return fused(kind(k + k + 1) * x, last, -(kind(k) * before)) / kind(k + 1)
+    return np.asarray(fused(kind(k + k + 1) * x, last, -(kind(k) * before)) / kind(k + 1))
 
 
 def _hermite(first: Callable[[Array], Array], step: Step, x: Array, n: Array) -> Array:

@@ -58,4 +58,4 @@ def chebyshev(x: Array, coefficients: Sequence[float]) -> Array:
     for coefficient in coefficients[1:]:
         last, before = before, found
         found = fused(x, before, -last) + kind(coefficient)
-    return kind(0.5) * (found - last)
+    return np.asarray(kind(0.5) * (found - last))
