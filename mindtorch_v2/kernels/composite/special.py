@@ -29,7 +29,7 @@ _ARANGE: Final = OperatorHandle("aten::arange.start_step")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _ERF: Final = OperatorHandle("aten::erf")
 _LGAMMA_: Final = OperatorHandle("aten::lgamma_")
-_MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL: Final = OperatorHandle("aten::mul.Scalar")
 _MVLGAMMA: Final = OperatorHandle("aten::mvlgamma")
 _MVLGAMMA_OUT: Final = OperatorHandle("aten::mvlgamma.out")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -38,10 +38,12 @@ _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 
 # --- the normal distribution function --------------------------------------------------------
 
+_ROOT_OF_HALF: Final = math.sqrt(0.5)
+
 
 @kernel("aten::special_ndtr", key=_IMPLICIT)
 def special_ndtr(self: Tensor) -> Any:
-    return _MUL(_ADD(_ERF(_MUL(self, math.sqrt(0.5))), 1), 0.5)
+    return _MUL(_ADD_NUMBER(_ERF(_MUL(self, _ROOT_OF_HALF)), 1), 0.5)
 
 
 @kernel("aten::special_ndtr.out", key=_IMPLICIT)
