@@ -9,10 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call
+from mindtorch_v2.autograd.functions_manual.elementwise import scalar_like
 from mindtorch_v2.autograd.operators import add, gt, mul, sub
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.type_info import finfo
+
+
+def _number(value: float, like: Any) -> Any:
+    """With the change that made a number of the zero in a power's gradient."""
+    if HABITS["a power's gradient of zero is made as a number"]:
+        return scalar_like(value, like)
+    return call("full", (), value, TensorOptions.of(like))
 
 
 def _half_at_nought(name: str, grad: Any, self: Any, slope: Callable[[Any], Any]) -> Any:
@@ -21,11 +29,11 @@ def _half_at_nought(name: str, grad: Any, self: Any, slope: Callable[[Any], Any]
     Nothing smaller than an epsilon gets to the slope, which the second derivative goes through.
     """
     dispatch_over(FLOATING_TYPES, name, self._dtype)
-    epsilon, options = float(finfo(self._dtype).eps), TensorOptions.of(self)
+    epsilon = float(finfo(self._dtype).eps)
     is_not_tiny = gt(call("abs", self), epsilon)
-    safe = call("where", is_not_tiny, self, call("scalar_tensor", epsilon, options))
+    safe = call("where", is_not_tiny, self, _number(epsilon, self))
     found = slope(safe)
-    half = call("scalar_tensor", 0.5, options)
+    half = _number(0.5, self)
     return mul(grad, call("where", is_not_tiny, found, half))
 
 
