@@ -251,7 +251,16 @@ FUNCTIONS: Final = words("""
     is_autocast_xpu_enabled set_autocast_xpu_enabled get_autocast_xpu_dtype
     set_autocast_xpu_dtype
     relu softmax log_softmax linear conv1d conv2d conv3d embedding one_hot pad dropout
-    cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize xlog1py
+    cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize
+    xlog1py entr erf erfc erfcx erfinv exp2 expit expm1 gammainc
+    gammaincc gammaln i0 i0e i1 i1e log_ndtr log1p logit multigammaln ndtr ndtri polygamma psi
+    round sinc xlogy zeta airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0
+    modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
+    scaled_modified_bessel_k1 spherical_bessel_j0 chebyshev_polynomial_t chebyshev_polynomial_u
+    chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t
+    shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+    shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he
+    laguerre_polynomial_l legendre_polynomial_p
     _check _check_value _check_is_size""")
 
 #: Properties of tensors, dtypes, devices, storages, arrays, generators.

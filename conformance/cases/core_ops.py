@@ -61,6 +61,7 @@ from conformance.cases import (
     core_refusals,
     core_selections,
     core_sizes,
+    core_special,
     core_two_dtypes,
     core_warned,
 )
@@ -137,6 +138,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_pooling.texts()
     yield from core_looked_at.texts()
     yield from core_warned.texts()
+    yield from core_special.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

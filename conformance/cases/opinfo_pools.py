@@ -96,6 +96,18 @@ OPERATORS: Final = words("""
     nn_functional_max_unpool1d_grad nn_functional_max_unpool2d nn_functional_max_unpool2d_grad
     nn_functional_max_unpool3d nn_functional_max_unpool3d_grad
     nn_functional_fractional_max_pool2d nn_functional_fractional_max_pool3d""")
+    i0 igamma igammac special_i0e special_i1 special_i1e special_entr special_erfcx
+    special_log_ndtr special_ndtr special_ndtri special_zeta mvlgamma_mvlgamma_p_1
+    mvlgamma_mvlgamma_p_3 mvlgamma_mvlgamma_p_5 special_airy_ai special_bessel_j0
+    special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0
+    special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1
+    special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1
+    special_spherical_bessel_j0 special_chebyshev_polynomial_t special_chebyshev_polynomial_u
+    special_chebyshev_polynomial_v special_chebyshev_polynomial_w
+    special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
+    special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w
+    special_hermite_polynomial_h special_hermite_polynomial_he special_laguerre_polynomial_l
+    special_legendre_polynomial_p""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -115,6 +127,7 @@ UNINITIALISED: Final = words("""
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
     "nn_functional_group_norm": ("float32",),
+    "special_ndtr": ("float32", "float64"),
     **dict.fromkeys(
         words(
             "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
@@ -131,6 +144,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
   shorter vectors; one and that function nearly cancel.  By tanh it is the same everywhere
   (`EXACTLY`).
 - transposed convolutions in bfloat16: with units for that dtype sums are rounded on the way.
+- ndtr far below nought: MKL has an error function for AVX512 and another for AVX2, of doubles torch
+  has vectors of two lengths, and one is added to a value close to minus one.
 - group norms: means are added up in as many sums as a vector has elements, and what is left where
   an element is nearly the bias is the mean's last digit.
 """

@@ -176,6 +176,8 @@ CALLS: tuple[Ask, ...] = (
     lambda dtype: torch.equal(zeros(dtype, 2), zeros(dtype, 2)),
     lambda dtype: torch.equal(*(zeros(dtype, 2),) * 2),
     lambda dtype: A.unfold_backward(zeros(dtype, 2, 2), [3], 0, 2, 1),
+    lambda dtype: torch.special.i1(zeros(dtype, 2)),
+    lambda dtype: torch.special.i1e(zeros(dtype, 2)),
 )
 
 
@@ -588,5 +590,8 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
+    ),
+    "mvlgamma in place asks for its output's dtype": lambda: (
+        "can't be cast" in error_of(lambda: torch.arange(1, 3).mvlgamma_(1))[1]
     ),
 }

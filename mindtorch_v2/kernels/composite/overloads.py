@@ -90,8 +90,18 @@ for _overload, _name in (
     pass_on(f"special_xlogy{_overload}", f"xlogy.{_name}")
 
 for _side in ("self_scalar", "other_scalar"):
-    pass_on(f"special_xlog1py.{_side}", "special_xlog1py")
-    pass_on(f"special_xlog1py.{_side}_out", "special_xlog1py.out")
+    for _name in ("special_xlog1py", "special_zeta"):
+        pass_on(f"{_name}.{_side}", _name)
+        pass_on(f"{_name}.{_side}_out", f"{_name}.out")
+
+for _polynomial in (
+    *(f"{_kind}chebyshev_polynomial_{_letter}" for _kind in ("", "shifted_") for _letter in "tuvw"),
+    *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l"),
+    "legendre_polynomial_p",
+):
+    for _side in ("x_scalar", "n_scalar"):
+        pass_on(f"special_{_polynomial}.{_side}", f"special_{_polynomial}")
+        pass_on(f"special_{_polynomial}.{_side}_out", f"special_{_polynomial}.out")
 
 #: Other names, with all overloads and forms that both have.
 _ALIASES: Final = {
@@ -123,9 +133,13 @@ _ALIASES: Final = {
     "special_exp2": "exp2",
     "special_expit": "sigmoid",
     "special_expm1": "expm1",
+    "special_gammainc": "igamma",
+    "special_gammaincc": "igammac",
     "special_gammaln": "lgamma",
+    "special_i0": "i0",
     "special_log1p": "log1p",
     "special_logit": "logit",
+    "special_multigammaln": "mvlgamma",
     "special_polygamma": "polygamma",
     "special_psi": "digamma",
     "special_sinc": "sinc",

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -106,8 +107,18 @@ _ZETA_RATIOS: Final = tuple(
 """Of the Euler-Maclaurin formula: factorials over Bernoulli's numbers."""
 
 
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        is_odd = math.fmod(exponent, 2) != 0
+        return -math.inf if base < 0 and is_odd else math.inf
+
+
 def _zeta(x: float, q: float) -> float:
-    """Hurwitz' zeta function, for ``x`` above one: terms, then the Euler-Maclaurin formula."""
+    """Hurwitz' zeta function: terms, then the Euler-Maclaurin formula."""
+    if x <= 1:
+        return math.inf if x == 1 else math.nan
     if not math.isfinite(q):
         return math.inf if q < 0 else math.nan
     if q <= 0:
@@ -115,12 +126,12 @@ def _zeta(x: float, q: float) -> float:
             return math.inf
         if x != math.floor(x):
             return math.nan
-    total = math.pow(q, -x)
+    total = _power(q, -x)
     count = 0
     while count < _ZETA_TERMS or q <= _ZETA_TERMS:
         count += 1
         q += 1
-        term = math.pow(q, -x)
+        term = _power(q, -x)
         total += term
         if abs(term) < _EPSILON * total:
             return total
@@ -149,8 +160,15 @@ def _polygamma(self: Array, dtype: DType, n: int) -> Array:
     return np.asarray(self.dtype.type(factorial) * rounded(zeta, dtype))
 
 
+def _zeta_of_each(self: Array, other: Array) -> Array:
+    """In double precision."""
+    found = np.frompyfunc(_zeta, 2, 1)(self.astype(np.float64), other.astype(np.float64))
+    return np.asarray(found, np.float64).astype(self.dtype)
+
+
 pointwise("aten::lgamma", one_by_one(_lgamma), UNARY_FLOAT_OP, 1)
 pointwise("aten::digamma", _digamma_of_each, UNARY_FLOAT_OP, 1)
+special("zeta", _zeta_of_each, 2)
 _POLYGAMMA_OUT: Final = OperatorHandle("aten::polygamma.out")
 
 

@@ -13,9 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.cpu.c_library import log
 from mindtorch_v2.kernels.cpu.error_function import inverse_error
 from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
+from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.foretold import foretell
@@ -71,6 +73,16 @@ for _name, _compute in (
     ("erfinv", one_by_one(inverse_error)),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
+
+
+def _entr(self: Array, dtype: DType) -> Array:
+    """The logarithm is a value of ``dtype`` as well."""
+    above = -self * rounded(log(self), dtype)
+    found = np.where(self > 0, above, np.where(self == 0, 0, -np.inf))
+    return np.asarray(np.where(np.isnan(self), self, found), self.dtype)
+
+
+special("entr", _entr, cases=FLOATING_TYPES | HALVES, prepare=lambda dtype: (dtype,))
 
 
 # --- truth ------------------------------------------------------------------------------------

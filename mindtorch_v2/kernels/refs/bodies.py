@@ -323,9 +323,9 @@ def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
     return shaped_elementwise(self, product)
 
 
-def elementwise_meta(*operands: Operand) -> Tensor:
+def elementwise_meta(*operands: Operand, kind: str = "DEFAULT") -> Tensor:
     """``elementwise_meta``."""
-    _, result = elementwise_dtypes(*operands, kind="DEFAULT")
+    _, result = elementwise_dtypes(*operands, kind=kind)
     return shaped_elementwise(*(to_dtype(each, result) for each in operands))
 
 

@@ -40,6 +40,7 @@ from mindtorch_v2.kernels.refs import (
     searching,
     softmax,
     unpooling,
+    special,
     views,
     volume_pooling,
 )
@@ -237,6 +238,7 @@ __all__ = [
     "searching",
     "softmax",
     "unpooling",
+    "special",
     "views",
     "volume_pooling",
 ]
