@@ -95,7 +95,7 @@ OPERATORS: Final = words("""
     nn_functional_max_pool1d nn_functional_max_pool3d nn_functional_max_unpool1d
     nn_functional_max_unpool1d_grad nn_functional_max_unpool2d nn_functional_max_unpool2d_grad
     nn_functional_max_unpool3d nn_functional_max_unpool3d_grad
-    nn_functional_fractional_max_pool2d nn_functional_fractional_max_pool3d""")
+    nn_functional_fractional_max_pool2d nn_functional_fractional_max_pool3d
     i0 igamma igammac special_i0e special_i1 special_i1e special_entr special_erfcx
     special_log_ndtr special_ndtr special_ndtri special_zeta mvlgamma_mvlgamma_p_1
     mvlgamma_mvlgamma_p_3 mvlgamma_mvlgamma_p_5 special_airy_ai special_bessel_j0

@@ -39,8 +39,8 @@ from mindtorch_v2.kernels.refs import (
     reductions,
     searching,
     softmax,
-    unpooling,
     special,
+    unpooling,
     views,
     volume_pooling,
 )
@@ -237,8 +237,8 @@ __all__ = [
     "reductions",
     "searching",
     "softmax",
-    "unpooling",
     "special",
+    "unpooling",
     "views",
     "volume_pooling",
 ]
