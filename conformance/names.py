@@ -295,6 +295,8 @@ NEURAL: Final = words("""
     BatchNorm1d BatchNorm2d BatchNorm3d
     MaxPool2d ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
     MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
+    upsample upsample_nearest upsample_bilinear grid_sample affine_grid
+    Upsample UpsamplingNearest2d UpsamplingBilinear2d
     softmin softsign tanhshrink hardsigmoid hardswish glu elu mish hardtanh relu6
     logsigmoid _threshold smooth_l1_loss huber_loss binary_cross_entropy
     weight bias training reset_parameters extra_repr append extend

@@ -89,7 +89,12 @@ OPERATORS: Final = words("""
     nn_functional_unfold
     cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
     linalg_multi_dot special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin
-    index_reduce_amax""")
+    index_reduce_amax
+    nn_functional_interpolate_nearest nn_functional_interpolate_nearest-exact
+    nn_functional_interpolate_linear nn_functional_interpolate_bilinear
+    nn_functional_interpolate_bicubic nn_functional_interpolate_trilinear
+    nn_functional_interpolate_area
+    nn_functional_upsample_nearest nn_functional_upsample_bilinear""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -116,6 +121,8 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
         ),
         ("bfloat16",),
     ),
+    "nn_functional_interpolate_bicubic": ("float32",),
+    "nn_functional_interpolate_trilinear": ("float32",),
 }
 """Dtypes in which torch itself answers otherwise with another vector unit, asked with
 ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
@@ -127,6 +134,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
 - transposed convolutions in bfloat16: with units for that dtype sums are rounded on the way.
 - group norms: means are added up in as many sums as a vector has elements, and what is left where
   an element is nearly the bias is the mean's last digit.
+- interpolation by many pixels: which of the products a compiler adds up unrounded is another matter
+  in each build, and pixels of both signs nearly cancel.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}

@@ -588,4 +588,15 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
+    "nearest pixels on meta ignore a scale of nothing": lambda: takes(
+        lambda: A.upsample_nearest1d.out(meta((1, 1, 2)), [2], 0.0, out=meta((1, 1, 2)))
+    ),
+    "volumes of nearest pixels on meta keep their format": lambda: (
+        A.upsample_nearest3d.out(
+            meta((1, 2, 2, 2, 2)).to(memory_format=torch.channels_last_3d),
+            [2, 2, 2],
+            out=meta((0,)),
+        ).stride(1)
+        == 1
+    ),
 }

@@ -89,6 +89,7 @@ from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
+from mindtorch_v2.kernels.composite import upsampling as composite_upsampling
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
@@ -125,6 +126,7 @@ from mindtorch_v2.kernels.cpu import (
     ternary,
     unary,
     unique,
+    upsampling,
 )
 from mindtorch_v2.kernels.refs import find as find_refs
 
@@ -151,6 +153,7 @@ __all__ = [
     "composite_pooling",
     "composite_products",
     "composite_reductions",
+    "composite_upsampling",
     "composite_views",
     "conversions",
     "convolution",
@@ -239,6 +242,7 @@ __all__ = [
     "unary",
     "unique",
     "unsafe_views",
+    "upsampling",
     "view_backward",
     "view_copies",
     "view_dtype",
