@@ -94,7 +94,8 @@ OPERATORS: Final = words("""
     nn_functional_interpolate_linear nn_functional_interpolate_bilinear
     nn_functional_interpolate_bicubic nn_functional_interpolate_trilinear
     nn_functional_interpolate_area
-    nn_functional_upsample_nearest nn_functional_upsample_bilinear""")
+    nn_functional_upsample_nearest nn_functional_upsample_bilinear
+    nn_functional_grid_sample grid_sampler_2d grid_sampler_3d""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

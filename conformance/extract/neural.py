@@ -588,6 +588,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
+    "a grid samples halves": lambda: takes(
+        lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).half()] * 2, 0, 0, False)
+    ),
     "nearest pixels on meta ignore a scale of nothing": lambda: takes(
         lambda: A.upsample_nearest1d.out(meta((1, 1, 2)), [2], 0.0, out=meta((1, 1, 2)))
     ),

@@ -6,6 +6,7 @@ from typing import Final
 
 from mindtorch_v2.dispatch.native import Provider
 from mindtorch_v2.kernels import (
+    affine_grids,
     autocast,
     autograd,
     backend_select,
@@ -104,6 +105,7 @@ from mindtorch_v2.kernels.cpu import (
     embedding,
     extremes,
     gamma,
+    grid_sampling,
     group_norm,
     im2col,
     int_mm,
@@ -132,6 +134,7 @@ from mindtorch_v2.kernels.refs import find as find_refs
 
 __all__ = [
     "activation",
+    "affine_grids",
     "arithmetic",
     "assertions",
     "autocast",
@@ -182,6 +185,7 @@ __all__ = [
     "gathering",
     "generated",
     "gradients",
+    "grid_sampling",
     "group_norm",
     "im2col",
     "index_reducing",
