@@ -591,6 +591,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a grid samples halves": lambda: takes(
         lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).half()] * 2, 0, 0, False)
     ),
+    "a grid names its switch": lambda: (
+        '"'
+        in error_of(lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).long()] * 2, 0, 0, True))[1]
+    ),
     "nearest pixels on meta ignore a scale of nothing": lambda: takes(
         lambda: A.upsample_nearest1d.out(meta((1, 1, 2)), [2], 0.0, out=meta((1, 1, 2)))
     ),

@@ -38,7 +38,7 @@ def full_output_size(
             )
     image = input_size[2:]
     if min(*image, *output_size) <= 0:
-        joint = " " if rank == 2 else " and "  # where it was forgotten
+        joint = " and " if rank == 1 else " "  # where it was forgotten
         raise RuntimeError(
             "Input and output sizes should be greater than 0, but got input "
             f"({_shown(image)}){joint}output ({_shown(output_size)})"

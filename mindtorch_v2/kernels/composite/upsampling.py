@@ -6,7 +6,6 @@ beside the kernels.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -42,9 +41,7 @@ def compute_output_size(
 
 
 def _converted(value: float) -> int:
-    """``checked_convert<int64_t>``, which takes what is no number for the least."""
-    if math.isnan(value):
-        return _INT64_MIN
+    """``checked_convert<int64_t>``."""
     if not _INT64_MIN <= value <= float(INT64_MAX):
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
     return int(value)
@@ -56,7 +53,7 @@ def _scales(factors: Sequence[float] | None, rank: int) -> list[float | None]:
         return [None] * rank
     if len(factors) < rank:
         at = len(factors)
-        raise IndexError(f"ArrayRef: invalid index Index = {at}; Length = {at}")
+        raise RuntimeError(f"ArrayRef: invalid index Index = {at}; Length = {at}")
     return list(factors[:rank])
 
 

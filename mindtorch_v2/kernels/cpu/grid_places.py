@@ -141,6 +141,8 @@ class Places:
             place, direction = self._reflected(place)
             slope = slope * direction
         is_inside = ~((place <= 0) | (place >= self.size - 1))
+        if not self.as_vectors:  # a product with zero has a sign
+            return self._clipped(place), slope * is_inside.astype(slope.dtype)
         return self._clipped(place), np.where(is_inside, slope, kind(0))
 
 

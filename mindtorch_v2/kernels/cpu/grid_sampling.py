@@ -23,14 +23,16 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import fill, store
-from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.dtype import DType, strided
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _SAMPLER_2D: Final = OperatorHandle("aten::grid_sampler_2d")
 _SAMPLER_3D: Final = OperatorHandle("aten::grid_sampler_3d")
 _SAMPLED: Final = FLOATING_TYPES | (HALVES if HABITS["a grid samples halves"] else frozenset())
+_NAMES_SWITCH: Final = HABITS["a grid names its switch"]
 
 Pair: TypeAlias = tuple[Tensor | None, Tensor]
 
@@ -94,6 +96,14 @@ def _shown(tensor: Tensor) -> object:
 def _checked(input: Tensor, grid: Tensor, rank: int, mode: int) -> None:
     check_common(input, grid, _shown)
     check_rank(input, grid, rank, mode, _shown)
+
+
+def _dispatch(name: str, dtype: DType) -> None:
+    """The switch of the kernels for images, which once had no name of its own."""
+    if _NAMES_SWITCH:
+        dispatch_over(_SAMPLED, f"{name}_kernel_impl", dtype)
+    elif dtype not in _SAMPLED:
+        raise RuntimeError(f"{name} not implemented for {CPP_NAMES[dtype]}")
 
 
 # --- pixels around places ---------------------------------------------------------------------
@@ -302,7 +312,7 @@ def grid_sampler_2d(
 ) -> Tensor:
     _checked(input, grid, 2, interpolation_mode)
     if input._sizes[1] and numel(grid._sizes):
-        dispatch_over(_SAMPLED, "grid_sampler_2d_cpu_kernel_impl", input._dtype)
+        _dispatch("grid_sampler_2d_cpu", input._dtype)
     return _forward(input, grid, 2, (interpolation_mode, padding_mode, align_corners))
 
 
@@ -387,7 +397,7 @@ def grid_sampler_2d_backward(
 ) -> Pair:
     _checked(input, grid, 2, interpolation_mode)
     if numel(grad_output._sizes):
-        dispatch_over(_SAMPLED, "grid_sampler_2d_backward_cpu_kernel_impl", input._dtype)
+        _dispatch("grid_sampler_2d_backward_cpu", input._dtype)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, output_mask[0])
 

@@ -265,7 +265,7 @@ for _rank, _full in enumerate(
         *(_full, _rank, _spread_linear),
         (f"{_full}_backward", f"{_full}_backward_channels_last"),
         aligns=True,
-        keeps_format=_rank == 2,
+        keeps_format=_rank > 1,
     )
 _add_forward("upsample_bicubic2d", 2, _cubic, aligns=True)
 _add_backward(

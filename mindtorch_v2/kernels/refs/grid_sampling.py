@@ -105,15 +105,12 @@ def grid_sampler_2d(
         raise assertion(f"grid last dimension must be 2 (for x,y coords), got {two}")
     places = _VIEW(grid, [batch, 1, height, width, two])
     _EXPAND(places, [batch, channels, height, width, 2])
-    device = a._device
     numbers = [
-        new_tensor(sizes, int64, device)
-        for sizes in (
-            *((batch, 1, 1, 1), (1, channels, 1, 1)),
-            *((batch, channels, height, width),) * 2,
-        )
+        new_tensor((batch, 1, 1, 1), int64, a._device),
+        new_tensor((1, channels, 1, 1), int64, a._device),
+        *[new_tensor((batch, channels, height, width), int64, grid._device)] * 2,
     ]
-    weight = new_tensor((batch, channels, height, width), a._dtype, device)
+    weight = new_tensor((batch, channels, height, width), a._dtype, grid._device)
     return _MUL(_INDEX(a, numbers), weight)
 
 

@@ -69,13 +69,6 @@ def _common_check(
     return (*input_size[:2], *output_size)
 
 
-def _check_elements(input: Tensor, rank: int) -> None:
-    if 0 in input._sizes[1:] and not numel(input._sizes):
-        raise RuntimeError(
-            f"Non-empty {rank + 2}D data tensor expected but got a tensor with sizes {input._sizes}"
-        )
-
-
 def _formatted(like: Tensor, sizes: Sequence[int]) -> Tensor:
     """A new tensor in the memory format of another."""
     strides = strides_in_format_of(like, sizes)
@@ -85,7 +78,8 @@ def _formatted(like: Tensor, sizes: Sequence[int]) -> Tensor:
 def _nearest(rank: int) -> None:
     @body(f"{_META}upsample_nearest{rank}d")
     def upsample(input: Tensor, output_size: Sequence[int], *scales: float | None) -> Tensor:
-        _check_elements(input, rank)
+        if not numel(input._sizes):  # a number is asked for instead of a condition
+            raise TypeError(f"cond must be a bool, but got {int}")
         sizes = _common_check(input._sizes, output_size, rank)
         return _formatted(input, sizes)
 
@@ -128,7 +122,10 @@ def meta_upsample_bimode2d_aa(
     input: Tensor, output_size: Sequence[int], align_corners: bool, *scales: float | None
 ) -> Tensor:
     sizes = _common_check(input._sizes, output_size, 2)
-    _check_elements(input, 2)
+    if 0 in input._sizes[1:]:
+        raise RuntimeError(
+            f"Non-empty 4D data tensor expected but got a tensor with sizes {input._sizes}"
+        )
     return _formatted(input, sizes)
 
 

@@ -22,6 +22,7 @@ from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.normalization import LayerNorm
 from mindtorch_v2.nn.modules.pooling import MaxPool2d
 from mindtorch_v2.nn.modules.sparse import Embedding
+from mindtorch_v2.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 fit_to_release()
 
@@ -53,4 +54,7 @@ __all__ = [
     "Sigmoid",
     "Softmax",
     "Tanh",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
 ]
