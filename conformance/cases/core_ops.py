@@ -61,6 +61,7 @@ from conformance.cases import (
     core_selections,
     core_sizes,
     core_two_dtypes,
+    core_upsampling,
     core_warned,
 )
 from conformance.cases.core_ops_pools import (
@@ -126,6 +127,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
+    yield from core_upsampling.texts()
     yield from core_sizes.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()

@@ -75,3 +75,4 @@ _add("upsample_trilinear3d", 3)
 for _name in ("bilinear2d", "bicubic2d"):
     _add(f"upsample_{_name}", 2)
     _add(f"_upsample_{_name}_aa", 2)
+_add("_upsample_lanczos2d_aa", 2)

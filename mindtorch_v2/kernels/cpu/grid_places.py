@@ -106,7 +106,7 @@ class Places:
         kind = place.dtype.type
         within = np.fmin(np.fmax(place, kind(0)), kind(self.size - 1))
         last = np.isnan(place) & (not self.as_vectors)
-        return np.where(last, kind(self.size - 1), within)
+        return np.asarray(np.where(last, kind(self.size - 1), within))
 
     def _reflected(self, place: Array) -> tuple[Array, Array]:
         """``reflect_coordinates``, and whether that is the other way round."""

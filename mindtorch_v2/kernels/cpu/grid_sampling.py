@@ -99,7 +99,7 @@ def _checked(input: Tensor, grid: Tensor, rank: int, mode: int) -> None:
 
 
 def _dispatch(name: str, dtype: DType) -> None:
-    """The switch of the kernels for images, which once had no name of its own."""
+    """The switch of the kernels for images, which once had no name, and was before all else."""
     if _NAMES_SWITCH:
         dispatch_over(_SAMPLED, f"{name}_kernel_impl", dtype)
     elif dtype not in _SAMPLED:
@@ -221,7 +221,8 @@ def _inner(numbers: Numbers, x: Array) -> Array:
 
 
 def _outer(numbers: Numbers, x: Array) -> Array:
-    found, kind = x.dtype.type(CUBIC), x.dtype.type
+    kind = x.dtype.type
+    found: Array = kind(CUBIC)
     for factor in (-5, 8, -4):
         found = numbers.times_plus(found, x, kind(factor * CUBIC))
     return found
@@ -311,7 +312,7 @@ def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     _checked(input, grid, 2, interpolation_mode)
-    if input._sizes[1] and numel(grid._sizes):
+    if not _NAMES_SWITCH or (input._sizes[1] and numel(grid._sizes)):
         _dispatch("grid_sampler_2d_cpu", input._dtype)
     return _forward(input, grid, 2, (interpolation_mode, padding_mode, align_corners))
 
@@ -396,7 +397,7 @@ def grid_sampler_2d_backward(
     output_mask: Sequence[bool],
 ) -> Pair:
     _checked(input, grid, 2, interpolation_mode)
-    if numel(grad_output._sizes):
+    if not _NAMES_SWITCH or numel(grad_output._sizes):
         _dispatch("grid_sampler_2d_backward_cpu", input._dtype)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, output_mask[0])

@@ -31,6 +31,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _UINT8: Final = DTYPES["uint8"]
 _KEYS: Final = -0.5
 """The parameter of a cubic convolution, as Keys proposed it and Pillow has it."""
+_LOBES: Final = 3
+"""Of a sine, on both sides of a pixel."""
 _MOST_BITS: Final = 22
 _INT16: Final = 1 << 15
 
@@ -57,8 +59,14 @@ def _bicubic(a: float, x: float) -> float:
     return float(cubic_convolution2(x, a)) if x < 2.0 else 0.0
 
 
+def _lanczos(x: float) -> float:
+    """A sine over its angle, in a window that is the middle of another."""
+    return float(np.sinc(x) * np.sinc(x / _LOBES)) if abs(x) < _LOBES else 0.0
+
+
 LINEAR: Final = Filter(2, _triangle, _triangle)
 CUBIC: Final = Filter(4, partial(_bicubic, _KEYS), partial(_bicubic, OPENCV))
+LANCZOS: Final = Filter(2 * _LOBES, _lanczos, _lanczos)
 
 
 class _Ranges(NamedTuple):
@@ -238,3 +246,4 @@ def _shared_out(
 
 _add("_upsample_bilinear2d_aa", LINEAR, keeps_format=True)
 _add("_upsample_bicubic2d_aa", CUBIC, keeps_format=False)
+_add("_upsample_lanczos2d_aa", LANCZOS, keeps_format=False)

@@ -47,8 +47,7 @@ class Upsample(Module):
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state.setdefault("recompute_scale_factor", True)  # which older releases did
-        super().__setstate__(state)
+        self.__dict__.update({"recompute_scale_factor": True} | state)  # as older releases did
 
     def extra_repr(self) -> str:
         name = "size" if self.scale_factor is None else "scale_factor"
