@@ -56,6 +56,7 @@ from mindtorch_v2.kernels import (
     view_dtype,
     views,
     views_inplace,
+    windows,
     write_back,
     zero_tensor,
 )
@@ -252,6 +253,7 @@ __all__ = [
     "view_dtype",
     "views",
     "views_inplace",
+    "windows",
     "write_back",
     "zero_tensor",
 ]
