@@ -63,7 +63,7 @@ def _shown(given: dict[str, Any]) -> str:
 def _window(
     name: str, length: int, periodic: bool, options: tuple[Any, ...], shape: Callable[[Any], Any]
 ) -> Any:
-    """What ``shape`` makes of the numbers from zero to the end: a periodic window lacks the last."""
+    """What ``shape`` makes of the numbers from zero on: a periodic window lacks the last."""
     given = given_options(options)
     if name == "hann_window":  # which looks before it asks for the default
         _check(name, length, given)
