@@ -79,7 +79,7 @@ def _nearest(rank: int, exact: bool, output: Tensor, input: Tensor, axes: Axes) 
         kind = np.float32 if dtype is _UINT8 else _kind(dtype)
         places = [nearest(axis, kind, exact=exact) for axis in axes]
     index: tuple[Any, ...] = (..., *np.ix_(*places))
-    return as_array(input, dtype)[index]
+    return np.asarray(as_array(input, dtype)[index])
 
 
 _LINEAR: Final = {2: "upsample_bilinear2d_channels_last", 3: "upsample_trilinear3d_channels_last"}
