@@ -307,6 +307,8 @@ NEURAL: Final = words("""
     AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d FractionalMaxPool2d FractionalMaxPool3d
     ReLU GELU SiLU LeakyReLU Tanh Sigmoid Softmax LogSoftmax
     MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
+    upsample upsample_nearest upsample_bilinear grid_sample affine_grid
+    Upsample UpsamplingNearest2d UpsamplingBilinear2d
     softmin softsign tanhshrink hardsigmoid hardswish glu elu mish hardtanh relu6
     logsigmoid _threshold smooth_l1_loss huber_loss binary_cross_entropy
     max_unpool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices

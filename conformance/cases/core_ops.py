@@ -63,7 +63,9 @@ from conformance.cases import (
     core_sizes,
     core_special,
     core_two_dtypes,
+    core_upsampling,
     core_warned,
+    core_windows,
 )
 from conformance.cases.core_ops_pools import (
     BINARY,
@@ -128,6 +130,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
+    yield from core_upsampling.texts()
+    yield from core_windows.texts()
     yield from core_sizes.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()

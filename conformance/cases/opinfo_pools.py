@@ -108,6 +108,12 @@ OPERATORS: Final = words("""
     special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w
     special_hermite_polynomial_h special_hermite_polynomial_he special_laguerre_polynomial_l
     special_legendre_polynomial_p""")
+    nn_functional_interpolate_nearest nn_functional_interpolate_nearest-exact
+    nn_functional_interpolate_linear nn_functional_interpolate_bilinear
+    nn_functional_interpolate_bicubic nn_functional_interpolate_trilinear
+    nn_functional_interpolate_area
+    nn_functional_upsample_nearest nn_functional_upsample_bilinear
+    nn_functional_grid_sample grid_sampler_2d grid_sampler_3d""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -135,6 +141,8 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
         ),
         ("bfloat16",),
     ),
+    "nn_functional_interpolate_bicubic": ("float32",),
+    "nn_functional_interpolate_trilinear": ("float32",),
 }
 """Dtypes in which torch itself answers otherwise with another vector unit, asked with
 ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
@@ -148,6 +156,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
   has vectors of two lengths, and one is added to a value close to minus one.
 - group norms: means are added up in as many sums as a vector has elements, and what is left where
   an element is nearly the bias is the mean's last digit.
+- interpolation by many pixels: which of the products a compiler adds up unrounded is another matter
+  in each build, and pixels of both signs nearly cancel.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}

@@ -268,6 +268,12 @@ def return_another() -> None:
 
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
+    **{
+        f"affine_grid_generator_{len(size)}D_backward": lambda size=size: (
+            torch.ops.aten.affine_grid_generator_backward(torch.ones(1), size, True)
+        )
+        for size in ([1, 1, 1, 1], [1, 1, 1, 1, 1])
+    },
     "_set_autograd_fallback_mode": lambda: C._set_autograd_fallback_mode("nosuch"),
     "cpu_kernel": lambda: torch.ldexp(
         torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)

@@ -593,5 +593,22 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "mvlgamma in place asks for its output's dtype": lambda: (
         "can't be cast" in error_of(lambda: torch.arange(1, 3).mvlgamma_(1))[1]
+    "a grid samples halves": lambda: takes(
+        lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).half()] * 2, 0, 0, False)
+    ),
+    "a grid names its switch": lambda: (
+        '"'
+        in error_of(lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).long()] * 2, 0, 0, True))[1]
+    ),
+    "nearest pixels on meta ignore a scale of nothing": lambda: takes(
+        lambda: A.upsample_nearest1d.out(meta((1, 1, 2)), [2], 0.0, out=meta((1, 1, 2)))
+    ),
+    "volumes of nearest pixels on meta keep their format": lambda: (
+        A.upsample_nearest3d.out(
+            meta((1, 2, 2, 2, 2)).to(memory_format=torch.channels_last_3d),
+            [2, 2, 2],
+            out=meta((0,)),
+        ).stride(1)
+        == 1
     ),
 }

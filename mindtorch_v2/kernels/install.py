@@ -6,6 +6,7 @@ from typing import Final
 
 from mindtorch_v2.dispatch.native import Provider
 from mindtorch_v2.kernels import (
+    affine_grids,
     autocast,
     autograd,
     backend_select,
@@ -55,6 +56,7 @@ from mindtorch_v2.kernels import (
     view_dtype,
     views,
     views_inplace,
+    windows,
     write_back,
     zero_tensor,
 )
@@ -90,6 +92,7 @@ from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.composite import special as composite_special
+from mindtorch_v2.kernels.composite import upsampling as composite_upsampling
 from mindtorch_v2.kernels.cpu import (
     activation,
     adaptive_pooling,
@@ -108,6 +111,7 @@ from mindtorch_v2.kernels.cpu import (
     extremes,
     fractional_pooling,
     gamma,
+    grid_sampling,
     group_norm,
     im2col,
     incomplete_gamma,
@@ -134,6 +138,7 @@ from mindtorch_v2.kernels.cpu import (
     unary,
     unique,
     unpooling,
+    upsampling,
 )
 from mindtorch_v2.kernels.refs import find as find_refs
 
@@ -141,6 +146,7 @@ __all__ = [
     "activation",
     "adaptive_pooling",
     "airy",
+    "affine_grids",
     "arithmetic",
     "assertions",
     "autocast",
@@ -164,6 +170,7 @@ __all__ = [
     "composite_products",
     "composite_reductions",
     "composite_special",
+    "composite_upsampling",
     "composite_views",
     "conversions",
     "convolution",
@@ -192,6 +199,7 @@ __all__ = [
     "gathering",
     "generated",
     "gradients",
+    "grid_sampling",
     "group_norm",
     "im2col",
     "incomplete_gamma",
@@ -256,11 +264,13 @@ __all__ = [
     "unique",
     "unpooling",
     "unsafe_views",
+    "upsampling",
     "view_backward",
     "view_copies",
     "view_dtype",
     "views",
     "views_inplace",
+    "windows",
     "write_back",
     "zero_tensor",
 ]

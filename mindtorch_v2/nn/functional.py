@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import _losses, _pooling
+from mindtorch_v2.nn import _interpolation, _losses
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -332,3 +333,17 @@ smooth_l1_loss = _losses.smooth_l1_loss
 for _each in (*vars(_losses).values(), *list(globals().values())):
     if getattr(_each, "__module__", None) in (_losses.__name__, _pooling.__name__):
         _each.__module__ = __name__  # where torch has them
+
+# --- other sizes ------------------------------------------------------------------------------
+
+affine_grid = _interpolation.affine_grid
+grid_sample = _interpolation.grid_sample
+interpolate = _interpolation.interpolate
+upsample = _interpolation.upsample
+upsample_bilinear = _interpolation.upsample_bilinear
+upsample_nearest = _interpolation.upsample_nearest
+
+for _module in (_interpolation, _losses):
+    for _each in vars(_module).values():
+        if getattr(_each, "__module__", None) == _module.__name__:
+            _each.__module__ = __name__  # where torch has them

@@ -29,6 +29,7 @@ from mindtorch_v2.tensor.dtype import (
 )
 from mindtorch_v2.tensor.geometry import (
     CHANNELS_LAST,
+    channels_last_strides,
     dense_strides_like,
     is_contiguous,
     strides_in_order,
@@ -90,6 +91,12 @@ def suggest_memory_format(tensor: Tensor) -> memory_format:
     counted = zip(sizes, strides, strict=True)
     told = [size if step > 1 or not size else 1 for size, step in counted]
     return geometry.suggest_memory_format(told, strides)
+
+
+def strides_in_format_of(tensor: Tensor, sizes: Sequence[int]) -> tuple[int, ...] | None:
+    """Strides in the memory format of a tensor; None if it is row-major."""
+    order = CHANNELS_LAST.get(suggest_memory_format(tensor))
+    return None if order is None else channels_last_strides(sizes, order)
 
 
 def worded(subject: str, **words: str) -> Exception:

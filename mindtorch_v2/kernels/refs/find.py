@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.refs import (
     convolution,
     factories,
     gradients,
+    grid_sampling,
     group_norm,
     im2col,
     indexing,
@@ -41,6 +42,7 @@ from mindtorch_v2.kernels.refs import (
     softmax,
     special,
     unpooling,
+    upsampling,
     views,
     volume_pooling,
 )
@@ -223,6 +225,7 @@ __all__ = [
     "factories",
     "find",
     "gradients",
+    "grid_sampling",
     "group_norm",
     "im2col",
     "indexing",
@@ -239,6 +242,7 @@ __all__ = [
     "softmax",
     "special",
     "unpooling",
+    "upsampling",
     "views",
     "volume_pooling",
 ]

@@ -10,9 +10,14 @@ from typing import Final
 
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, suggest_memory_format, worded
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    strides_in_format_of,
+    suggest_memory_format,
+    worded,
+)
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, int64
-from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
+from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -139,9 +144,7 @@ def meta_max_pool2d_with_indices(
 
 def formatted(input: Tensor, sizes: Sequence[int], dtype: DType) -> Tensor:
     """An empty tensor in the memory format of the input."""
-    order = CHANNELS_LAST.get(suggest_memory_format(input))
-    strides = None if order is None else channels_last_strides(sizes, order)
-    return new_tensor(sizes, dtype, input._device, strides)
+    return new_tensor(sizes, dtype, input._device, strides_in_format_of(input, sizes))
 
 
 @body(_META + "meta_max_pool2d_with_indices_backward")

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.refs.common import (
     can_safe_cast_to,
     elementwise_dtypes,
     is_cpu_scalar_tensor,
+    strides_in_format_of,
     to_dtype,
 )
 from mindtorch_v2.tensor.copying import copy_values
@@ -89,11 +90,18 @@ def _each_cast(value: Any, dtype: DType) -> Any:
     return to_dtype(value, dtype) if isinstance(value, Tensor) else value
 
 
+def preserve_memory_format(function: Ref) -> Ref:
+    """Have an output that is resized lie as the result does (an option of ``out_wrapper``)."""
+    function.preserves_memory_format = True  # type: ignore[attr-defined]
+    return function
+
+
 def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
     """``out_wrapper``: the results go into the arguments of these names if they are given.
 
     What makes a tensor gets its options from there.
     """
+    keeps_format = getattr(function, "preserves_memory_format", False)
     is_factory = signature(function).parameters.keys() >= FACTORY_OPTIONS
 
     def written(*args: Any, **kwargs: Any) -> Any:
@@ -107,6 +115,8 @@ def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Re
             kwargs = {"dtype": outs[0]._dtype, "device": outs[0]._device, **kwargs}
         results = function(*args, **kwargs)
         if len(outs) == 1 and isinstance(outs[0], Tensor):
+            if keeps_format:
+                resize_out(outs[0], results, strides_in_format_of(results, results._sizes))
             return written_out(outs[0], results, exact_dtype=exact_dtype)
         if len(outs) == 1:  # a list for the parts of a tensor
             outs = outs[0]
@@ -129,7 +139,7 @@ def written_out(out: Tensor, result: Tensor, *, exact_dtype: bool = False) -> Te
     return out
 
 
-def resize_out(out: Tensor, result: Tensor) -> None:
+def resize_out(out: Tensor, result: Tensor, strides: tuple[int, ...] | None = None) -> None:
     """``_maybe_resize_out``, whose message forgot to be formatted."""
     if tuple(out._sizes) == tuple(result._sizes):
         return
@@ -144,7 +154,7 @@ def resize_out(out: Tensor, result: Tensor) -> None:
             "with t.resize_(0).",
             stacklevel=2,
         )
-    set_sizes(out, result._sizes)
+    set_sizes(out, result._sizes, strides)
 
 
 def _check_copy_devices(source: Tensor, target: Tensor) -> None:

@@ -40,6 +40,7 @@ from mindtorch_v2.nn.modules.pooling import (
     MaxUnpool3d,
 )
 from mindtorch_v2.nn.modules.sparse import Embedding
+from mindtorch_v2.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 fit_to_release()
 
@@ -87,4 +88,7 @@ __all__ = [
     "Sigmoid",
     "Softmax",
     "Tanh",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
 ]
