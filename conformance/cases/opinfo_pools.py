@@ -107,7 +107,7 @@ OPERATORS: Final = words("""
     special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u
     special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w
     special_hermite_polynomial_h special_hermite_polynomial_he special_laguerre_polynomial_l
-    special_legendre_polynomial_p""")
+    special_legendre_polynomial_p
     nn_functional_interpolate_nearest nn_functional_interpolate_nearest-exact
     nn_functional_interpolate_linear nn_functional_interpolate_bilinear
     nn_functional_interpolate_bicubic nn_functional_interpolate_trilinear

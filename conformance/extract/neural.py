@@ -593,6 +593,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "mvlgamma in place asks for its output's dtype": lambda: (
         "can't be cast" in error_of(lambda: torch.arange(1, 3).mvlgamma_(1))[1]
+    ),
     "a grid samples halves": lambda: takes(
         lambda: A.grid_sampler_2d(*[torch.ones(1, 2, 2, 2).half()] * 2, 0, 0, False)
     ),

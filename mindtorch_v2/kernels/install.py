@@ -145,8 +145,8 @@ from mindtorch_v2.kernels.refs import find as find_refs
 __all__ = [
     "activation",
     "adaptive_pooling",
-    "airy",
     "affine_grids",
+    "airy",
     "arithmetic",
     "assertions",
     "autocast",

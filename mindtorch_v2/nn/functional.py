@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.nn import _losses, _pooling
-from mindtorch_v2.nn import _interpolation, _losses
+from mindtorch_v2.nn import _interpolation, _losses, _pooling
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
