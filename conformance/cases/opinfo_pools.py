@@ -6,6 +6,7 @@ Names are OpInfo's own: the function, and of several ways to test it which.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from conformance.names import words
@@ -89,7 +90,11 @@ OPERATORS: Final = words("""
     nn_functional_unfold
     cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
     linalg_multi_dot special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin
-    index_reduce_amax""")
+    index_reduce_amax
+    nn_functional_gaussian_nll_loss nn_functional_multilabel_soft_margin_loss
+    nn_functional_normalize nn_functional_alpha_dropout nn_functional_dropout2d
+    nn_functional_feature_alpha_dropout_without_train nn_functional_instance_norm
+    nn_functional_local_response_norm nn_functional_triplet_margin_with_distance_loss""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -135,7 +140,7 @@ EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
 CANCELLED: Final = words("""
     native_layer_norm nn_functional_layer_norm native_batch_norm _native_batch_norm_legit
     _batch_norm_with_update nn_functional_batch_norm nn_functional_group_norm
-    native_group_norm""")
+    native_group_norm nn_functional_instance_norm""")
 """Gradients of the sum of what is normalized are zero, but for rounding.  So they are of a sum in
 which each element has another weight."""
 
@@ -144,7 +149,12 @@ WEIGHTED: Final = CANCELLED | words("""
 """So are these, whose sum is one."""
 
 CONSTANT: Final = 2
-"""One number is normalized to zero, and two to one and minus one, whatever they are."""
+"""One number is normalized to zero, and two to one and minus one, whatever they are.  A vector of
+one number has a length that makes it one or minus one."""
+
+IN_STEP: Final = 4
+"""So few pixels of a sample are steps of one size, and so are their weights: one is the other but
+for scale and offset, of which normalization leaves nothing."""
 
 NEARLY_FLAT: Final = words("addbmm std_mean tanh")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
@@ -175,4 +185,15 @@ def has_gradients(name: str, sample: Sample) -> bool:
     """Whether gradients can be compared."""
     if "differentiable" not in sample or name in NEARLY_FLAT:
         return False
-    return "layer_norm" not in name or sample["tensors"][0]["shape"][-1] > CONSTANT
+    shape = sample["tensors"][0]["shape"]
+    if name == "nn_functional_instance_norm":
+        return prod(shape[2:]) > IN_STEP
+    if name == "nn_functional_normalize":
+        return len(shape) > 0 and shape[_dim(sample, default=1)] > 1
+    return "layer_norm" not in name or shape[-1] > CONSTANT
+
+
+def _dim(sample: Sample, default: int) -> int:
+    """The dimension that a sample is about."""
+    given = [each for each in sample["arguments"] if each.startswith("dim=")]
+    return int(given[0].removeprefix("dim=")) if given else default

@@ -588,4 +588,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
+    "a Gaussian loss takes its variance as a number": lambda: takes(
+        lambda: torch.nn.functional.gaussian_nll_loss(ROWS, ROWS, 1.0)
+    ),
+    "a Gaussian loss takes its variance of any dimension": lambda: takes(
+        lambda: torch.nn.functional.gaussian_nll_loss(ROWS, ROWS, torch.ones(1, 2))
+    ),
 }
