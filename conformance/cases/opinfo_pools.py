@@ -94,7 +94,10 @@ OPERATORS: Final = words("""
     nn_functional_gaussian_nll_loss nn_functional_multilabel_soft_margin_loss
     nn_functional_normalize nn_functional_alpha_dropout nn_functional_dropout2d
     nn_functional_feature_alpha_dropout_without_train nn_functional_instance_norm
-    nn_functional_local_response_norm nn_functional_triplet_margin_with_distance_loss""")
+    nn_functional_local_response_norm nn_functional_triplet_margin_with_distance_loss
+    nn_functional_soft_margin_loss nn_functional_multi_margin_loss
+    nn_functional_multilabel_margin_loss nn_functional_triplet_margin_loss
+    nn_functional_cosine_embedding_loss""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -114,6 +117,7 @@ UNINITIALISED: Final = words("""
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
     "nn_functional_group_norm": ("float32",),
+    "nn_functional_cosine_embedding_loss": ("float32",),
     **dict.fromkeys(
         words(
             "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
@@ -132,6 +136,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
 - transposed convolutions in bfloat16: with units for that dtype sums are rounded on the way.
 - group norms: means are added up in as many sums as a vector has elements, and what is left where
   an element is nearly the bias is the mean's last digit.
+- cosine embedding losses: the last digit of MKL's square root is another with MKL_CBWR, and it is
+  what is left of one less a cosine of nearly one.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
