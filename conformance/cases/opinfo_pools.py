@@ -97,7 +97,8 @@ OPERATORS: Final = words("""
     nn_functional_local_response_norm nn_functional_triplet_margin_with_distance_loss
     nn_functional_soft_margin_loss nn_functional_multi_margin_loss
     nn_functional_multilabel_margin_loss nn_functional_triplet_margin_loss
-    nn_functional_cosine_embedding_loss""")
+    nn_functional_cosine_embedding_loss nn_functional_rrelu nn_functional_rms_norm
+    nn_functional_channel_shuffle""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

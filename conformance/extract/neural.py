@@ -32,6 +32,7 @@ def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
 
 LABELS = torch.zeros(2, dtype=torch.int64)
 ROWS = torch.zeros(2, 2)
+HALVES = ROWS.half()
 IMAGE = (1, 1, 4, 4)
 #: Channels last, with moments that show what is rounded of them.
 PIXELS = torch.tensor([2.0, 6, 6, -2, 7, 6]).div(10).view(1, 3, 1, 2).permute(0, 3, 1, 2)
@@ -593,5 +594,15 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a Gaussian loss takes its variance of any dimension": lambda: takes(
         lambda: torch.nn.functional.gaussian_nll_loss(ROWS, ROWS, torch.ones(1, 2))
+    ),
+    "an RMS norm is computed in floats": lambda: is_reached(
+        A._to_copy.default, lambda: torch.rms_norm(HALVES, (2,))
+    ),
+    "an RMS norm is rounded at its end": lambda: (
+        torch.rms_norm(HALVES, (2,), ROWS[0]).dtype == torch.float16
+    ),
+    "an RMS norm is row-major": lambda: torch.rms_norm(torch.ones(3, 2).t(), (3,)).is_contiguous(),
+    "uniform numbers on meta keep the order of memory": lambda: (
+        A.uniform(torch.ones(2, 3, device="meta").t(), 0.0, 1.0).stride() == (1, 3)
     ),
 }

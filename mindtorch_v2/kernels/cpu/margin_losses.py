@@ -1,6 +1,7 @@
 """Losses by which the scores of classes keep a margin, and their derivatives.
 
-Mirrors ``aten/src/ATen/native/LossMultiMargin.cpp``, ``LossMultiLabelMargin.cpp`` and ``LossMulti.h``,
+Mirrors ``LossMultiMargin.cpp``, ``LossMultiLabelMargin.cpp`` and ``LossMulti.h`` of
+``aten/src/ATen/native``,
 and the soft margin loss of ``Loss.cpp``.
 """
 
