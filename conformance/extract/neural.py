@@ -365,6 +365,11 @@ def gradient_of_running_product() -> None:
     torch.autograd.grad(factors.cumprod(0).sum(), factors, create_graph=True)
 
 
+def read_statistics() -> tuple[torch.Tensor | None, ...]:
+    """Arguments of an instance norm, which has no weight and no bias."""
+    return torch.ones(1, 2, 3), None, None, ROWS[0], ROWS[1]
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -604,5 +609,11 @@ HABITS: dict[str, Callable[[], bool]] = {
     "an RMS norm is row-major": lambda: torch.rms_norm(torch.ones(3, 2).t(), (3,)).is_contiguous(),
     "uniform numbers on meta keep the order of memory": lambda: (
         A.uniform(torch.ones(2, 3, device="meta").t(), 0.0, 1.0).stride() == (1, 3)
+    ),
+    "an instance norm leaves statistics that it reads": lambda: not is_reached(
+        A.copy_.default, lambda: torch.instance_norm(*read_statistics(), False, 0.1, 1e-5, True)
+    ),
+    "native_channel_shuffle looks at its groups": lambda: is_refused(
+        lambda: torch.native_channel_shuffle(ROWS, 1)
     ),
 }

@@ -139,10 +139,11 @@ def _excesses(
     scores = as_array(input, dtype).reshape(-1, classes)
     labels = _labels(target).reshape(-1)
     check_pointers(dtype, weight)
+    least = element(margin, dtype)
     if ((labels < 0) | (labels >= classes)).any():
         raise RuntimeError("target out of range")
     right = np.take_along_axis(scores, labels[:, None], 1)
-    excess = np.asarray(element(margin, dtype) - right + scores)
+    excess = np.asarray(least - right + scores)
     is_counted = (excess > 0) & (np.arange(classes) != labels[:, None])
     weights = np.ones(classes, scores.dtype)
     if weight is not None:

@@ -84,6 +84,20 @@ def rrelu_with_noise(
     return (output,)
 
 
+@kernel("aten::rrelu_with_noise_")
+def rrelu_with_noise_(self: Tensor, *rest: Any) -> Tensor:
+    """Forms of the functional operator are found by what they change, and these change their noise
+    as well."""
+    rrelu_with_noise((self,), self, *rest)
+    return self
+
+
+@kernel("aten::rrelu_with_noise.out")
+def rrelu_with_noise_out(self: Tensor, *rest: Any) -> Any:
+    *arguments, out = rest
+    return rrelu_with_noise((out,), self, *arguments)[0]
+
+
 def _middle(lower: Number, upper: Number) -> Any:
     """Halfway between two numbers, as tensors of them have it."""
     one, two = (scalar_tensor_static(each, number_dtype(each)) for each in (lower, upper))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.kernels.channel_shuffling import check_groups
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
@@ -31,22 +32,11 @@ def meta_channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 @body("torch._refs.nn.functional.channel_shuffle")
 def channel_shuffle(input: Tensor, groups: int) -> Any:
-    sizes = list(input._sizes)
-    if len(sizes) <= 2:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {sizes}"
-        )
-    count, channels, *rest = sizes
-    if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
-    if channels % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} "
-            "groups."
-        )
-    if not numel(sizes):
+    """One group, and groups of one channel, leave everything as it is: there CUDA, which meta
+    counts as, makes a view."""
+    check_groups(input, groups)
+    count, channels, *rest = sizes = list(input._sizes)
+    if groups in (1, channels) or not numel(sizes):
         return _VIEW(input, sizes)
     split = _RESHAPE(input, [count, groups, channels // groups, *rest])
     dealt = _RESHAPE(_TRANSPOSE(split, 1, 2), sizes)
