@@ -616,4 +616,5 @@ HABITS: dict[str, Callable[[], bool]] = {
     "native_channel_shuffle looks at its groups": lambda: is_refused(
         lambda: torch.native_channel_shuffle(ROWS, 1)
     ),
+    "rrelu wants finite bounds": lambda: is_refused(lambda: torch.rrelu(ROWS, 0, float("inf"))),
 }

@@ -5,6 +5,7 @@ Mirrors the functions of ``rrelu`` in ``aten/src/ATen/native/Activation.cpp``.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from mindtorch_v2.kernels.pointwise import as_array, opmath_element, rounded
 from mindtorch_v2.kernels.promotion import Number, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.generator import Generator
@@ -132,6 +133,11 @@ def _noise_for(self: Tensor, lower: Number, upper: Number) -> Any:
 def rrelu(
     self: Tensor, lower: Number, upper: Number, training: bool, generator: Generator | None
 ) -> Any:
+    if HABITS["rrelu wants finite bounds"]:
+        for name, bound in (("lower", lower), ("upper", upper)):
+            number = scalar_to(bound, _FLOAT64)
+            if not math.isfinite(number):
+                raise RuntimeError(f"rrelu: {name} bound must be finite, got {number:g}")
     noise = _noise_for(self, lower, upper)
     return _WITH_NOISE(self, noise, lower, upper, training, generator)
 

@@ -81,5 +81,12 @@ def meta_rrelu_with_noise_functional(
 
 
 @body(_META + "meta_rrelu_with_noise_")
-def meta_rrelu_with_noise_(self: Tensor, *rest: Any, **named: Any) -> Tensor:
+def meta_rrelu_with_noise_(
+    self: Tensor,
+    lower: Number | Tensor = 0.125,
+    upper: Number = 1 / 3,
+    training: Number | bool = False,
+    generator: Generator | bool | None = None,
+) -> Tensor:
+    """The noise has no place of its own: it is taken for the next argument."""
     return self
