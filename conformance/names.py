@@ -315,7 +315,7 @@ NEURAL: Final = words("""
     profile_hook_step defaults insert clear
     SoftMarginLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss
     TripletMarginLoss TripletMarginWithDistanceLoss CosineEmbeddingLoss GaussianNLLLoss
-    Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU
+    PairwiseDistance Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU
     InstanceNorm1d InstanceNorm2d InstanceNorm3d LocalResponseNorm RMSNorm ChannelShuffle
     dropout1d dropout2d dropout3d local_response_norm normalize
     gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss
