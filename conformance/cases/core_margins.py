@@ -125,8 +125,8 @@ def _distances() -> Iterator[Text]:
         options = f"swap={swap}, margin=2.5, reduction='none'"
         for name in ("triplet_margin_loss", "triplet_margin_with_distance_loss"):
             yield name, f"xp.nn.functional.{name}({triplet}, {options})"
-    pools = (("(4, 3)", "(3,)", "(4, 3, 2)"), ("(4, 3)", "(3,)"), ("(4,)", "()", "(4, 1)"))
-    for one, two, target in product(*pools):
+    pairs = (("(4, 3)", "(3,)", "(4, 3, 2)"), ("(4, 3)", "(3,)"))
+    for one, two, target in product(*pairs, ("(4,)", "()", "(4, 1)")):
         arguments = ", ".join(_made(each, dtype="float64") for each in (one, two, target))
         loss = f"xp.nn.functional.cosine_embedding_loss({arguments}.sign(), 0.2, reduction='none')"
         yield "cosine_embedding_loss", loss
@@ -174,8 +174,8 @@ def _norms() -> Iterator[Text]:
     for shape, weight, mean, learns in pairwise(*pools):
         made = f"{function}instance_norm({_made(shape)}, m, v, {weight}, None, {learns}, 0.3)"
         yield "instance_norm", f"m, v = {mean}, {mean}\ny = {made}\n(y, m, v)"
-    pools = (_LAYOUTS, ("(3,)", "(2, 3)", "(0, 3)", "()", "(1, 3, 4, 2, 3)"), _DEVICES)
-    for layout, dims, device in pairwise(*pools):
+    normalized = ("(3,)", "(2, 3)", "(0, 3)", "()", "(1, 3, 4, 2, 3)")
+    for layout, dims, device in pairwise(_LAYOUTS, normalized, _DEVICES):
         x = f"({_made('(3, 4, 2, 3)', device)}){layout}"
         yield "rms_norm", f"{function}rms_norm({x}, {dims})"
     for layout in _LAYOUTS:

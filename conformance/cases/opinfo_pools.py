@@ -169,10 +169,12 @@ in doubles, an element of addbmm's own sums, which MKL_CBWR has another order fo
 
 UNCHECKED: Final = words("""
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update
-    nn_functional_pad_circular""")
+    nn_functional_pad_circular
+    nn_functional_multi_margin_loss nn_functional_multilabel_margin_loss""")
 """They read weights and statistics by the input's channels without asking how many there are, so
 a changed sample may read past a tensor's end; or fill what they have written nothing to with a copy
-of it, where padding below zero leaves no element.  Changed samples run on meta alone."""
+of it, where padding below zero leaves no element; or write nothing at all, where a mean of no
+samples is asked for.  Changed samples run on meta alone."""
 
 EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
 """Dtypes in which results have no digits that could differ."""

@@ -38,6 +38,7 @@ _INT64: Final = DTYPES["int64"]
 _ADD_: Final = OperatorHandle("aten::add_.Scalar")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _DIV_: Final = OperatorHandle("aten::div_.Tensor")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _EXP: Final = OperatorHandle("aten::exp")
 _EXP_: Final = OperatorHandle("aten::exp_")
 _LOG1P_: Final = OperatorHandle("aten::log1p_")
@@ -349,7 +350,8 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Any:
 
 @kernel("aten::multilabel_margin_loss.out", key=_IMPLICIT)
 def multilabel_margin_loss_out(self: Tensor, target: Tensor, reduction: int, out: Tensor) -> Any:
-    is_target = new_tensor((0,), self._dtype, self._device)
+    options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
+    is_target = _EMPTY([0], **options)
     return _LABELS_OUT(self, target, reduction, output=out, is_target=is_target)[0]
 
 
