@@ -1,8 +1,7 @@
 """Losses by which the scores of classes keep a margin, and their derivatives.
 
 Mirrors ``LossMultiMargin.cpp``, ``LossMultiLabelMargin.cpp`` and ``LossMulti.h`` of
-``aten/src/ATen/native``,
-and the soft margin loss of ``Loss.cpp``.
+``aten/src/ATen/native``, and of ``Loss.cpp`` the soft margin loss.
 """
 
 from __future__ import annotations
