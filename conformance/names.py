@@ -329,7 +329,14 @@ NEURAL: Final = words("""
     get_extra_state set_extra_state register_state_dict_pre_hook
     register_backward_hook call_super_init _metadata
     register_step_pre_hook register_step_post_hook register_state_dict_post_hook
-    profile_hook_step defaults insert clear""")
+    profile_hook_step defaults insert clear
+    SoftMarginLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss
+    TripletMarginLoss TripletMarginWithDistanceLoss CosineEmbeddingLoss GaussianNLLLoss
+    PairwiseDistance Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU
+    InstanceNorm1d InstanceNorm2d InstanceNorm3d LocalResponseNorm RMSNorm ChannelShuffle
+    dropout1d dropout2d dropout3d local_response_norm normalize
+    gaussian_nll_loss multilabel_soft_margin_loss triplet_margin_with_distance_loss
+    multi_margin_loss multilabel_margin_loss soft_margin_loss""")
 
 #: Operators as objects, schemas, libraries, modes.
 DISPATCH: Final = words("""

@@ -44,6 +44,7 @@ from conformance.cases import (
     core_large_numbers,
     core_last_digits,
     core_looked_at,
+    core_margins,
     core_memory_order,
     core_nn,
     core_odd_arguments,
@@ -143,6 +144,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_looked_at.texts()
     yield from core_warned.texts()
     yield from core_special.texts()
+    yield from core_margins.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

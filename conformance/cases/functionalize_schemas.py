@@ -76,13 +76,20 @@ INEXACT: Final = words("""
     celu cos cosh cumprod deg2rad digamma elu erf erfc exp exp2 expm1 float_power hypot kl_div
     lerp lgamma log log10 log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp logit
     logsumexp mean mish mse_loss nanmean norm poisson_nll_loss polar polygamma pow rad2deg
-    reciprocal rsqrt selu sigmoid silu sin sinc sinh softmax softplus sqrt std std_mean tan var
-    var_mean xlogy""")
+    reciprocal rms_norm rsqrt selu sigmoid silu sin sinc sinh soft_margin_loss softmax softplus
+    sqrt std std_mean tan triplet_margin_loss var var_mean xlogy""")
 """What is rounded may be rounded otherwise, and what is small in one step is large after some: so
 these are the last step of a program."""
 
 LEFT_OUT: Final[Mapping[str, str]] = {
     "aten::nanmean.out": "runs the loops of another over a wrapper, which kills PyTorch 2.4.1",
+    **dict.fromkeys(
+        (
+            *("aten::multi_margin_loss", "aten::multi_margin_loss.out"),
+            *("aten::multilabel_margin_loss", "aten::multilabel_margin_loss.out"),
+        ),
+        "of no samples what memory holds is the result",
+    ),
 }
 """Operators that are not drawn, and why."""
 

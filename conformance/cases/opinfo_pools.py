@@ -6,6 +6,7 @@ Names are OpInfo's own: the function, and of several ways to test it which.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from conformance.names import words
@@ -114,6 +115,14 @@ OPERATORS: Final = words("""
     nn_functional_interpolate_area
     nn_functional_upsample_nearest nn_functional_upsample_bilinear
     nn_functional_grid_sample grid_sampler_2d grid_sampler_3d""")
+    nn_functional_gaussian_nll_loss nn_functional_multilabel_soft_margin_loss
+    nn_functional_normalize nn_functional_alpha_dropout nn_functional_dropout2d
+    nn_functional_feature_alpha_dropout_without_train nn_functional_instance_norm
+    nn_functional_local_response_norm nn_functional_triplet_margin_with_distance_loss
+    nn_functional_soft_margin_loss nn_functional_multi_margin_loss
+    nn_functional_multilabel_margin_loss nn_functional_triplet_margin_loss
+    nn_functional_cosine_embedding_loss nn_functional_rrelu nn_functional_rms_norm
+    nn_functional_channel_shuffle""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -134,6 +143,7 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
     "nn_functional_group_norm": ("float32",),
     "special_ndtr": ("float32", "float64"),
+    "nn_functional_cosine_embedding_loss": ("float32",),
     **dict.fromkeys(
         words(
             "nn_functional_conv_transpose1d nn_functional_conv_transpose2d "
@@ -158,6 +168,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
   an element is nearly the bias is the mean's last digit.
 - interpolation by many pixels: which of the products a compiler adds up unrounded is another matter
   in each build, and pixels of both signs nearly cancel.
+- cosine embedding losses: the last digit of MKL's square root is another with MKL_CBWR, and it is
+  what is left of one less a cosine of nearly one.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
@@ -166,7 +178,7 @@ EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
 CANCELLED: Final = words("""
     native_layer_norm nn_functional_layer_norm native_batch_norm _native_batch_norm_legit
     _batch_norm_with_update nn_functional_batch_norm nn_functional_group_norm
-    native_group_norm""")
+    native_group_norm nn_functional_instance_norm""")
 """Gradients of the sum of what is normalized are zero, but for rounding.  So they are of a sum in
 which each element has another weight."""
 
@@ -175,7 +187,12 @@ WEIGHTED: Final = CANCELLED | words("""
 """So are these, whose sum is one."""
 
 CONSTANT: Final = 2
-"""One number is normalized to zero, and two to one and minus one, whatever they are."""
+"""One number is normalized to zero, and two to one and minus one, whatever they are.  A vector of
+one number has a length that makes it one or minus one."""
+
+IN_STEP: Final = 4
+"""So few pixels of a sample are steps of one size, and so are their weights: one is the other but
+for scale and offset, of which normalization leaves nothing."""
 
 NEARLY_FLAT: Final = words("addbmm std_mean tanh")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
@@ -183,10 +200,12 @@ in doubles, an element of addbmm's own sums, which MKL_CBWR has another order fo
 
 UNCHECKED: Final = words("""
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update
-    nn_functional_pad_circular""")
+    nn_functional_pad_circular
+    nn_functional_multi_margin_loss nn_functional_multilabel_margin_loss""")
 """They read weights and statistics by the input's channels without asking how many there are, so
 a changed sample may read past a tensor's end; or fill what they have written nothing to with a copy
-of it, where padding below zero leaves no element.  Changed samples run on meta alone."""
+of it, where padding below zero leaves no element; or write nothing at all, where a mean of no
+samples is asked for.  Changed samples run on meta alone."""
 
 EXACT_DTYPES: Final = ("int64", "int32", "uint8", "bool")
 """Dtypes in which results have no digits that could differ."""
@@ -206,4 +225,15 @@ def has_gradients(name: str, sample: Sample) -> bool:
     """Whether gradients can be compared."""
     if "differentiable" not in sample or name in NEARLY_FLAT:
         return False
-    return "layer_norm" not in name or sample["tensors"][0]["shape"][-1] > CONSTANT
+    shape = sample["tensors"][0]["shape"]
+    if name == "nn_functional_instance_norm":
+        return prod(shape[2:]) > IN_STEP
+    if name == "nn_functional_normalize":
+        return len(shape) > 0 and shape[_dim(sample, default=1)] > 1
+    return "layer_norm" not in name or shape[-1] > CONSTANT
+
+
+def _dim(sample: Sample, default: int) -> int:
+    """The dimension that a sample is about."""
+    given = [each for each in sample["arguments"] if each.startswith("dim=")]
+    return int(given[0].removeprefix("dim=")) if given else default

@@ -241,6 +241,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
         torch.ones(2, 2), torch.ones(2, 1), sorter=torch.tensor([[0, 1], [1, 0]]).t()
     ),
     "mse_kernel": lambda: torch.nn.functional.mse_loss(torch.ones(1).half(), torch.ones(1).half()),
+    "rms_norm": lambda: torch.rms_norm(torch.ones(1, 1), (1,), torch.ones(1).double()),
     "arange_out": lambda: torch.arange(2, out=torch.ones(1)),
     "numpy_T": lambda: torch.ones(()).T,
     "numpy_T(dim)": lambda: torch.ones(1).T,
@@ -300,6 +301,7 @@ NOT_EVERYWHERE = (
     "treatSequenceAsTuple(constant)",
     "requires_grad_to_scalar",
     "mse_kernel",
+    "rms_norm",
     "asarray",
     "raise_warning_for_bcomplex32",
     "is_pinned",

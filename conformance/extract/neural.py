@@ -32,6 +32,7 @@ def zeros(dtype: torch.dtype, *sizes: int) -> torch.Tensor:
 
 LABELS = torch.zeros(2, dtype=torch.int64)
 ROWS = torch.zeros(2, 2)
+HALVES = ROWS.half()
 IMAGE = (1, 1, 4, 4)
 #: Channels last, with moments that show what is rounded of them.
 PIXELS = torch.tensor([2.0, 6, 6, -2, 7, 6]).div(10).view(1, 3, 1, 2).permute(0, 3, 1, 2)
@@ -367,6 +368,11 @@ def gradient_of_running_product() -> None:
     torch.autograd.grad(factors.cumprod(0).sum(), factors, create_graph=True)
 
 
+def read_statistics() -> tuple[torch.Tensor | None, ...]:
+    """Arguments of an instance norm, which has no weight and no bias."""
+    return torch.ones(1, 2, 3), None, None, ROWS[0], ROWS[1]
+
+
 def power_of_powers() -> torch.Tensor:
     return torch.pow(torch.ones(1, requires_grad=True), torch.ones(1))
 
@@ -612,4 +618,27 @@ HABITS: dict[str, Callable[[], bool]] = {
         ).stride(1)
         == 1
     ),
+    "a Gaussian loss takes its variance as a number": lambda: takes(
+        lambda: torch.nn.functional.gaussian_nll_loss(ROWS, ROWS, 1.0)
+    ),
+    "a Gaussian loss takes its variance of any dimension": lambda: takes(
+        lambda: torch.nn.functional.gaussian_nll_loss(ROWS, ROWS, torch.ones(1, 2))
+    ),
+    "an RMS norm is computed in floats": lambda: is_reached(
+        A._to_copy.default, lambda: torch.rms_norm(HALVES, (2,))
+    ),
+    "an RMS norm is rounded at its end": lambda: (
+        torch.rms_norm(HALVES, (2,), ROWS[0]).dtype == torch.float16
+    ),
+    "an RMS norm is row-major": lambda: torch.rms_norm(torch.ones(3, 2).t(), (3,)).is_contiguous(),
+    "uniform numbers on meta keep the order of memory": lambda: (
+        A.uniform(torch.ones(2, 3, device="meta").t(), 0.0, 1.0).stride() == (1, 3)
+    ),
+    "an instance norm leaves statistics that it reads": lambda: not is_reached(
+        A.copy_.default, lambda: torch.instance_norm(*read_statistics(), False, 0.1, 1e-5, True)
+    ),
+    "native_channel_shuffle looks at its groups": lambda: is_refused(
+        lambda: torch.native_channel_shuffle(ROWS, 1)
+    ),
+    "rrelu wants finite bounds": lambda: is_refused(lambda: torch.rrelu(ROWS, 0, float("inf"))),
 }

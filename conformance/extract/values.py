@@ -65,6 +65,13 @@ WORDS: dict[str, Callable[[], object]] = {
     "integer step of arange": lambda: survived(lambda: torch.arange(0, 3, 0.5, dtype=torch.int64)),
     "zeros of a negative size": lambda: torch.zeros(-1),
     "pixel_shuffle by too much": lambda: torch.pixel_shuffle(torch.ones(1, 1, 1), 3037000500),
+    "a multi margin loss of too few labels": lambda: torch._C._nn.multi_margin_loss(
+        torch.ones(5, 7), torch.zeros(3)
+    ),
+    "an RMS norm over other sizes": lambda: torch.rms_norm(torch.ones(2, 3, 5), (7,)),
+    "an RMS norm over too many dimensions": lambda: torch.rms_norm(
+        torch.ones(2, 3, 5), (7, 8, 9, 6)
+    ),
     "isin of truth values": lambda: torch.isin(*[torch.ones(1, dtype=torch.bool)] * 2),
     "gradient of bytes": lambda: torch.gradient(torch.ones(2, dtype=torch.uint8)),
     "gelu_backward of doubles": lambda: torch.ops.aten.gelu_backward(

@@ -5,10 +5,12 @@ Mirrors the part of ``torch/nn/functional.py`` that has them.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
+from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.switches import HABITS
@@ -290,3 +292,56 @@ def poisson_nll_loss(
         raise ValueError(reduction + " is not a valid value for reduction")
     number = NUMBERS[reduction]
     return _TORCH["poisson_nll_loss"](input, target, log_input, full, eps, number)
+
+
+# --- a Gaussian's, of a variance for each element, for several or for all ---------------------
+
+
+@overridable("input", "target", "var")
+def gaussian_nll_loss(
+    input: Any,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    takes_number = HABITS["a Gaussian loss takes its variance as a number"]
+    if takes_number:
+        if isinstance(var, float):
+            _check_variance(var < 0)
+            var = var * _TORCH["ones_like"](input)
+        else:
+            _check_variance(_TORCH["any"](var < 0))
+    if var.size() != input.size():
+        var = _fitting_variance(input, var)
+    if reduction not in tuple(NUMBERS):
+        raise ValueError(reduction + " is not valid")
+    if not takes_number:
+        _check_variance(_TORCH["any"](var < 0))
+    var = var.clone()
+    with no_grad():  # the bound has no part in the gradient
+        var.clamp_(min=eps)
+    loss = 0.5 * (_TORCH["log"](var) + (input - target) ** 2 / var)
+    if full:
+        loss += 0.5 * math.log(2 * math.pi)
+    return loss if reduction == "none" else getattr(loss, reduction)()
+
+
+def _check_variance(is_negative: Any) -> None:
+    if is_negative:
+        raise ValueError("var has negative entry/entries")
+
+
+def _fitting_variance(input: Any, var: Any) -> Any:
+    """One of other sizes, which may lack the last dimension; ValueError if it does not fit."""
+    if input.size()[:-1] == var.size():
+        return _TORCH["unsqueeze"](var, -1)
+    if HABITS["a Gaussian loss takes its variance of any dimension"]:
+        pairs = zip(input.size(), var.size(), strict=False)
+        fits = input.ndim == var.ndim and sum(two for one, two in pairs if one != two) == 1
+    else:
+        fits = input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1
+    if not fits:
+        raise ValueError("var is of incorrect size")
+    return var

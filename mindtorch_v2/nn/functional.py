@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import _interpolation, _losses, _pooling
+from mindtorch_v2.nn import _dropouts, _losses, _margin_losses, _normalizations
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -27,6 +28,10 @@ softplus = _NN["softplus"]
 softshrink = _NN["softshrink"]
 hardshrink = _TORCH["hardshrink"]
 prelu = _TORCH["prelu"]
+rrelu_ = _TORCH["rrelu_"]
+pairwise_distance = _TORCH["pairwise_distance"]
+channel_shuffle = _TORCH["channel_shuffle"]
+native_channel_shuffle = _TORCH["native_channel_shuffle"]
 conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
 conv3d = _TORCH["conv3d"]
@@ -103,6 +108,17 @@ threshold = _threshold
 
 
 @overridable("input")
+def rrelu(
+    input: Any,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Any:
+    return _TORCH["rrelu_" if inplace else "rrelu"](input, lower, upper, training)
+
+
+@overridable("input")
 def glu(input: Any, dim: int = -1) -> Any:
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
@@ -162,14 +178,6 @@ def _softmax_dim(name: str, input: Any, dim: int | None, stacklevel: Any) -> int
         stacklevel=level + (level > 2),  # past the function that looks for overrides
     )
     return 0 if rank in (0, 1, 3) else 1
-
-
-@overridable("input")
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Zeros here and there, the rest the larger for it; ValueError for no probability."""
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return _TORCH["dropout_" if inplace else "dropout"](input, p, training)
 
 
 @overridable("input")
@@ -315,17 +323,34 @@ def fold(
     return _NN["col2im"](input, *pairs)
 
 
-# --- losses -----------------------------------------------------------------------------------
+# --- what has modules of its own --------------------------------------------------------------
+
+dropout = _dropouts.dropout
+dropout1d = _dropouts.dropout1d
+dropout2d = _dropouts.dropout2d
+dropout3d = _dropouts.dropout3d
+alpha_dropout = _dropouts.alpha_dropout
+feature_alpha_dropout = _dropouts.feature_alpha_dropout
+
+instance_norm = _normalizations.instance_norm
+local_response_norm = _normalizations.local_response_norm
+normalize = _normalizations.normalize
+rms_norm = _normalizations.rms_norm
 
 binary_cross_entropy = _losses.binary_cross_entropy
 binary_cross_entropy_with_logits = _losses.binary_cross_entropy_with_logits
+cosine_embedding_loss = _margin_losses.cosine_embedding_loss
 cross_entropy = _losses.cross_entropy
+gaussian_nll_loss = _losses.gaussian_nll_loss
 hinge_embedding_loss = _losses.hinge_embedding_loss
 huber_loss = _losses.huber_loss
 kl_div = _losses.kl_div
 l1_loss = _losses.l1_loss
 margin_ranking_loss = _losses.margin_ranking_loss
 mse_loss = _losses.mse_loss
+multi_margin_loss = _margin_losses.multi_margin_loss
+multilabel_margin_loss = _margin_losses.multilabel_margin_loss
+multilabel_soft_margin_loss = _margin_losses.multilabel_soft_margin_loss
 nll_loss = _losses.nll_loss
 poisson_nll_loss = _losses.poisson_nll_loss
 smooth_l1_loss = _losses.smooth_l1_loss
@@ -343,6 +368,11 @@ upsample_bilinear = _interpolation.upsample_bilinear
 upsample_nearest = _interpolation.upsample_nearest
 
 for _module in (_interpolation, _losses):
+soft_margin_loss = _margin_losses.soft_margin_loss
+triplet_margin_loss = _margin_losses.triplet_margin_loss
+triplet_margin_with_distance_loss = _margin_losses.triplet_margin_with_distance_loss
+
+for _module in (_dropouts, _losses, _margin_losses, _normalizations):
     for _each in vars(_module).values():
         if getattr(_each, "__module__", None) == _module.__name__:
             _each.__module__ = __name__  # where torch has them

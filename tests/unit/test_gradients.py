@@ -127,6 +127,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "bmm": {"self": values(2, 2, 3), "mat2": values(2, 3, 2, seed=1)},
     "_convolution": {**CONVOLUTION, **dict.fromkeys(("benchmark", "deterministic"), False)},
     "convolution": CONVOLUTION,
+    "channel_shuffle": {"self": values(2, 4, 2), "groups": 2},
     "clamp.Tensor": {"min": values(2, 3, seed=3) / 2, "max": values(2, 3, seed=4)},
     "clamp": {"min": 0.3, "max": 0.6},
     "diagonal_backward": {"grad_output": values(2), "input_sizes": [2, 3], "dim1": 0, "dim2": 1},
@@ -180,6 +181,9 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "mean.dim": {"dim": [1]},
     "native_batch_norm": {**AFFINE, "training": True, "eps": 0.5},
     "_native_batch_norm_legit.no_stats": {**AFFINE, "training": True, "eps": 0.5},
+    "multi_margin_loss": {"target": index(2, 0)},
+    "multi_margin_loss_backward": {"target": index(2, 0), "reduction": 0},
+    "multilabel_margin_loss_forward": {"target": index([0, -1, 1], [2, 1, -1])},
     "native_group_norm": {
         "input": values(1, 2, 3),
         "weight": values(2, seed=1),
@@ -221,6 +225,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
         "end": 2,
         "step": 1,
     },
+    "soft_margin_loss_backward": {"reduction": 0},  # as that of a Huber loss
     "sort.stable": {"stable": True},
     "split_with_sizes": {"split_sizes": [1, 2], "dim": 1},
     "squeeze": {"self": values(2, 1, 3)},

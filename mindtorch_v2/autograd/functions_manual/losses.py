@@ -67,6 +67,24 @@ def huber_loss_double_backward_grad_output(
     return call("sum", mul(slope, grad))
 
 
+def soft_margin_loss_double_backward(grad: Any, input: Any, target: Any, reduction: int) -> Any:
+    power = call("exp", mul(input, negative(target)))
+    height = add(power, 1)
+    squared = mul(height, height)
+    found = div(mul(mul(grad, mul(target, target)), power), squared)
+    return _mean(found, input, reduction)
+
+
+def soft_margin_loss_double_backward_grad_output(
+    grad: Any, grad_output: Any, input: Any, target: Any, reduction: int
+) -> Any:
+    if reduction == NONE:
+        return call("soft_margin_loss_backward", grad, input, target, reduction)
+    ones = call("ones_like", grad_output)
+    slope = call("soft_margin_loss_backward", ones, input, target, reduction)
+    return call("sum", mul(slope, grad))
+
+
 # --- binary cross entropy ---------------------------------------------------------------------
 
 

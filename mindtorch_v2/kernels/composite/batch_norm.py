@@ -11,6 +11,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import accumulate_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
@@ -105,8 +106,9 @@ def instance_norm(
     ]
     flat = _VIEW(_CONTIGUOUS(input), [1, batch * channels, *space])
     output = _BATCH_NORM(flat, *repeated, use_input_stats, momentum, eps, cudnn_enabled)
+    is_learned = use_input_stats or not HABITS["an instance norm leaves statistics that it reads"]
     for given, changed in ((running_mean, repeated[2]), (running_var, repeated[3])):
-        if given is not None:
+        if given is not None and is_learned:
             alias = _ALIAS(given)
             _COPY_(alias, _MEAN(_VIEW(changed, [batch, channels]), [0], False))
     return _VIEW(output, list(input._sizes))

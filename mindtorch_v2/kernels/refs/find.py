@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from inspect import Parameter, signature
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -22,6 +23,7 @@ from mindtorch_v2.kernels.refs import (
     advanced_indexing,
     batch_norm,
     border_padding,
+    channel_shuffling,
     convolution,
     factories,
     gradients,
@@ -31,12 +33,14 @@ from mindtorch_v2.kernels.refs import (
     indexing,
     joining,
     losses,
+    margin_losses,
     meta_registrations,
     moments,
     pixel_shuffling,
     pooling,
     products,
     random,
+    randomized_relu,
     reductions,
     searching,
     softmax,
@@ -143,6 +147,9 @@ def _taking(function: Ref, count: int, shown: str | None) -> Ref:
     Python says so of the function ``shown``, a wrapper in words of its own where it binds them.
     """
 
+    parameters = signature(function).parameters.values()
+    least = min(count, sum(each.default is Parameter.empty for each in parameters))
+
     def run(*args: Any, **kwargs: Any) -> Any:
         if len(args) <= count:
             return function(*args, **kwargs)
@@ -150,7 +157,8 @@ def _taking(function: Ref, count: int, shown: str | None) -> Ref:
             raise worded(
                 "more arguments than a wrapper binds", **{"2": f"{count}", "3": f"{len(args)}"}
             )
-        raise TypeError(f"{shown}() takes {count} positional arguments but {len(args)} were given")
+        takes = f"{count}" if least == count else f"from {least} to {count}"
+        raise TypeError(f"{shown}() takes {takes} positional arguments but {len(args)} were given")
 
     return run
 
@@ -221,6 +229,7 @@ __all__ = [
     "advanced_indexing",
     "batch_norm",
     "border_padding",
+    "channel_shuffling",
     "convolution",
     "factories",
     "find",
@@ -231,12 +240,14 @@ __all__ = [
     "indexing",
     "joining",
     "losses",
+    "margin_losses",
     "meta_registrations",
     "moments",
     "pixel_shuffling",
     "pooling",
     "products",
     "random",
+    "randomized_relu",
     "reductions",
     "searching",
     "softmax",

@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, to_dtype
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType, Layout
@@ -54,6 +55,13 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: object 
     _check_std(std)
     _check_dtype(self._dtype)
     return self
+
+
+@body("torch._decomp.decompositions.uniform")
+def uniform(x: Tensor, low: float = 0.0, high: float = 1.0, generator: object = None) -> Tensor:
+    """Nobody looks at the bounds."""
+    strides = x._strides if HABITS["uniform numbers on meta keep the order of memory"] else None
+    return new_tensor(x._sizes, x._dtype, x._device, strides)
 
 
 def _check_std(std: Tensor | float) -> None:

@@ -6,18 +6,42 @@ from mindtorch_v2.nn.modules.activation import (
     LeakyReLU,
     LogSoftmax,
     ReLU,
+    RReLU,
     Sigmoid,
     SiLU,
     Softmax,
     Tanh,
 )
 from mindtorch_v2.nn.modules.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from mindtorch_v2.nn.modules.channelshuffle import ChannelShuffle
 from mindtorch_v2.nn.modules.container import ModuleDict, ModuleList, Sequential
 from mindtorch_v2.nn.modules.conv import Conv2d
-from mindtorch_v2.nn.modules.dropout import Dropout
+from mindtorch_v2.nn.modules.distance import PairwiseDistance
+from mindtorch_v2.nn.modules.dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
 from mindtorch_v2.nn.modules.flatten import Flatten
+from mindtorch_v2.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from mindtorch_v2.nn.modules.linear import Identity, Linear
-from mindtorch_v2.nn.modules.loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from mindtorch_v2.nn.modules.loss import (
+    CosineEmbeddingLoss,
+    CrossEntropyLoss,
+    GaussianNLLLoss,
+    L1Loss,
+    MSELoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    NLLLoss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
 from mindtorch_v2.nn.modules.module import Module
 from mindtorch_v2.nn.modules.normalization import LayerNorm
 from mindtorch_v2.nn.modules.pooling import (
@@ -39,6 +63,8 @@ from mindtorch_v2.nn.modules.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from mindtorch_v2.nn.modules.normalization import LayerNorm, LocalResponseNorm, RMSNorm
+from mindtorch_v2.nn.modules.pooling import MaxPool2d
 from mindtorch_v2.nn.modules.sparse import Embedding
 from mindtorch_v2.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
@@ -55,21 +81,33 @@ __all__ = [
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
+    "AlphaDropout",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "ChannelShuffle",
     "Conv2d",
+    "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "Embedding",
+    "FeatureAlphaDropout",
     "Flatten",
     "FractionalMaxPool2d",
     "FractionalMaxPool3d",
+    "GaussianNLLLoss",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "L1Loss",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
@@ -81,14 +119,23 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "NLLLoss",
+    "PairwiseDistance",
+    "RMSNorm",
+    "RReLU",
     "ReLU",
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SoftMarginLoss",
     "Softmax",
     "Tanh",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]

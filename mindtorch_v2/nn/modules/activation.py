@@ -13,7 +13,7 @@ from mindtorch_v2.nn.modules.module import Module
 
 _TORCH: Final = FUNCTIONS["torch"]
 
-__all__ = ["GELU", "LeakyReLU", "LogSoftmax", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"]
+__all__ = ["GELU", "LeakyReLU", "LogSoftmax", "RReLU", "ReLU", "SiLU", "Sigmoid", "Softmax", "Tanh"]
 
 
 class ReLU(Module):
@@ -45,6 +45,25 @@ class LeakyReLU(Module):
     def extra_repr(self) -> str:
         inplace = ", inplace=True" if self.inplace else ""
         return f"negative_slope={self.negative_slope}{inplace}"
+
+
+class RReLU(Module):
+    """Negative elements times a number between two bounds, drawn at random while it is trained."""
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        inplace = ", inplace=True" if self.inplace else ""
+        return f"lower={self.lower}, upper={self.upper}{inplace}"
 
 
 class GELU(Module):

@@ -18,12 +18,12 @@ from mindtorch_v2.tensor.dtype import int64
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
-_MAY_LACK_BIAS: Final = HABITS["a BatchNorm shows its bias"]
+MAY_LACK_BIAS: Final = HABITS["a BatchNorm shows its bias"]
 _TORCH: Final = FUNCTIONS["torch"]
 
 
-class _BatchNorm(Module):
-    """Channels brought to mean 0 and deviation 1, then scaled and moved."""
+class _NormBase(Module):
+    """What has parameters and statistics for each channel."""
 
     _version = 2
     weight: Parameter | None
@@ -78,19 +78,6 @@ class _BatchNorm(Module):
     def _check_input_dim(self, input: Any) -> None:
         raise NotImplementedError
 
-    def forward(self, input: Any) -> Any:
-        self._check_input_dim(input)
-        share = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # each batch counts the same
-                share = 1.0 / float(self.num_batches_tracked)
-        is_kept = not self.training or self.track_running_stats
-        mean, var = (self.running_mean, self.running_var) if is_kept else (None, None)
-        learns = self.training or (self.running_mean is None and self.running_var is None)
-        parameters = (self.weight, self.bias)
-        return functional.batch_norm(input, mean, var, *parameters, learns, share, self.eps)
-
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
@@ -105,7 +92,7 @@ class _BatchNorm(Module):
 
     def extra_repr(self) -> str:
         bias = ""
-        if _MAY_LACK_BIAS:
+        if MAY_LACK_BIAS:
             bias = f"bias={self.bias is not None}, "
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
@@ -113,8 +100,25 @@ class _BatchNorm(Module):
         )
 
 
-if not _MAY_LACK_BIAS:
-    _BatchNorm.__init__ = without(_BatchNorm.__init__, "bias")  # type: ignore[method-assign]
+if not MAY_LACK_BIAS:
+    _NormBase.__init__ = without(_NormBase.__init__, "bias")  # type: ignore[method-assign]
+
+
+class _BatchNorm(_NormBase):
+    """Channels brought to mean 0 and deviation 1, then scaled and moved."""
+
+    def forward(self, input: Any) -> Any:
+        self._check_input_dim(input)
+        share = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # each batch counts the same
+                share = 1.0 / float(self.num_batches_tracked)
+        is_kept = not self.training or self.track_running_stats
+        mean, var = (self.running_mean, self.running_var) if is_kept else (None, None)
+        learns = self.training or (self.running_mean is None and self.running_var is None)
+        parameters = (self.weight, self.bias)
+        return functional.batch_norm(input, mean, var, *parameters, learns, share, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -10,11 +10,18 @@ from typing import Any
 from mindtorch_v2.nn import functional
 from mindtorch_v2.nn.modules.module import Module
 
-__all__ = ["Dropout"]
+__all__ = [
+    "AlphaDropout",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+]
 
 
-class Dropout(Module):
-    """Zeros here and there while it is trained."""
+class _DropoutNd(Module):
+    """What is left out while it is trained, with probability ``p``."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -23,8 +30,47 @@ class Dropout(Module):
         self.p = p
         self.inplace = inplace
 
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """Zeros here and there."""
+
     def forward(self, input: Any) -> Any:
         return functional.dropout(input, self.p, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+
+class Dropout1d(_DropoutNd):
+    """Whole channels of sequences."""
+
+    def forward(self, input: Any) -> Any:
+        return functional.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_DropoutNd):
+    """Whole channels of images."""
+
+    def forward(self, input: Any) -> Any:
+        return functional.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_DropoutNd):
+    """Whole channels of volumes."""
+
+    def forward(self, input: Any) -> Any:
+        return functional.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutNd):
+    """What SELU tends to here and there; never in place."""
+
+    def forward(self, input: Any) -> Any:
+        return functional.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_DropoutNd):
+    """The same in whole channels."""
+
+    def forward(self, input: Any) -> Any:
+        return functional.feature_alpha_dropout(input, self.p, self.training)
