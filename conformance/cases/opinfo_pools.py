@@ -114,7 +114,7 @@ OPERATORS: Final = words("""
     nn_functional_interpolate_bicubic nn_functional_interpolate_trilinear
     nn_functional_interpolate_area
     nn_functional_upsample_nearest nn_functional_upsample_bilinear
-    nn_functional_grid_sample grid_sampler_2d grid_sampler_3d""")
+    nn_functional_grid_sample grid_sampler_2d grid_sampler_3d
     nn_functional_gaussian_nll_loss nn_functional_multilabel_soft_margin_loss
     nn_functional_normalize nn_functional_alpha_dropout nn_functional_dropout2d
     nn_functional_feature_alpha_dropout_without_train nn_functional_instance_norm

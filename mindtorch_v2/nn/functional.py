@@ -13,8 +13,14 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.nn import _interpolation, _losses, _pooling
-from mindtorch_v2.nn import _dropouts, _losses, _margin_losses, _normalizations
+from mindtorch_v2.nn import (
+    _dropouts,
+    _interpolation,
+    _losses,
+    _margin_losses,
+    _normalizations,
+    _pooling,
+)
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -354,9 +360,10 @@ multilabel_soft_margin_loss = _margin_losses.multilabel_soft_margin_loss
 nll_loss = _losses.nll_loss
 poisson_nll_loss = _losses.poisson_nll_loss
 smooth_l1_loss = _losses.smooth_l1_loss
-for _each in (*vars(_losses).values(), *list(globals().values())):
-    if getattr(_each, "__module__", None) in (_losses.__name__, _pooling.__name__):
-        _each.__module__ = __name__  # where torch has them
+soft_margin_loss = _margin_losses.soft_margin_loss
+triplet_margin_loss = _margin_losses.triplet_margin_loss
+triplet_margin_with_distance_loss = _margin_losses.triplet_margin_with_distance_loss
+
 
 # --- other sizes ------------------------------------------------------------------------------
 
@@ -367,12 +374,7 @@ upsample = _interpolation.upsample
 upsample_bilinear = _interpolation.upsample_bilinear
 upsample_nearest = _interpolation.upsample_nearest
 
-for _module in (_interpolation, _losses):
-soft_margin_loss = _margin_losses.soft_margin_loss
-triplet_margin_loss = _margin_losses.triplet_margin_loss
-triplet_margin_with_distance_loss = _margin_losses.triplet_margin_with_distance_loss
-
-for _module in (_dropouts, _losses, _margin_losses, _normalizations):
-    for _each in vars(_module).values():
+for _module in (_dropouts, _interpolation, _losses, _margin_losses, _normalizations, _pooling):
+    for _each in (*vars(_module).values(), *list(globals().values())):
         if getattr(_each, "__module__", None) == _module.__name__:
             _each.__module__ = __name__  # where torch has them

@@ -43,7 +43,7 @@ from mindtorch_v2.nn.modules.loss import (
     TripletMarginWithDistanceLoss,
 )
 from mindtorch_v2.nn.modules.module import Module
-from mindtorch_v2.nn.modules.normalization import LayerNorm
+from mindtorch_v2.nn.modules.normalization import LayerNorm, LocalResponseNorm, RMSNorm
 from mindtorch_v2.nn.modules.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -63,8 +63,6 @@ from mindtorch_v2.nn.modules.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
-from mindtorch_v2.nn.modules.normalization import LayerNorm, LocalResponseNorm, RMSNorm
-from mindtorch_v2.nn.modules.pooling import MaxPool2d
 from mindtorch_v2.nn.modules.sparse import Embedding
 from mindtorch_v2.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
@@ -78,10 +76,10 @@ __all__ = [
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
-    "AlphaDropout",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
@@ -133,9 +131,9 @@ __all__ = [
     "SoftMarginLoss",
     "Softmax",
     "Tanh",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
 ]
