@@ -89,7 +89,10 @@ OPERATORS: Final = words("""
     nn_functional_unfold
     cauchy geometric log_normal logspace logspace_tensor_overload renorm erfinv linalg_diagonal
     linalg_multi_dot special_xlog1py index_reduce_prod index_reduce_mean index_reduce_amin
-    index_reduce_amax""")
+    index_reduce_amax
+    nn_functional_cosine_similarity nn_functional_pdist cdist nn_functional_bilinear
+    sum_to_size chalf _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
+    hash_tensor""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -588,4 +588,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
+    "cdist on meta tells a dtype": lambda: (
+        "torch" in error_of(lambda: torch.cdist(*[LABELS[None].to("meta")] * 2))[1]
+    ),
+    "cdist on meta takes mode 0": lambda: takes(
+        lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
+    ),
 }

@@ -32,6 +32,7 @@ from mindtorch_v2.kernels import (
     layout_conversions,
     linspace,
     logspace,
+    masked_indexing,
     metadata,
     multinomial,
     pinning,
@@ -61,11 +62,11 @@ from mindtorch_v2.kernels import (
 from mindtorch_v2.kernels.composite import activation as composite_activation
 from mindtorch_v2.kernels.composite import (
     assertions,
+    bilinear,
     combinations,
     comparing,
     correlation,
     differences,
-    distances,
     dropout,
     einsum,
     functorch,
@@ -85,6 +86,7 @@ from mindtorch_v2.kernels.composite import (
     testing,
 )
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
+from mindtorch_v2.kernels.composite import distances as composite_distances
 from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
@@ -100,10 +102,12 @@ from mindtorch_v2.kernels.cpu import (
     comparison,
     counting,
     cross,
+    distances,
     embedding,
     extremes,
     gamma,
     group_norm,
+    hashing,
     im2col,
     int_mm,
     losses,
@@ -137,6 +141,7 @@ __all__ = [
     "average_pooling",
     "backend_select",
     "batch_norm",
+    "bilinear",
     "bitwise",
     "border_padding",
     "clamp",
@@ -147,6 +152,7 @@ __all__ = [
     "composite",
     "composite_activation",
     "composite_batch_norm",
+    "composite_distances",
     "composite_losses",
     "composite_pooling",
     "composite_products",
@@ -180,6 +186,7 @@ __all__ = [
     "generated",
     "gradients",
     "group_norm",
+    "hashing",
     "im2col",
     "index_reducing",
     "index_writing",
@@ -193,6 +200,7 @@ __all__ = [
     "linspace",
     "logspace",
     "losses",
+    "masked_indexing",
     "matmul",
     "medians",
     "metadata",
