@@ -92,7 +92,8 @@ OPERATORS: Final = words("""
     index_reduce_amax
     nn_functional_cosine_similarity nn_functional_pdist cdist nn_functional_bilinear
     sum_to_size chalf _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
-    hash_tensor""")
+    hash_tensor nn_functional_scaled_dot_product_attention
+    torch_ops_aten__safe_softmax_default""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -149,7 +150,7 @@ WEIGHTED: Final = CANCELLED | words("""
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 
-NEARLY_FLAT: Final = words("addbmm std_mean tanh")
+NEARLY_FLAT: Final = words("addbmm std_mean tanh nn_functional_scaled_dot_product_attention")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 

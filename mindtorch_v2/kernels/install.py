@@ -85,6 +85,7 @@ from mindtorch_v2.kernels.composite import (
     stacking,
     testing,
 )
+from mindtorch_v2.kernels.composite import attention as composite_attention
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import distances as composite_distances
 from mindtorch_v2.kernels.composite import losses as composite_losses
@@ -94,6 +95,7 @@ from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
+    attention,
     average_pooling,
     batch_norm,
     bitwise,
@@ -136,6 +138,7 @@ __all__ = [
     "activation",
     "arithmetic",
     "assertions",
+    "attention",
     "autocast",
     "autograd",
     "average_pooling",
@@ -151,6 +154,7 @@ __all__ = [
     "comparison",
     "composite",
     "composite_activation",
+    "composite_attention",
     "composite_batch_norm",
     "composite_distances",
     "composite_losses",

@@ -19,6 +19,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs import (
     activation,
     advanced_indexing,
+    attention,
     batch_norm,
     border_padding,
     convolution,
@@ -213,6 +214,7 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
 __all__ = [
     "activation",
     "advanced_indexing",
+    "attention",
     "batch_norm",
     "border_padding",
     "convolution",
