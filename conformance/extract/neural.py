@@ -318,6 +318,13 @@ def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
     return found
 
 
+def attention_with(bias_k: Any = None, **options: Any) -> object:
+    """Of two queries by one head."""
+    return torch.nn.functional.multi_head_attention_forward(
+        *([ROWS] * 3), 2, 1, torch.ones(6, 2), None, bias_k, None, False, 0.0, ROWS, None, **options
+    )
+
+
 def fuses_groups() -> bool:
     """Whether heads that share keys are for the one kernel of attention, if they may share any."""
     heads = torch.ones(1, 2, 1, 1)
@@ -628,5 +635,11 @@ HABITS: dict[str, Callable[[], bool]] = {
             *[torch.arange(384.0).remainder(7).div(7).half().view(2, 6, 4, 8)] * 3
         )[0][0, 0, 0, 1].item()
         == 0.3388671875
+    ),
+    "attention tells which bias is missing": lambda: (
+        "bias_v is None" in error_of(lambda: attention_with(bias_k=ROWS))[1]
+    ),
+    "attention tells a mask's sizes apart": lambda: (
+        "shape[1]" in error_of(lambda: attention_with(key_padding_mask=ROWS[0, :1] == 0))[1]
     ),
 }

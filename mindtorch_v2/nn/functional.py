@@ -14,7 +14,7 @@ from typing import Any, Final
 from mindtorch_v2._boolean_dispatch import boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.nn import _losses
+from mindtorch_v2.nn import _attention, _losses
 from mindtorch_v2.nn._overriding import overridable
 
 _TORCH: Final = FUNCTIONS["torch"]
@@ -32,6 +32,7 @@ bilinear = _TORCH["bilinear"]
 cosine_similarity = _TORCH["cosine_similarity"]
 pdist = _TORCH["pdist"]
 scaled_dot_product_attention = _NN["scaled_dot_product_attention"]
+multi_head_attention_forward = _attention.multi_head_attention_forward
 conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
 conv3d = _TORCH["conv3d"]
