@@ -297,7 +297,7 @@ NEURAL: Final = words("""
     MSELoss L1Loss NLLLoss CrossEntropyLoss nll_loss l1_loss silu leaky_relu
     softmin softsign tanhshrink hardsigmoid hardswish glu elu mish hardtanh relu6
     logsigmoid _threshold smooth_l1_loss huber_loss binary_cross_entropy
-    multi_head_attention_forward
+    multi_head_attention_forward embedding_bag
     weight bias training reset_parameters extra_repr append extend
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module

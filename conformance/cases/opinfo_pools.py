@@ -93,7 +93,8 @@ OPERATORS: Final = words("""
     nn_functional_cosine_similarity nn_functional_pdist cdist nn_functional_bilinear
     sum_to_size chalf _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
     hash_tensor nn_functional_scaled_dot_product_attention
-    torch_ops_aten__safe_softmax_default nn_functional_multi_head_attention_forward""")
+    torch_ops_aten__safe_softmax_default nn_functional_multi_head_attention_forward
+    nn_functional_embedding_bag""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

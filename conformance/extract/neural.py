@@ -642,4 +642,13 @@ HABITS: dict[str, Callable[[], bool]] = {
     "attention tells a mask's sizes apart": lambda: (
         "shape[1]" in error_of(lambda: attention_with(key_padding_mask=ROWS[0, :1] == 0))[1]
     ),
+    "bags on meta are weighed in one dtype": lambda: is_refused(
+        lambda: A._embedding_bag(
+            *(ROWS.to("meta"), LABELS, LABELS),
+            per_sample_weights=torch.ones(2, dtype=torch.float64, device="meta"),
+        )
+    ),
+    "bags of one length have no last offset": lambda: (
+        len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
+    ),
 }
