@@ -283,7 +283,7 @@ class _Read(NamedTuple):
 
     def in_one_pass(self, offsets: Array, *, include_last_offset: bool) -> Array:
         """The bag of each row; what is behind the last bag may not be there."""
-        ends = offsets[1:] if include_last_offset else np.append(offsets[1:], self.rows.size)
+        ends = (offsets if include_last_offset else np.append(offsets, self.rows.size))[1:]
         starts = offsets[: ends.size]
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             for place in range(start, end):
