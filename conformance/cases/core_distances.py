@@ -99,9 +99,9 @@ def _forms() -> Iterator[Text]:
         tensors = ", ".join(_made(shape, device) for shape in given)
         yield "bilinear", f"xp.bilinear({tensors})"
     for dtype in ("int64", "bool", "complex64", "float16"):
-        tensors = [_made(shape, dtype=dtype) for shape in shapes[0]]
-        yield "bilinear", f"xp.nn.functional.bilinear({', '.join(tensors[:3])})"
-        yield "bilinear", f"xp.bilinear({', '.join(tensors[:3])}, {_made('(5,)')})"
+        three = ", ".join(_made(shape, dtype=dtype) for shape in shapes[0][:3])
+        yield "bilinear", f"xp.nn.functional.bilinear({three})"
+        yield "bilinear", f"xp.bilinear({three}, {_made('(5,)')})"
     for call, device in product(_TRILINEAR, _DEVICES):
         start, _, rest = call.partition(", [")
         tensors = ", ".join(_made(f"({shape})", device) for shape in start[1:-1].split("), ("))

@@ -90,7 +90,7 @@ def multi_head_attention_forward(
         )
         q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
     attn_mask = _shaped_mask(attn_mask, (count, keys), batch * num_heads)
-    masks = [attn_mask, key_padding_mask]
+    masks: Any = [attn_mask, key_padding_mask]
     if bias_k is not None and bias_v is not None:
         _require(static_k is None, "bias cannot be added to static key.")
         _require(static_v is None, "bias cannot be added to static value.")
@@ -113,12 +113,12 @@ def multi_head_attention_forward(
     mask = _joined(*masks, (batch, num_heads, keys))
     if not training:
         dropout_p = 0.0
-    weights = None
+    shares: Any = None
     if need_weights:
         _require(
             not (is_causal and mask is None), "FIXME: is_causal not implemented for need_weights"
         )
-        attended, weights = _attended(q, k, v, mask, dropout_p)
+        attended, shares = _attended(q, k, v, mask, dropout_p)
         rows = attended.transpose(0, 1).reshape(count * batch, size)
     else:
         if mask is not None and mask.size(0) == 1 and mask.dim() == 3:
@@ -131,14 +131,14 @@ def multi_head_attention_forward(
         rows = attended.permute(2, 0, 1, 3).reshape(batch * count, size)
     output = _linear(rows, out_proj_weight, out_proj_bias)
     output = output.view(count, batch, output.size(1))
-    if weights is not None:
-        weights = weights.view(batch, num_heads, count, keys)
+    if shares is not None:
+        shares = shares.view(batch, num_heads, count, keys)
         if average_attn_weights:
-            weights = weights.mean(dim=1)
+            shares = shares.mean(dim=1)
     if not is_batched:
         output = output.squeeze(1)
-        weights = None if weights is None else weights.squeeze(0)
-    return output, weights
+        shares = None if shares is None else shares.squeeze(0)
+    return output, shares
 
 
 def _require(holds: bool, message: str) -> None:

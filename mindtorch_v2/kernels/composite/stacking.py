@@ -204,7 +204,7 @@ def flipud(self: Tensor) -> Any:
 
 
 @kernel("aten::_stack", keys=("CPU", "CompositeExplicitAutograd"))
-def _stack(tensors: Sequence[Tensor], dim: int) -> Any:
+def stack_of_backend(tensors: Sequence[Tensor], dim: int) -> Any:
     return _STACK(tensors, dim)
 
 

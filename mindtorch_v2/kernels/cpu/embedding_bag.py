@@ -68,8 +68,8 @@ def _promoted(indices: Tensor, offsets: Tensor) -> tuple[Any, Any]:
 
 
 @kernel("aten::embedding_bag", key="CompositeImplicitAutograd")
-def embedding_bag(weight: Tensor, *rest: Any) -> Any:
-    return embedding_bag_padding_idx(weight, *rest, None)
+def embedding_bag(*stack: Any) -> Any:
+    return embedding_bag_padding_idx(*stack, padding_idx=None)
 
 
 @kernel("aten::embedding_bag.padding_idx", key="CompositeImplicitAutograd")
@@ -266,7 +266,7 @@ class _Read(NamedTuple):
     """The rows that are read of a table."""
 
     rows: Array
-    count: int
+    table_size: int
     padding_idx: int
 
     @property
@@ -274,7 +274,7 @@ class _Read(NamedTuple):
         return np.asarray(self.rows == self.padding_idx)
 
     def check(self) -> None:
-        wrong = self.rows[(self.rows < 0) | (self.rows >= self.count)]
+        wrong = self.rows[(self.rows < 0) | (self.rows >= self.table_size)]
         if wrong.size:
             raise RuntimeError(
                 "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
@@ -288,10 +288,10 @@ class _Read(NamedTuple):
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             for place in range(start, end):
                 row = self.rows[place]
-                if not 0 <= row < self.count:
+                if not 0 <= row < self.table_size:
                     raise RuntimeError(
                         f"Index {place} of input takes value {row} which is not in the valid range "
-                        f"[0, {self.count})"
+                        f"[0, {self.table_size})"
                     )
         return np.repeat(np.arange(ends.size), np.maximum(ends - starts, 0))
 

@@ -105,7 +105,7 @@ def meta_embedding_bag_backward(
     per_sample_weights: Tensor | None,
     padding_idx: int = -1,
 ) -> Any:
-    options = (num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx)
+    options: Any = (num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx)
     if sparse:
         return _SPARSE(grad, indices, offsets, offset2bag, bag_size, *options)
     places = (indices, offset2bag, bag_size, maximum_indices)
