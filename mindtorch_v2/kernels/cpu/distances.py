@@ -69,7 +69,8 @@ def _above_two(diff: Array, grad: Array, dist: Array, p: Power) -> Array:
 
 def _infinite(diff: Array, grad: Array, dist: Array, p: Power) -> Array:
     """One for the difference that is the distance."""
-    return grad * np.sign(diff) * (1 - np.minimum(1, np.ceil(np.abs(np.abs(diff) - dist))))
+    far = np.minimum(1, np.ceil(np.abs(np.abs(diff) - dist)))
+    return np.asarray(grad * np.sign(diff) * (1 - far))
 
 
 def _root(total: Array, p: Power) -> Array:
