@@ -314,6 +314,7 @@ NEURAL: Final = words("""
     max_unpool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices
     adaptive_max_pool3d_with_indices fractional_max_pool2d_with_indices
     fractional_max_pool3d_with_indices
+    multi_head_attention_forward embedding_bag
     weight bias training reset_parameters extra_repr append extend
     parameters named_parameters buffers named_buffers modules named_modules children
     named_children get_submodule register_parameter register_buffer add_module

@@ -40,6 +40,7 @@ _IN_PYTHON: Final = (
     "broadcast_tensors",
     "cartesian_prod",
     "chain_matmul",
+    "cdist",
     "einsum",
     "meshgrid",
     "norm",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import mul
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2._boolean_dispatch import Flags, boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
@@ -192,6 +192,26 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         dims_a, dims_b = list(range(-count, 0)), list(range(count))
     given = {} if out is None else {"out": out}
     return bound_function("tensordot")(a, b, dims_a, dims_b, **given)
+
+
+_BY_PRODUCT: Final = {
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
+
+
+def cdist(
+    x1: Any, x2: Any, p: Any = 2.0, compute_mode: Any = "use_mm_for_euclid_dist_if_necessary"
+) -> Any:
+    """The distance of each row of one from each of the other."""
+    if has_torch_function((x1, x2)):
+        options = {"p": p, "compute_mode": compute_mode}
+        return handle_torch_function(cdist, (x1, x2), x1, x2, **options)
+    for mode, number in _BY_PRODUCT.items():
+        if compute_mode == mode:
+            return bound_function("cdist")(x1, x2, p, number)
+    raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
 
 
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:

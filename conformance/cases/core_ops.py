@@ -31,11 +31,13 @@ from conformance.cases import (
     core_absent_devices,
     core_advanced_indexing,
     core_assignments,
+    core_attention,
     core_batch_norm,
     core_compiled,
     core_complex_halves,
     core_composites,
     core_convolutions,
+    core_distances,
     core_drawn_convolutions,
     core_extremes,
     core_foreach,
@@ -145,6 +147,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_warned.texts()
     yield from core_special.texts()
     yield from core_margins.texts()
+    yield from core_distances.texts()
+    yield from core_attention.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

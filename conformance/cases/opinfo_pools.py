@@ -123,6 +123,11 @@ OPERATORS: Final = words("""
     nn_functional_multilabel_margin_loss nn_functional_triplet_margin_loss
     nn_functional_cosine_embedding_loss nn_functional_rrelu nn_functional_rms_norm
     nn_functional_channel_shuffle""")
+    nn_functional_cosine_similarity nn_functional_pdist cdist nn_functional_bilinear
+    sum_to_size chalf _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
+    hash_tensor nn_functional_scaled_dot_product_attention
+    torch_ops_aten__safe_softmax_default nn_functional_multi_head_attention_forward
+    nn_functional_embedding_bag""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 
@@ -194,7 +199,7 @@ IN_STEP: Final = 4
 """So few pixels of a sample are steps of one size, and so are their weights: one is the other but
 for scale and offset, of which normalization leaves nothing."""
 
-NEARLY_FLAT: Final = words("addbmm std_mean tanh")
+NEARLY_FLAT: Final = words("addbmm std_mean tanh nn_functional_scaled_dot_product_attention")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
 

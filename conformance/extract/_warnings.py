@@ -277,6 +277,9 @@ WARNINGS: dict[str, Callable[[], object]] = {
     ),
     "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
+    "_scaled_dot_product_attention_math": lambda: torch._scaled_dot_product_attention_math(
+        *[torch.ones(1, 1)] * 3, None, 0.5, False, torch.ones(1, 1, dtype=torch.bool)
+    ),
     "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(
         torch.ones(1, requires_grad=True)
     ).backward(),

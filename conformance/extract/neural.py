@@ -322,6 +322,23 @@ def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
     return found
 
 
+def attention_with(bias_k: Any = None, **options: Any) -> object:
+    """Of two queries by one head."""
+    return torch.nn.functional.multi_head_attention_forward(
+        *([ROWS] * 3), 2, 1, torch.ones(6, 2), None, bias_k, None, False, 0.0, ROWS, None, **options
+    )
+
+
+def fuses_groups() -> bool:
+    """Whether heads that share keys are for the one kernel of attention, if they may share any."""
+    heads = torch.ones(1, 2, 1, 1)
+    try:
+        choice: int = A._fused_sdp_choice(heads, *[heads[:, :1]] * 2, enable_gqa=True)
+    except RuntimeError:
+        return False
+    return choice == 1
+
+
 def is_reached(operator: object, ask: Callable[[], object]) -> bool:
     """Whether an operator is called where ``ask`` reaches it."""
     found: list[object] = []
@@ -641,4 +658,50 @@ HABITS: dict[str, Callable[[], bool]] = {
         lambda: torch.native_channel_shuffle(ROWS, 1)
     ),
     "rrelu wants finite bounds": lambda: is_refused(lambda: torch.rrelu(ROWS, 0, float("inf"))),
+    "cdist on meta tells a dtype": lambda: (
+        "torch" in error_of(lambda: torch.cdist(*[LABELS[None].to("meta")] * 2))[1]
+    ),
+    "cdist on meta takes mode 0": lambda: takes(
+        lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
+    ),
+    "attention lies as its queries do": lambda: (
+        A._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 2, 3, 1)] * 3)[0].stride(1)
+        == 3
+    ),
+    "attention of groups of heads is fused": fuses_groups,
+    "attention of halves is in floats": lambda: is_reached(
+        A._to_copy.default,
+        lambda: torch.nn.functional.scaled_dot_product_attention(*[zeros(torch.half, 2, 2)] * 3),
+    ),
+    "attention to nothing is zero": lambda: is_reached(
+        A.zeros.default,
+        lambda: torch.nn.functional.scaled_dot_product_attention(*[ROWS[:0]] * 3),
+    ),
+    "attention on meta has sums of doubles": lambda: (
+        A._scaled_dot_product_flash_attention_for_cpu(
+            *[torch.ones(1, 1, 1, 1, dtype=torch.float64, device="meta")] * 3
+        )[1].dtype
+        is torch.float64
+    ),
+    "attention rounds products of halves": lambda: (
+        A._scaled_dot_product_flash_attention_for_cpu(
+            *[torch.arange(384.0).remainder(7).div(7).half().view(2, 6, 4, 8)] * 3
+        )[0][0, 0, 0, 1].item()
+        == 0.3388671875
+    ),
+    "attention tells which bias is missing": lambda: (
+        "bias_v is None" in error_of(lambda: attention_with(bias_k=ROWS))[1]
+    ),
+    "attention tells a mask's sizes apart": lambda: (
+        "shape[1]" in error_of(lambda: attention_with(key_padding_mask=ROWS[0, :1] == 0))[1]
+    ),
+    "bags on meta are weighed in one dtype": lambda: is_refused(
+        lambda: A._embedding_bag(
+            *(ROWS.to("meta"), LABELS, LABELS),
+            per_sample_weights=torch.ones(2, dtype=torch.float64, device="meta"),
+        )
+    ),
+    "bags of one length have no last offset": lambda: (
+        len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
+    ),
 }

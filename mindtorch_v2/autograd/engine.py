@@ -31,6 +31,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
+from mindtorch_v2.kernels.broadcasting import is_expandable_to
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import DType, Layout, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
@@ -332,7 +333,7 @@ def validate_outputs(
 def _fitting(place: int, grad: Tensor, wanted: Received, format_error: FormatError) -> Tensor:
     dtype, layout, device, shape, _, is_tensor_subclass = wanted
     if tuple(grad._sizes) != tuple(shape):
-        if not _is_expandable_to(shape, grad._sizes):
+        if not is_expandable_to(shape, grad._sizes):
             raise RuntimeError(
                 format_error(
                     f"invalid gradient at index {place} - got {list(grad._sizes)} but expected "
@@ -386,13 +387,6 @@ _SCALARS_FOLLOW_SUBCLASSES: Final = profile.active().autograd["python"][
 ]
 """Whether a scalar is moved to where a tensor lies whose class overrides operators."""
 _IS_SUITABLE: Final = "isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex)"
-
-
-def _is_expandable_to(shape: Sequence[int], desired: Sequence[int]) -> bool:
-    if len(shape) > len(desired):
-        return False
-    tail = desired[len(desired) - len(shape) :]
-    return all(size in (1, target) for size, target in zip(shape, tail, strict=True))
 
 
 # --- execution ------------------------------------------------------------------------------------

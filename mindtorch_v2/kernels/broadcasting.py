@@ -24,6 +24,14 @@ def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
+def is_expandable_to(sizes: Sequence[int], wanted: Sequence[int]) -> bool:
+    """Whether a tensor of ``sizes`` broadcasts to ``wanted``."""
+    missing = len(wanted) - len(sizes)
+    return missing >= 0 and all(
+        size in (1, target) for size, target in zip(sizes, wanted[missing:], strict=True)
+    )
+
+
 def infer_expand_geometry(
     sizes: Sequence[int], strides: Sequence[int], wanted: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:

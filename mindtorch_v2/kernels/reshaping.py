@@ -6,8 +6,10 @@ Mirrors ``view``, ``reshape`` and their like in ``aten/src/ATen/native/TensorSha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+from mindtorch_v2.autograd.functions_manual.shapes import sum_to
+from mindtorch_v2.kernels.broadcasting import is_expandable_to
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.plain_views import geometric
 from mindtorch_v2.kernels.rows import kernel
@@ -80,6 +82,15 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     reshaped: Tensor = _RESHAPE(self, other._sizes)
     return reshaped
+
+
+@kernel("aten::sum_to_size", key=_IMPLICIT)
+def sum_to_size(self: Tensor, size: Sequence[int]) -> Any:
+    if not is_expandable_to(size, self._sizes):
+        raise RuntimeError(
+            f"size {{{list(size)}}} is not expandable to size {{{list(self._sizes)}}}."
+        )
+    return sum_to(self, size)
 
 
 @kernel("aten::view_as", key=_IMPLICIT)

@@ -22,6 +22,9 @@ from mindtorch_v2.nn import (
     _pooling,
 )
 from mindtorch_v2.nn._overriding import overridable
+from mindtorch_v2.nn import _attention, _losses
+from mindtorch_v2.nn._overriding import level_of_caller, overridable
+from mindtorch_v2.tensor.dtype import int64
 
 _TORCH: Final = FUNCTIONS["torch"]
 _NN: Final = FUNCTIONS["torch._C._nn"]
@@ -38,6 +41,11 @@ rrelu_ = _TORCH["rrelu_"]
 pairwise_distance = _TORCH["pairwise_distance"]
 channel_shuffle = _TORCH["channel_shuffle"]
 native_channel_shuffle = _TORCH["native_channel_shuffle"]
+bilinear = _TORCH["bilinear"]
+cosine_similarity = _TORCH["cosine_similarity"]
+pdist = _TORCH["pdist"]
+scaled_dot_product_attention = _NN["scaled_dot_product_attention"]
+multi_head_attention_forward = _attention.multi_head_attention_forward
 conv1d = _TORCH["conv1d"]
 conv2d = _TORCH["conv2d"]
 conv3d = _TORCH["conv3d"]
@@ -222,6 +230,82 @@ def embedding(
         input = input.contiguous()
         _TORCH["embedding_renorm_"](weight.detach(), input, max_norm, norm_type)
     return _TORCH["embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+_MODES: Final = {"sum": 0, "mean": 1, "max": 2}
+
+
+@overridable(relevant=("input", "weight", "offsets", "per_sample_weights"))
+def embedding_bag(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """Rows of ``weight``, those of each bag made into one."""
+    if weight.dtype is int64 and input.is_floating_point():
+        warnings.warn(_SWAPPED, stacklevel=level_of_caller())
+        weight, input = input, weight
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then "
+            f"it must have the same shape as the input ({input.shape})"
+        )
+    if weight.dim() != 2:
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                f"of fixed length sequences. However, found offsets of type {type(offsets)}"
+            )
+        like = {"dtype": input.dtype, "device": input.device}
+        offsets = _TORCH["arange"](0, input.numel(), input.size(1), **like)
+        if HABITS["bags of one length have no last offset"]:
+            include_last_offset = False
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    else:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
+    if mode not in _MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if max_norm is not None:
+        _TORCH["embedding_renorm_"](weight.detach(), input, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+    options = (_MODES[mode], sparse, per_sample_weights, include_last_offset, padding_idx)
+    found = _TORCH["embedding_bag"](weight, input, offsets, scale_grad_by_freq, *options)
+    return found[0]
+
+
+_SWAPPED: Final = (
+    "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, "
+    "input, ...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`."
+)
 
 
 @overridable("input", "weight", "bias")

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import call, conj
 from mindtorch_v2.autograd.functions_manual.elementwise import maybe_multiply
+from mindtorch_v2.autograd.operators import mul, sub
 from mindtorch_v2.tensor.dtype import strided
 
 
@@ -35,3 +36,42 @@ def _is_column_major(
 ) -> bool:
     all_strided = grad._layout is other._layout is layout is strided
     return all_strided and strides[0] == 1 and strides[1] == sizes[0]
+
+
+def wrap_opt_if(tensor: Any, is_used: bool) -> Any:
+    return tensor if is_used else None
+
+
+def _trilinear_backward(
+    grad: Any,
+    i1: Any,
+    i2: Any,
+    i3: Any,
+    expand1: Sequence[int],
+    expand2: Sequence[int],
+    expand3: Sequence[int],
+    sumdim: Sequence[int],
+    grad_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """The same sum, in which the gradient takes a factor's place: what that one lacks is summed."""
+    if grad is None:
+        return None, None, None
+    of_first, of_second, of_third = grad_mask
+    return (
+        call("_trilinear", grad, i2, i3, sumdim, expand2, expand3, expand1) if of_first else None,
+        call("_trilinear", i1, grad, i3, expand1, sumdim, expand3, expand2) if of_second else None,
+        call("_trilinear", i1, i2, grad, expand1, expand2, sumdim, expand3) if of_third else None,
+    )
+
+
+def _euclidean_dist_backward(grad: Any, x1: Any, x2: Any, res: Any) -> tuple[Any, Any]:
+    """Rows in one place do not move each other."""
+    if grad is None:
+        return None, None
+    ratio = call("div", grad, res)
+    call("masked_fill_", ratio, call("eq", res, 0), 0)
+    pulled = call("matmul", ratio, x2)
+    one = sub(mul(x1, call("sum", ratio, [-1], True)), pulled)
+    pulled = call("matmul", call("mT", ratio), x1)
+    two = sub(mul(x2, call("unsqueeze", call("sum", ratio, [-2], False), -1)), pulled)
+    return one, two

@@ -118,7 +118,11 @@ def layer_norm(
 
 @kernel("aten::broadcast_tensors", key=_IMPLICIT)
 def broadcast_tensors(tensors: Sequence[Tensor]) -> list[Any]:
-    """``expand_outplace``: all in one shape; one that has it stays what it is."""
+    return expand_outplace(tensors)
+
+
+def expand_outplace(tensors: Sequence[Tensor]) -> list[Any]:
+    """All in one shape; one that has it stays what it is."""
     shape: tuple[int, ...] = ()
     for tensor in tensors:
         shape = infer_size(shape, tuple(tensor._sizes))

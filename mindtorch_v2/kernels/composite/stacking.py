@@ -1,6 +1,6 @@
 """Tensors beside, below and behind each other, once they have the dimensions for it.
 
-Mirrors ``hstack`` and its relatives, and ``block_diag``, in
+Mirrors ``hstack`` and its relatives, ``block_diag`` and ``_chunk_cat``, in
 ``aten/src/ATen/native/TensorShape.cpp``, and ``atleast_1d`` and its relatives in
 ``TensorTransformations.cpp``.
 """
@@ -13,7 +13,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import result_type
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -26,8 +26,11 @@ _EXPAND: Final = OperatorHandle("aten::expand")
 _FLIP: Final = OperatorHandle("aten::flip")
 _HSTACK: Final = OperatorHandle("aten::hstack")
 _HSTACK_OUT: Final = OperatorHandle("aten::hstack.out")
+_NARROW: Final = OperatorHandle("aten::narrow")
+_NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
+_STACK: Final = OperatorHandle("aten::stack")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
 _ZEROS: Final = OperatorHandle("aten::zeros")
@@ -198,3 +201,66 @@ def flipud(self: Tensor) -> Any:
     if not self._sizes:
         raise RuntimeError("Input must be >= 1-d.")
     return _FLIP(self, [0])
+
+
+@kernel("aten::_stack", keys=("CPU", "CompositeExplicitAutograd"))
+def stack_of_backend(tensors: Sequence[Tensor], dim: int) -> Any:
+    return _STACK(tensors, dim)
+
+
+# --- chunks of several tensors side by side ---------------------------------------------------
+
+
+@kernel("aten::_chunk_cat", key="CompositeExplicitAutograd")
+def _chunk_cat(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> Any:
+    dim = preprocess_chunk_cat_inputs(tensors, dim, num_chunks)
+    return _CAT(_pad_chunk(tensors, dim, num_chunks), dim + 1)
+
+
+@kernel("aten::_chunk_cat.out", key="CompositeExplicitAutograd")
+def _chunk_cat_out(tensors: Sequence[Tensor], dim: int, num_chunks: int, out: Tensor) -> Any:
+    dim = preprocess_chunk_cat_inputs(tensors, dim, num_chunks)
+    _CAT_OUT(_pad_chunk(tensors, dim, num_chunks), dim + 1, out=out)
+    return out
+
+
+def preprocess_chunk_cat_inputs(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> int:
+    """The dimension counted from the first one; RuntimeError for what does not fit together."""
+    if num_chunks < 1:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    if not tensors:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    first = tensors[0]
+    for each in tensors:
+        if not numel(each._sizes):
+            raise RuntimeError("_chunk_cat expects non-empty tensor")
+        if each._dtype is not first._dtype:
+            raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+        if each._device != first._device:
+            raise RuntimeError("_chunk_cat expects all inputs tensors on the same device")
+    if len({len(each._sizes) for each in tensors}) == 1:
+        dim = wrap_dim(dim, len(first._sizes))
+    elif dim < 0:
+        raise RuntimeError(
+            "_chunk_cat expects non-negative dim when input tensors have different ndims"
+        )
+    elif any(dim >= len(each._sizes) for each in tensors):
+        raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+    if any(each._sizes[:dim] != first._sizes[:dim] for each in tensors):
+        raise RuntimeError(
+            "_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors"
+        )
+    return dim
+
+
+def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any]:
+    """Each with zeros behind, and one more dimension, for the chunks."""
+    found = []
+    for each in tensors:
+        padded, sizes = each, list(each._sizes)
+        sizes[dim] += -sizes[dim] % num_chunks
+        if sizes != list(each._sizes):
+            padded = _NEW_ZEROS(each, sizes)
+            _COPY_(_NARROW(padded, dim, 0, each._sizes[dim]), each)
+        found.append(_VIEW(padded, [*sizes[:dim], num_chunks, -1]))
+    return found

@@ -57,7 +57,7 @@ def check_not_empty(name: str, self: Tensor, dim: int) -> None:
         raise IndexError(f"{name}: Expected reduction dim {dim} to have non-zero size.")
 
 
-def _check_no_dim_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
+def check_no_dim_empty(name: str, self: Tensor, dims: Sequence[int]) -> None:
     if not dims:
         raise RuntimeError(
             f"{name}: Expected reduction dim to be specified for input.numel() == 0. Specify the "
@@ -92,7 +92,7 @@ def _extreme(name: str, compute: Any) -> None:
                 "out's dtype."
             )
         if not numel(self._sizes):
-            _check_no_dim_empty(f"{name}()", self, dim)
+            check_no_dim_empty(f"{name}()", self, dim)
         facts = f"aten::{name}"
         fills = not (name == "amin" and self._dtype is int64)  # pytorch/pytorch#43254
         return run_reduction(facts, compute, outputs, self, dim, keepdim, self._dtype, fills=fills)

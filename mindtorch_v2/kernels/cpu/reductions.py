@@ -175,14 +175,23 @@ def reduce_into(
         _reduce_into_own(compute, output, self, reduced, keepdim=keepdim, fills=fills)
         return
     shape = tuple(output._sizes)
-    if fills:  # what is written many times over is added to each time
-        still = [size > 1 and not step for size, step in zip(shape, output._strides, strict=True)]
-        kept = [dim for dim in range(len(self._sizes)) if keepdim or dim not in reduced]
-        reduced = (*reduced, *compress(kept, still))
-        shape = tuple(1 if stays else size for size, stays in zip(shape, still, strict=True))
+    if fills:
+        reduced, shape = with_repeated(output, len(self._sizes), reduced, keepdim=keepdim)
     with np.errstate(all="ignore"):
         found = compute(as_array(self, read_as or dtype), reduced)
         store(output, rounded(np.asarray(found).reshape(shape), dtype))
+
+
+def with_repeated(
+    output: Tensor, rank: int, reduced: tuple[int, ...], *, keepdim: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is reduced in all, and the shape that is left: an element of the output that is written
+    many times over is added to each time."""
+    shape = tuple(output._sizes)
+    still = [size > 1 and not step for size, step in zip(shape, output._strides, strict=True)]
+    kept = [dim for dim in range(rank) if keepdim or dim not in reduced]
+    left = tuple(1 if stays else size for size, stays in zip(shape, still, strict=True))
+    return (*reduced, *compress(kept, still)), left
 
 
 def _reduce_into_own(

@@ -57,6 +57,14 @@ def unique_dim(
     return _of_slices(self, dim, is_sorted=True)
 
 
+@kernel("aten::unique_dim_consecutive", key="CPU")
+def unique_dim_consecutive(
+    self: Tensor, dim: int, return_inverse: bool, return_counts: bool
+) -> Found:
+    dispatch("unique_dim", self._dtype)
+    return _of_slices(self, dim, is_sorted=False)
+
+
 def _of_all(self: Tensor, order: Array, *, return_inverse: bool, return_counts: bool) -> Found:
     """Of elements in an order in which equal ones are neighbours."""
     values = value_array(self).reshape(-1)[order]

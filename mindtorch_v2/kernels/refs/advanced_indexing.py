@@ -1,7 +1,8 @@
-"""The reference function of indexing with tensors: ``meta_index_Tensor``.
+"""The reference function of indexing with tensors: ``meta_index_Tensor``, and what calls it.
 
 Mirrors it as it is in ``torch/_meta_registrations.py``.  It runs wherever the tensor or an index is
 on meta, and looks at less than the kernel of the CPU does, in an order and in words of its own.
+Indexing with a mask is in ``torch/_decomp/decompositions.py``.
 """
 
 from __future__ import annotations
@@ -12,17 +13,27 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.indexing import stand_together
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL
+from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, maybe_broadcast, output_strides
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 
+_DECOMPOSED: Final = "torch._decomp.decompositions."
 _AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_CLAMP: Final = OperatorHandle("aten::clamp")
+_CLONE: Final = OperatorHandle("aten::clone")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_MASKED_FILL: Final = OperatorHandle("aten::masked_fill.Scalar")
+_NEW_FULL: Final = OperatorHandle("aten::new_full")
 _NONZERO: Final = OperatorHandle("aten::nonzero")
+_NOT: Final = OperatorHandle("aten::bitwise_not")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _SELECT: Final = OperatorHandle("aten::select.int")
+_UNSAFE_INDEX: Final = OperatorHandle("aten::_unsafe_index.Tensor")
+_UNSAFE_INDEX_PUT: Final = OperatorHandle("aten::_unsafe_index_put")
 
 _MASKS: Final = (DTYPES["int8"], BOOL)
 """A byte is one with a sign here."""
@@ -93,3 +104,47 @@ def _replaced(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         restrided: Tensor = _AS_STRIDED(self, sizes, steps)
         strides = output_strides(sizes, (restrided,))
     return new_tensor(sizes, self._dtype, self._device, strides)
+
+
+@body("torch._meta_registrations.meta_index_put")
+def meta_index_put(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Any:
+    return _EMPTY_LIKE(self)
+
+
+# --- with a mask --------------------------------------------------------------------------------
+
+
+def _check_masked(mask: Tensor, indices: Sequence[Tensor | None]) -> None:
+    for index in indices:
+        if index is not None and index._dtype not in _INDEXING[:2]:
+            raise RuntimeError("tensors used as indices must be long or int tensors")
+    if mask._dtype is not BOOL:
+        raise RuntimeError("tensors used as masks must be bool tensors")
+
+
+@body(_DECOMPOSED + "_unsafe_masked_index")
+def _unsafe_masked_index(
+    x: Tensor, mask: Tensor, indices: Sequence[Tensor | None], fill: Number
+) -> Any:
+    _check_masked(mask, indices)
+    if not numel(x._sizes):
+        return _NEW_FULL(x, meta_index_tensor(x, indices)._sizes, fill)
+    clamped = [_in_bounds(x, dim, index) for dim, index in enumerate(indices)]
+    return _MASKED_FILL(_UNSAFE_INDEX(x, clamped), _NOT(mask), fill)
+
+
+@body(_DECOMPOSED + "_unsafe_masked_index_put_accumulate")
+def _unsafe_masked_index_put_accumulate(
+    x: Tensor, mask: Tensor, indices: Sequence[Tensor | None], values: Tensor
+) -> Any:
+    _check_masked(mask, indices)
+    if not numel(x._sizes):
+        return _CLONE(x)
+    clamped = [_in_bounds(x, dim, index) for dim, index in enumerate(indices)]
+    return _UNSAFE_INDEX_PUT(x, clamped, _MASKED_FILL(values, _NOT(mask), 0), accumulate=True)
+
+
+def _in_bounds(x: Tensor, dim: int, index: Tensor | None) -> Any:
+    return None if index is None else _CLAMP(index, 0, size_at(x, dim) - 1)

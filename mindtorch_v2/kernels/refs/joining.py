@@ -1,7 +1,7 @@
 """The reference functions of what joins tensors.
 
-Mirrors ``cat`` and ``stack`` of ``torch/_refs/__init__.py``, and ``cat`` of
-``torch/_prims/__init__.py``.
+Mirrors ``cat`` and ``stack`` of ``torch/_refs/__init__.py``, ``cat`` of
+``torch/_prims/__init__.py``, and ``_chunk_cat`` of ``torch/_decomp/decompositions.py``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.kernels.composite.stacking import preprocess_chunk_cat_inputs
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
@@ -28,7 +29,9 @@ _REFS: Final = "torch._refs."
 
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _CAT: Final = OperatorHandle("aten::cat")
+_CAT_OUT: Final = OperatorHandle("aten::cat.out")
 _CLONE: Final = OperatorHandle("aten::clone")
+_CONSTANT_PAD_ND: Final = OperatorHandle("aten::constant_pad_nd")
 _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
@@ -148,3 +151,20 @@ def _output_format(tensors: Sequence[Tensor]) -> memory_format:
     """``cat_compute_output_memory_format``."""
     formats = {suggest_memory_format(tensor) for tensor in tensors}
     return formats.pop() if len(formats) == 1 else _CONTIGUOUS
+
+
+@body("torch._decomp.decompositions._chunk_cat")
+def _chunk_cat(
+    tensors: Sequence[Tensor], dim: int, num_chunks: int, out: Tensor | None = None
+) -> Any:
+    dim = preprocess_chunk_cat_inputs(tensors, dim, num_chunks)
+    padded = [_padded_chunks(each, dim, num_chunks) for each in tensors]
+    return _CAT(padded, dim + 1) if out is None else _CAT_OUT(padded, dim + 1, out=out)
+
+
+def _padded_chunks(tensor: Tensor, dim: int, num_chunks: int) -> Any:
+    sizes, missing = tensor._sizes, -tensor._sizes[dim] % num_chunks
+    if missing:
+        pad = [*(0,) * (2 * (len(sizes) - dim - 1)), 0, missing]
+        tensor = _CONSTANT_PAD_ND(tensor, pad, 0)
+    return _VIEW(tensor, [*sizes[:dim], num_chunks, -1])
