@@ -122,7 +122,7 @@ OPERATORS: Final = words("""
     nn_functional_soft_margin_loss nn_functional_multi_margin_loss
     nn_functional_multilabel_margin_loss nn_functional_triplet_margin_loss
     nn_functional_cosine_embedding_loss nn_functional_rrelu nn_functional_rms_norm
-    nn_functional_channel_shuffle""")
+    nn_functional_channel_shuffle
     nn_functional_cosine_similarity nn_functional_pdist cdist nn_functional_bilinear
     sum_to_size chalf _chunk_cat _unsafe_masked_index _unsafe_masked_index_put_accumulate
     hash_tensor nn_functional_scaled_dot_product_attention

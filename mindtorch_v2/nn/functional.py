@@ -14,6 +14,7 @@ from typing import Any, Final
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import (
+    _attention,
     _dropouts,
     _interpolation,
     _losses,
@@ -21,8 +22,6 @@ from mindtorch_v2.nn import (
     _normalizations,
     _pooling,
 )
-from mindtorch_v2.nn._overriding import overridable
-from mindtorch_v2.nn import _attention, _losses
 from mindtorch_v2.nn._overriding import level_of_caller, overridable
 from mindtorch_v2.tensor.dtype import int64
 
