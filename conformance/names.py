@@ -252,6 +252,8 @@ FUNCTIONS: Final = words("""
     set_autocast_xpu_dtype
     relu softmax log_softmax linear conv1d conv2d conv3d embedding one_hot pad dropout
     cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize xlog1py
+    fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn
+    rfft rfft2 rfftn fftfreq rfftfreq fftshift ifftshift
     _check _check_value _check_is_size""")
 
 #: Properties of tensors, dtypes, devices, storages, arrays, generators.

@@ -89,6 +89,7 @@ from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
+from mindtorch_v2.kernels.composite import spectral as composite_spectral
 from mindtorch_v2.kernels.cpu import (
     activation,
     arithmetic,
@@ -122,6 +123,7 @@ from mindtorch_v2.kernels.cpu import (
     selection,
     softmax,
     special,
+    spectral,
     ternary,
     unary,
     unique,
@@ -151,6 +153,7 @@ __all__ = [
     "composite_pooling",
     "composite_products",
     "composite_reductions",
+    "composite_spectral",
     "composite_views",
     "conversions",
     "convolution",
@@ -233,6 +236,7 @@ __all__ = [
     "softmax",
     "sorting",
     "special",
+    "spectral",
     "stacking",
     "ternary",
     "testing",

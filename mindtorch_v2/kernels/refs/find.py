@@ -38,6 +38,7 @@ from mindtorch_v2.kernels.refs import (
     reductions,
     searching,
     softmax,
+    spectral,
     views,
 )
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
@@ -232,6 +233,7 @@ __all__ = [
     "reductions",
     "searching",
     "softmax",
+    "spectral",
     "views",
 ]
 
