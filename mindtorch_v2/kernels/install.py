@@ -81,6 +81,7 @@ from mindtorch_v2.kernels.composite import (
     powers,
     quantiles,
     repeating,
+    short_time,
     stacking,
     testing,
 )
@@ -233,6 +234,7 @@ __all__ = [
     "searching",
     "selection",
     "setting",
+    "short_time",
     "softmax",
     "sorting",
     "special",

@@ -359,7 +359,7 @@ def _step(n: int, d: float) -> float:
     return 1.0 / width if width else copysign(inf, width)
 
 
-def _halved(number: int) -> int:
+def halved(number: int) -> int:
     """Towards zero."""
     return abs(number) // 2 * (-1 if number < 0 else 1)
 
@@ -368,14 +368,14 @@ def _halved(number: int) -> int:
 def fft_fftfreq_out(n: int, d: float, out: Tensor) -> Any:
     _check_frequencies("fftfreq", out._dtype)
     _ARANGE_OUT(0, n, 1, out=out)
-    _ARANGE_OUT(-_halved(n), 0, 1, out=_SLICE(out, 0, _halved(n + 1), 0))
+    _ARANGE_OUT(-halved(n), 0, 1, out=_SLICE(out, 0, halved(n + 1), 0))
     return _MUL_(out, _step(n, d))
 
 
 @kernel("aten::fft_rfftfreq.out", key=_EXPLICIT)
 def fft_rfftfreq_out(n: int, d: float, out: Tensor) -> Any:
     _check_frequencies("rfftfreq", out._dtype)
-    _ARANGE_OUT(0, _halved(n) + 1, 1, out=out)
+    _ARANGE_OUT(0, halved(n) + 1, 1, out=out)
     return _MUL_(out, _step(n, d))
 
 
@@ -400,7 +400,7 @@ def fft_rfftfreq(
     device: Device | None,
     pin_memory: bool | None,
 ) -> Any:
-    sizes = [_halved(n) + 1]
+    sizes = [halved(n) + 1]
     return fft_rfftfreq_out(n, d, _EMPTY(sizes, dtype, layout, device, pin_memory, None))
 
 

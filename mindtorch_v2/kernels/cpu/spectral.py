@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _PERMUTE: Final = OperatorHandle("aten::permute")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _MOST_DIMS: Final = 7
@@ -103,6 +104,7 @@ def _spectrum(
     strides = spectrum_strides(self, sizes, batch, dims)
     real = self._dtype.to_real()
     if real not in FLOATING_TYPES:
+        _EMPTY(sizes, dtype=dtype, device=self._device)  # where torch may warn of the dtype
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {CPP_NAMES[real]}")
     if not all(self._sizes[dim] for dim in batch):
         raise worded("fft of no signals")
