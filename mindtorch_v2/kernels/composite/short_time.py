@@ -208,9 +208,7 @@ def _signal(frames: _Frames, center: bool, pad_mode: str) -> Any:
     if hop_length <= 0:
         raise frames.refused(f": expected hop_length > 0, but got hop_length={hop_length}")
     if not 0 < win_length <= n_fft:
-        raise frames.refused(
-            f": expected 0 < win_length <= n_fft, but got win_length={win_length}"
-        )
+        raise frames.refused(f": expected 0 < win_length <= n_fft, but got win_length={win_length}")
     if not frames.has_window:
         assert frames.window is not None
         raise frames.refused(
@@ -231,9 +229,7 @@ def _framed(frames: _Frames, input: Any, *, aligned: bool) -> Any:
     else:
         count = 1 + (length - n_fft) // hop_length
     rows, step = input._strides
-    framed = _AS_STRIDED(
-        input, [input._sizes[0], count, n_fft], [rows, hop_length * step, step]
-    )
+    framed = _AS_STRIDED(input, [input._sizes[0], count, n_fft], [rows, hop_length * step, step])
     return framed if window is None else _MUL(framed, window)
 
 
