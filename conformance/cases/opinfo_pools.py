@@ -92,7 +92,8 @@ OPERATORS: Final = words("""
     index_reduce_amax
     fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 fft_ifftn fft_hfft fft_hfft2 fft_hfftn
     fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn
-    fft_fftshift fft_ifftshift stft istft histogram histogramdd""")
+    fft_fftshift fft_ifftshift stft istft histogram histogramdd
+    _segment_reduce_lengths _segment_reduce_offsets""")
 """Those that mindtorch_v2 computes.  A test asks it about all others: one that has got kernels and
 is not here fails."""
 

@@ -336,6 +336,10 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "complex numbers are transformed in stages on meta": lambda: (
         torch.fft.fftn(meta(torch.complex64, (2, 3, 4, 5))).stride()[0] == 1
     ),
+    "segments are counted along their axis": lambda: (
+        torch.segment_reduce(shaped(2, 3), "sum", lengths=shaped(4, 5).long(), axis=1).shape
+        == (2, 5)
+    ),
     "the gradient of a group norm views its input": lambda: (
         "view"
         in raised(

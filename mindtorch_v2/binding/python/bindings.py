@@ -294,8 +294,8 @@ def _writes(operator: Operator) -> bool:
 
 
 def _wrapped(operator: Operator, answer: Any) -> Any:
-    """``wrap``: C++ makes tuples of lists, alone or among others, of tuples with names what has these, and of the number
-    of a dtype the dtype."""
+    """``wrap``: C++ makes tuples of lists, alone or among others, tuples with names of what has
+    these, and of the number of a dtype the dtype."""
     if isinstance(answer, list):
         return tuple(answer)
     if type(answer) is int:
