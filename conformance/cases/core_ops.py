@@ -40,6 +40,7 @@ from conformance.cases import (
     core_extremes,
     core_foreach,
     core_group_norm,
+    core_histograms,
     core_kernels_say,
     core_large_numbers,
     core_last_digits,
@@ -60,6 +61,7 @@ from conformance.cases import (
     core_refusals,
     core_selections,
     core_sizes,
+    core_spectra,
     core_two_dtypes,
     core_warned,
 )
@@ -135,6 +137,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_last_digits.texts()
     yield from core_looked_at.texts()
     yield from core_warned.texts()
+    yield from core_spectra.texts()
+    yield from core_histograms.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

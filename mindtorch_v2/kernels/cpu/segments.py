@@ -57,7 +57,11 @@ class _Segments:
         assert given is not None
         self.given = given
         self.axis = len(given._sizes) - 1
-        self.count = given._sizes[self.axis] - self.are_offsets
+
+    @property
+    def count(self) -> int:
+        """Along the axis."""
+        return self.given._sizes[self.axis] - self.are_offsets
 
     def dispatch(self, name: str) -> None:
         what = "offsets" if self.are_offsets else "lengths"
