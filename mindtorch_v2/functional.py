@@ -197,7 +197,7 @@ def _stft(input: Any, n_fft: Any, center: Any, pad_mode: Any, **options: Any) ->
 
 if "align_to_window" in profile.active().python_methods["stft"]:
     _stft_with_alignment.__name__ = _stft_with_alignment.__qualname__ = "stft"
-    stft = _stft_with_alignment  # type: ignore[assignment]
+    stft = _stft_with_alignment
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:

@@ -224,10 +224,10 @@ def _count(
     store(hist, counts)
     if density:
         _DIV_BY_(hist, _ITEM(_SUM(hist)))
-        for dim, edges in enumerate(bin_edges):
+        for dim, given in enumerate(bin_edges):
             shape = [1] * len(bin_edges)
-            shape[dim] = edges._sizes[0] - 1
-            _DIV_(hist, _RESHAPE(_DIFF(edges), shape))
+            shape[dim] = given._sizes[0] - 1
+            _DIV_(hist, _RESHAPE(_DIFF(given), shape))
     return hist
 
 
