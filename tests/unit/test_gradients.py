@@ -128,6 +128,10 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "mean.dim": {"dim": [1]},
     "native_batch_norm": {**AFFINE, "training": True, "eps": 0.5},
     "_native_batch_norm_legit.no_stats": {**AFFINE, "training": True, "eps": 0.5},
+    "_fft_r2c": {"dim": [1], "normalization": 0, "onesided": True},
+    "reflection_pad1d": {"padding": [1, 1]},
+    "replication_pad1d": {"padding": [1, 1]},
+    "segment_reduce": {"reduce": "prod", "lengths": torch.tensor([1, 1])},
     "native_group_norm": {
         "input": values(1, 2, 3),
         "weight": values(2, seed=1),
