@@ -261,6 +261,9 @@ FUNCTIONS: Final = words("""
     shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
     shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he
     laguerre_polynomial_l legendre_polynomial_p
+    cross_entropy mse_loss layer_norm batch_norm group_norm interpolate normalize xlog1py
+    fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn
+    rfft rfft2 rfftn fftfreq rfftfreq fftshift ifftshift
     _check _check_value _check_is_size""")
 
 #: Properties of tensors, dtypes, devices, storages, arrays, generators.

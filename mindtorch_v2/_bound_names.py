@@ -45,6 +45,7 @@ _IN_PYTHON: Final = (
     "meshgrid",
     "norm",
     "split",
+    "stft",
     "tensordot",
     "unique",
     "unique_consecutive",

@@ -11,6 +11,7 @@ from itertools import accumulate
 from operator import mul
 from typing import Any, Final
 
+from mindtorch_v2 import profile
 from mindtorch_v2._boolean_dispatch import Flags, boolean_dispatch
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
@@ -151,10 +152,38 @@ def stft(
     normalized: Any = False,
     onesided: Any = None,
     return_complex: Any = None,
-    **later: Any,
 ) -> Any:
-    """The short-time Fourier transform; ``later`` holds ``align_to_window`` where it exists."""
-    if center and later.get("align_to_window") is not None:
+    """The short-time Fourier transform."""
+    options = {"hop_length": hop_length, "win_length": win_length, "window": window}
+    options |= {"center": center, "pad_mode": pad_mode, "normalized": normalized}
+    return _stft(input, n_fft, **options, onesided=onesided, return_complex=return_complex)
+
+
+def _stft_with_alignment(
+    input: Any,
+    n_fft: Any,
+    hop_length: Any = None,
+    win_length: Any = None,
+    window: Any = None,
+    center: Any = True,
+    pad_mode: Any = "reflect",
+    normalized: Any = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+    align_to_window: Any = None,
+) -> Any:
+    """The same, where the first window can begin with the signal."""
+    options = {"hop_length": hop_length, "win_length": win_length, "window": window}
+    options |= {"center": center, "pad_mode": pad_mode, "normalized": normalized}
+    options |= {"onesided": onesided, "return_complex": return_complex}
+    return _stft(input, n_fft, **options, align_to_window=align_to_window)
+
+
+def _stft(input: Any, n_fft: Any, center: Any, pad_mode: Any, **options: Any) -> Any:
+    if has_torch_function((input,)):
+        options |= {"center": center, "pad_mode": pad_mode}
+        return handle_torch_function(stft, (input,), input, n_fft, **options)
+    if center and options.get("align_to_window") is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
         signal_dim = input.dim()
@@ -163,8 +192,12 @@ def stft(
         padded = bound_function("pad", "torch._C._nn")
         input = padded(input.view(extended), [pad, pad], pad_mode, None)
         input = input.view(input.shape[-signal_dim:])
-    rest = (normalized, onesided, return_complex, *later.values())
-    return bound_function("stft")(input, n_fft, hop_length, win_length, window, *rest)
+    return bound_function("stft")(input, n_fft, *options.values())
+
+
+if "align_to_window" in profile.active().python_methods["stft"]:
+    _stft_with_alignment.__name__ = _stft_with_alignment.__qualname__ = "stft"
+    stft = _stft_with_alignment
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:

@@ -42,6 +42,7 @@ from conformance.cases import (
     core_extremes,
     core_foreach,
     core_group_norm,
+    core_histograms,
     core_kernels_say,
     core_large_numbers,
     core_last_digits,
@@ -65,6 +66,7 @@ from conformance.cases import (
     core_selections,
     core_sizes,
     core_special,
+    core_spectra,
     core_two_dtypes,
     core_upsampling,
     core_warned,
@@ -149,6 +151,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_margins.texts()
     yield from core_distances.texts()
     yield from core_attention.texts()
+    yield from core_spectra.texts()
+    yield from core_histograms.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -28,6 +28,7 @@ from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.core_ops import compares_warnings
 from conformance.cases.opinfo_pools import (
     OPERATORS,
+    SPECTRA,
     WEIGHTED,
     has_gradients,
     has_values,
@@ -61,16 +62,18 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
     principal = [sample for sample in plain if sample["dtype"] == plain[0]["dtype"]]
     first = {sample["dtype"]: sample for sample in reversed(plain)}
     others = [sample for dtype, sample in first.items() if dtype != plain[0]["dtype"]]
+    cancels = name in SPECTRA
     for sample in plain:
         if has_values(name, sample):
-            yield samples_of.function(operator, sample)
+            yield samples_of.function(operator, sample, cancels=cancels)
     for sample in (*principal, *others):
         yield samples_of.function(operator, sample, "meta")
     for sample in (*principal[:FORMS], *others):
         yield from _other_forms(operator, sample)
     for sample in samples:
         if has_gradients(name, sample):
-            yield samples_of.gradient(operator, sample, weighted=name in WEIGHTED)
+            weighted = name in WEIGHTED
+            yield samples_of.gradient(operator, sample, weighted=weighted, cancels=cancels)
     for sample in operator["errors"]:
         yield samples_of.function(operator, sample)
         yield samples_of.function(operator, sample, "meta")
@@ -79,15 +82,16 @@ def _texts(operator: SampledOperator) -> Iterator[str]:
 def _other_forms(operator: SampledOperator, sample: Sample) -> Iterator[str]:
     """In place, as a method, by a symbol, into an output; without values all of them on meta."""
     device = "cpu" if has_values(operator["name"], sample) else "meta"
+    cancels = operator["name"] in SPECTRA and device == "cpu"
     of_tensor = sample["arguments"][:1] == ["{0}"]
     if "inplace" in operator and of_tensor:
         yield samples_of.in_place(operator, sample, device)
     if "method" in operator and of_tensor:
-        yield samples_of.method(operator, sample, device)
+        yield samples_of.method(operator, sample, device, cancels=cancels)
     if "symbol" in operator and len(sample["arguments"]) == 2:
         yield samples_of.symbol(operator, sample, device)
     if "out" in operator:
-        yield samples_of.with_out(operator, sample, device)
+        yield samples_of.with_out(operator, sample, device, cancels=cancels)
         if device == "cpu":
             yield samples_of.with_out(operator, sample, "meta")
 

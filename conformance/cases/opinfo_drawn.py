@@ -16,6 +16,7 @@ from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.opinfo_pools import (
     EXACT_DTYPES,
     KEYWORDS,
+    SPECTRA,
     UNCHECKED,
     has_values,
 )
@@ -41,9 +42,10 @@ def _varied(operator: SampledOperator, sample: Sample) -> st.SearchStrategy[Text
         changes.append(_dtypes(sample))
     name = operator["name"]
     device = "cpu" if has_values(name, sample) and name not in UNCHECKED else "meta"
+    cancels = name in SPECTRA and device == "cpu"
     possible = [change for change in changes if change is not None]
     return st.one_of(*(possible or [st.just(sample)])).map(
-        lambda changed: (name, samples_of.function(operator, changed, device))
+        lambda changed: (name, samples_of.function(operator, changed, device, cancels=cancels))
     )
 
 

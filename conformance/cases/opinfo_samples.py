@@ -126,12 +126,32 @@ def called(call: str, given: Sequence[str]) -> str:
     return f"{call}({', '.join(given)})"
 
 
-def function(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
-    return seed(operator) + called(operator["call"], arguments(sample, device))
+LARGE: Final = 93.7
+"""About what the terms of a sum are that may all cancel."""
 
 
-def method(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
-    return called(f".{operator['method']}", arguments(sample, device))
+def shown(name: str, *, cancels: bool) -> str:
+    """A result; of one whose elements may be what is left of large terms, the sum with another such
+    term, and how it lies."""
+    if not cancels:
+        return name
+    return f"{name}.dtype, {name}.stride(), {name}.is_conj(), {name} + {LARGE}"
+
+
+def function(
+    operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
+) -> str:
+    return seed(operator) + _shown(called(operator["call"], arguments(sample, device)), cancels)
+
+
+def method(
+    operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
+) -> str:
+    return _shown(called(f".{operator['method']}", arguments(sample, device)), cancels)
+
+
+def _shown(call: str, cancels: bool) -> str:
+    return f"y = {call}\n({shown('y', cancels=True)})" if cancels else call
 
 
 def symbol(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
@@ -144,18 +164,23 @@ def in_place(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
     return f"x = {first}\ny = {called('.' + operator['inplace'], ['x', *rest])}\n(x, y is x)"
 
 
-def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
+def with_out(
+    operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
+) -> str:
     """With what came out of a call as the output of another."""
     given = arguments(sample, device)
     once, again = (called(operator["call"], each) for each in (given, [*given, "out=o"]))
-    return f"{seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
+    output = shown("o", cancels=cancels)
+    return f"{seed(operator)}o = {once}\ny = {again}\n({output}, y is o)"
 
 
 WEIGHTS: Final = "(xp.arange({0}.numel()) % 7).view_as({0})"
 """One for each element.  Small ones: of what large ones have in common, a difference is left."""
 
 
-def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = False) -> str:
+def gradient(
+    operator: SampledOperator, sample: Sample, *, weighted: bool = False, cancels: bool = False
+) -> str:
     """The sum of what can be differentiated, and the gradients of what requires one."""
     lines: list[str] = []
     names: list[str] = []
@@ -172,8 +197,11 @@ def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = Fals
     total = sums(sample, weighted=weighted)
     if " + " in total:
         total = f"({total})"
-    shown = ", ".join(("y", *(f"{name}.grad" for name in names)))
-    return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({shown})"))
+    results = ["y", *(f"{name}.grad" for name in names)]
+    found = ", ".join(shown(each, cancels=cancels) for each in results)
+    if cancels:
+        found = f"y.grad_fn, {found}"
+    return "\n".join((seed(operator) + lines[0], *lines[1:], f"{total}.backward()", f"({found})"))
 
 
 def sums(sample: Sample, *, weighted: bool) -> str:

@@ -275,6 +275,12 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "chain_matmul_out": lambda: C._VariableFunctions.chain_matmul(
         [torch.ones(1, 1)], out=torch.ones(1, 1)
     ),
+    "stft": lambda: torch.stft(torch.ones(4), 4, return_complex=True),
+    "stft(real)": lambda: torch.stft(torch.ones(4), 4, window=torch.ones(4), return_complex=False),
+    "istft": lambda: torch.istft(torch.ones(3, 2, dtype=torch.complex64), 4),
+    "istft(padded)": lambda: torch.istft(
+        torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
+    ),
     "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "_scaled_dot_product_attention_math": lambda: torch._scaled_dot_product_attention_math(
@@ -294,6 +300,7 @@ PYTHON_WARNINGS: dict[str, Callable[[], object]] = {
 REWORDED_WARNINGS = (
     *("BackwardHook", "Function", "get_enum", "Tensor.grad", "mark_dirty"),
     *("warn_numpy_not_writeable", "SparseCsrTensorImpl", "NestedTensorImpl", "parse_type"),
+    "stft",
 )
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (

@@ -115,6 +115,7 @@ WORDS: dict[str, Callable[[], object]] = {
     "polar of integers": lambda: torch.polar(meta(torch.float32), meta(torch.int64)),
     "polar of two dtypes": lambda: torch.polar(meta(torch.float32), meta(torch.float64)),
     "isposinf of complex numbers": lambda: torch.isposinf(meta(torch.complex64)),
+    "fft of real numbers": lambda: torch.ops.aten._fft_c2c(shaped(2), [0], 0, True),
 }
 
 #: Questions with yes or no for an answer.
@@ -328,6 +329,16 @@ ANSWERS: dict[str, Callable[[], bool]] = {
             *(None, 1, 2, 4, 1, [True, False, False]),
         )[0].stride(1)
         == 1
+    ),
+    "a spectrum on meta lies as on a GPU": lambda: (
+        torch.fft.rfft(shaped(2, 2), dim=0).stride() == (1, 2)
+    ),
+    "complex numbers are transformed in stages on meta": lambda: (
+        torch.fft.fftn(shaped(2, 3, 4, 5)).stride()[0] == 1
+    ),
+    "segments are counted along their axis": lambda: (
+        torch.segment_reduce(shaped(2, 3), "sum", lengths=shaped(4, 5).long(), axis=1).shape
+        == (2, 5)
     ),
     "the gradient of a group norm views its input": lambda: (
         "view"

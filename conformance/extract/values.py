@@ -130,6 +130,12 @@ WORDS: dict[str, Callable[[], object]] = {
         torch.ones(1, 2, 2, 2).to(memory_format=torch.channels_last), 1
     ),
     "degrees of complex numbers": lambda: torch.deg2rad(torch.ones(1, dtype=torch.complex64)),
+    "fft of real numbers": lambda: torch.ops.aten._fft_c2c(torch.ones(1), [0], 0, True),
+    "fft of complex numbers as real ones": lambda: torch.ops.aten._fft_r2c(
+        torch.ones(1, dtype=torch.complex64), [0], 0, True
+    ),
+    "fft of no signals": lambda: torch.fft.fft(torch.ones(0, 1)),
+    "fft of too many dimensions": lambda: torch.fft.fftn(torch.ones((1,) * 8)),
     "complex numbers without a gradient": lambda: torch.ops.aten.slice_copy.Tensor(
         torch.ones(1, dtype=torch.complex64, requires_grad=True)
     ),

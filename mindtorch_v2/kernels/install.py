@@ -89,6 +89,7 @@ from mindtorch_v2.kernels.composite import (
     repeating,
     rms_norm,
     sequences,
+    short_time,
     stacking,
     testing,
 )
@@ -100,6 +101,7 @@ from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
 from mindtorch_v2.kernels.composite import reductions as composite_reductions
 from mindtorch_v2.kernels.composite import special as composite_special
+from mindtorch_v2.kernels.composite import spectral as composite_spectral
 from mindtorch_v2.kernels.composite import upsampling as composite_upsampling
 from mindtorch_v2.kernels.cpu import (
     activation,
@@ -125,6 +127,7 @@ from mindtorch_v2.kernels.cpu import (
     grid_sampling,
     group_norm,
     hashing,
+    histogram,
     im2col,
     incomplete_gamma,
     int_mm,
@@ -145,9 +148,11 @@ from mindtorch_v2.kernels.cpu import (
     robust_losses,
     scans,
     searching,
+    segments,
     selection,
     softmax,
     special,
+    spectral,
     ternary,
     unary,
     unique,
@@ -189,6 +194,7 @@ __all__ = [
     "composite_products",
     "composite_reductions",
     "composite_special",
+    "composite_spectral",
     "composite_upsampling",
     "composite_views",
     "conversions",
@@ -222,6 +228,7 @@ __all__ = [
     "grid_sampling",
     "group_norm",
     "hashing",
+    "histogram",
     "im2col",
     "incomplete_gamma",
     "index_gradients",
@@ -279,12 +286,15 @@ __all__ = [
     "scatter_reducing",
     "scattering",
     "searching",
+    "segments",
     "selection",
     "sequences",
     "setting",
+    "short_time",
     "softmax",
     "sorting",
     "special",
+    "spectral",
     "stacking",
     "ternary",
     "testing",

@@ -73,7 +73,7 @@ def is_reduction(reduce: str) -> bool:
     return reduce in _REDUCTIONS
 
 
-def _check_reduction(reduce: str) -> None:
+def check_reduction(reduce: str) -> None:
     """``get_operator_enum``; that of Python has other words."""
     if not is_reduction(reduce):
         raise RuntimeError(
@@ -111,7 +111,7 @@ def scatter_reduce(
     output = set_output(
         given, self._sizes, self._dtype, self._device, self=changed_in_place(outputs)
     )
-    _check_reduction(reduce)
+    check_reduction(reduce)
     if output.is_meta:
         return (output,)
     if output is not self:

@@ -184,6 +184,10 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "multi_margin_loss": {"target": index(2, 0)},
     "multi_margin_loss_backward": {"target": index(2, 0), "reduction": 0},
     "multilabel_margin_loss_forward": {"target": index([0, -1, 1], [2, 1, -1])},
+    "_fft_r2c": {"dim": [1], "normalization": 0, "onesided": True},
+    "reflection_pad1d": {"padding": [1, 1]},
+    "replication_pad1d": {"padding": [1, 1]},
+    "segment_reduce": {"reduce": "prod", "lengths": torch.tensor([1, 1])},
     "native_group_norm": {
         "input": values(1, 2, 3),
         "weight": values(2, seed=1),

@@ -23,6 +23,7 @@ LN10: Final = math.log(10)
 _MODULES: Final = (
     *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
     *("reductions", "scattering", "shapes", "special", "strided"),
+    *("reductions", "scattering", "shapes", "spectral", "strided"),
 )
 
 

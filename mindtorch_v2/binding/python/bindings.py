@@ -294,13 +294,16 @@ def _writes(operator: Operator) -> bool:
 
 
 def _wrapped(operator: Operator, answer: Any) -> Any:
-    """``wrap``: C++ makes tuples of lists, of tuples with names what has these, and of the number
-    of a dtype the dtype."""
+    """``wrap``: C++ makes tuples of lists, alone or among others, tuples with names of what has
+    these, and of the number of a dtype the dtype."""
     if isinstance(answer, list):
         return tuple(answer)
     if type(answer) is int:
         return to_python(operator.schema.returns[0], answer)
-    return return_types.wrap(operator, answer) if isinstance(answer, tuple) else answer
+    if not isinstance(answer, tuple):
+        return answer
+    parts = tuple(tuple(each) if type(each) is list else each for each in answer)
+    return return_types.wrap(operator, parts)
 
 
 def functions_of(module: str, written: Mapping[str, Any]) -> dict[str, builtin_function_or_method]:

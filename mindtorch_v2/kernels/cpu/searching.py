@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.histogram import BINNED, check_bins, check_hist
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
@@ -20,7 +21,6 @@ from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import (
     ALL_TYPES,
-    FLOATING_TYPES,
     HABITS,
     HALVES,
     dispatch,
@@ -32,14 +32,13 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, check_dtype, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import view_geometry
 from mindtorch_v2.warn import warn_once
 
 _INT32: Final = DTYPES["int32"]
 _ORDERED: Final = ALL_TYPES | HALVES
-_BINNED: Final = FLOATING_TYPES | HALVES
 _FLOAT64: Final = DTYPES["float64"]
 
 
@@ -256,13 +255,9 @@ def histc(
     outputs: Outputs, self: Tensor, bins: int, min: Number, max: Number
 ) -> tuple[Tensor, ...]:
     given = outputs[0]
-    if given is not None and given._dtype is not self._dtype:
-        raise RuntimeError(
-            "torch.histogram: input tensor and hist tensor should have the same dtype, but got "
-            f"input {TYPE_NAMES[self._dtype]} and hist {TYPE_NAMES[given._dtype]}"
-        )
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if given is not None:
+        check_hist(self._dtype, given._dtype)
+    check_bins(bins)
     output = new_tensor((bins,), self._dtype, self._device) if given is None else given
     resize_output(output, (bins,))
     if self.is_meta:  # it stands for one on the CPU
@@ -271,7 +266,7 @@ def histc(
     check_dtype("linspace", self._dtype)  # which makes the edges of the bins
     for edge in (low, high):
         scalar_to(edge, self._dtype)
-    dispatch_over(_BINNED, "histogram_cpu", self._dtype)
+    dispatch_over(BINNED, "histogram_cpu", self._dtype)
     store(output, _counted(self, bins, low, high))
     return (output,)
 
