@@ -380,6 +380,20 @@ HABITS: dict[str, Callable[[], bool]] = {
     "isin takes no bfloat16": lambda: (
         is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
     ),
+    "square matrices on meta are asserted": lambda: (
+        error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
+        == "AssertionError"
+    ),
+    "ldl_solve looks at its pivots": lambda: (
+        is_refused(
+            lambda: torch.linalg.ldl_solve(
+                torch.ones(1, 1), torch.zeros(1, dtype=torch.int32), torch.ones(1, 0)
+            )
+        )
+    ),
+    "the dimensions of no matrix are told on meta": lambda: (
+        "got 1" in error_of(lambda: torch.linalg.inv_ex(torch.empty(2, device="meta")))[1]
+    ),
     "padding takes the usual dimensions alone": lambda: (
         is_refused(lambda: A.reflection_pad1d(torch.ones(1, 1, 1, 2), [0, 0]))
     ),

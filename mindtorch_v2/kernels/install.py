@@ -86,6 +86,7 @@ from mindtorch_v2.kernels.composite import (
     testing,
 )
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
+from mindtorch_v2.kernels.composite import linear_algebra as composite_linear_algebra
 from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
@@ -97,6 +98,7 @@ from mindtorch_v2.kernels.cpu import (
     batch_norm,
     bitwise,
     border_padding,
+    cholesky,
     clamp,
     comparison,
     counting,
@@ -107,7 +109,9 @@ from mindtorch_v2.kernels.cpu import (
     group_norm,
     im2col,
     int_mm,
+    ldl,
     losses,
+    lu,
     medians,
     moments,
     normalization,
@@ -122,6 +126,7 @@ from mindtorch_v2.kernels.cpu import (
     searching,
     selection,
     softmax,
+    solving,
     special,
     ternary,
     unary,
@@ -140,6 +145,7 @@ __all__ = [
     "batch_norm",
     "bitwise",
     "border_padding",
+    "cholesky",
     "clamp",
     "cloning",
     "combinations",
@@ -148,6 +154,7 @@ __all__ = [
     "composite",
     "composite_activation",
     "composite_batch_norm",
+    "composite_linear_algebra",
     "composite_losses",
     "composite_pooling",
     "composite_products",
@@ -191,10 +198,12 @@ __all__ = [
     "joining",
     "layout_conversions",
     "layouts",
+    "ldl",
     "linear_algebra",
     "linspace",
     "logspace",
     "losses",
+    "lu",
     "matmul",
     "medians",
     "metadata",
@@ -233,6 +242,7 @@ __all__ = [
     "selection",
     "setting",
     "softmax",
+    "solving",
     "sorting",
     "special",
     "stacking",

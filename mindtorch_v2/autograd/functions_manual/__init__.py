@@ -22,7 +22,7 @@ LN10: Final = math.log(10)
 
 _MODULES: Final = (
     *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
-    *("reductions", "scattering", "shapes", "strided"),
+    *("reductions", "scattering", "shapes", "solving", "strided"),
 )
 
 
